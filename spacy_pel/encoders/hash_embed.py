@@ -1,0 +1,86 @@
+"""An encoder without weights: hashed character n-grams. For tests and as a sparse baseline."""
+
+from pathlib import Path
+from typing import Iterable, List, Sequence
+from zlib import crc32
+
+import numpy as np
+
+from ..registry import registry
+from ..types import Entity, MentionInText, Vectors
+from ..util import fingerprint, normalize_alias, read_json, write_json
+
+_FILE = "hash_embed.json"
+
+
+@registry.pel_encoders("spacy-pel.HashEmbed.v1")
+def make_hash_embed(width: int = 256, context_weight: float = 0.1) -> "HashEmbed":
+    """Build a HashEmbed.
+
+    width (int): dimensions of the vectors.
+    context_weight (float): weight of the words around a mention against its own n-grams.
+    """
+    return HashEmbed(width=width, context_weight=context_weight)
+
+
+class HashEmbed:
+    """Sums of hashed character 3-grams (feature hashing, with signs), scaled to length 1.
+
+    Knows no meaning, needs no training and no files, is the same on every machine.
+    """
+
+    def __init__(self, *, width: int = 256, context_weight: float = 0.1):
+        self._width = width
+        self.context_weight = context_weight
+
+    @property
+    def width(self) -> int:
+        return self._width
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint("HashEmbed.v1", self._width, self.context_weight)
+
+    def initialize(self) -> None:
+        """Nothing to load."""
+
+    def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
+        """RETURNS (Vectors): (n, width), unit length."""
+        own = self.encode_names([mention.surface for mention in mentions])
+        context = self.encode_names([m.text[max(0, m.start - 40) : m.end + 40] for m in mentions])
+        return self._unit(own + self.context_weight * context)
+
+    def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
+        """RETURNS (Vectors): (n, width), unit length; from the canonical names."""
+        return self.encode_names([entity.canonical_name for entity in entities])
+
+    def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
+        """RETURNS (Vectors): (n, width), unit length."""
+        vectors = np.zeros((len(names), self._width), dtype=np.float32)
+        for row, name in enumerate(names):
+            hashes = self._hashes(normalize_alias(name))
+            np.add.at(vectors[row], [h % self._width for h in hashes], [1 - 2 * (h >> 31) for h in hashes])
+        return self._unit(vectors)
+
+    def to_disk(self, path: Path) -> None:
+        """Write the settings to a folder."""
+        settings = {"width": self._width, "context_weight": self.context_weight}
+        write_json(Path(path) / _FILE, settings)
+
+    def from_disk(self, path: Path) -> "HashEmbed":
+        """Read the settings from a folder."""
+        settings = read_json(Path(path) / _FILE)
+        self._width = settings["width"]
+        self.context_weight = settings["context_weight"]
+        return self
+
+    @staticmethod
+    def _hashes(name: str) -> List[int]:
+        padded = f" {name} "
+        grams: Iterable[str] = (padded[i : i + 3] for i in range(max(1, len(padded) - 2)))
+        return [crc32(gram.encode("utf8")) for gram in grams]
+
+    @staticmethod
+    def _unit(vectors: Vectors) -> Vectors:
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return (vectors / np.maximum(norms, 1e-12)).astype(np.float32)

@@ -1,0 +1,71 @@
+"""Our registries: one per kind of part, filled from the entry points in ``setup.cfg``."""
+
+from importlib.metadata import entry_points
+from typing import Any, Dict, List
+
+import catalogue
+
+from .errors import Errors, PelError
+
+
+class registry:
+    """The registries of spacy_pel. A part is found by its registered name,
+    e.g. ``registry.pel_losses.get("spacy-pel.ProxySoftplus.v1")``, whether or not
+    its module was imported before: the entry points name the module.
+    """
+
+    pel_kb_readers = catalogue.create("spacy", "pel_kb_readers", entry_points=True)
+    pel_corpus_readers = catalogue.create("spacy", "pel_corpus_readers", entry_points=True)
+    pel_templates = catalogue.create("spacy", "pel_templates", entry_points=True)
+    pel_encoders = catalogue.create("spacy", "pel_encoders", entry_points=True)
+    pel_backends = catalogue.create("spacy", "pel_backends", entry_points=True)
+    pel_losses = catalogue.create("spacy", "pel_losses", entry_points=True)
+    pel_negatives = catalogue.create("spacy", "pel_negatives", entry_points=True)
+    pel_indexes = catalogue.create("spacy", "pel_indexes", entry_points=True)
+    pel_combiners = catalogue.create("spacy", "pel_combiners", entry_points=True)
+    pel_nil = catalogue.create("spacy", "pel_nil", entry_points=True)
+
+    @classmethod
+    def names(cls) -> List[str]:
+        """RETURNS (List[str]): the names of all registries, e.g. "pel_losses"."""
+        return sorted(name for name in vars(cls) if name.startswith("pel_"))
+
+    @classmethod
+    def parts(cls, registry_name: str) -> Dict[str, str]:
+        """Short names of a registry's parts, for the command line.
+
+        The short name of "spacy-pel.MeshKB.v1" in "pel_kb_readers" is "mesh": the
+        class name in lower case without the registry's suffix.
+
+        registry_name (str): e.g. "pel_kb_readers".
+        RETURNS (Dict[str, str]): short name -> newest registered name.
+        """
+        suffixes = {"pel_kb_readers": "KB", "pel_corpus_readers": "Corpus"}
+        table = getattr(cls, registry_name)
+        # asking for the names alone must not import every part's module
+        published = {point.name for point in entry_points(group=table.entry_point_namespace)}
+        written = {path[-1] for path in catalogue.REGISTRY if path[:-1] == table.namespace}
+        names = sorted(published | written)
+        short = {}
+        for name in names:
+            class_name = name.split(".")[1]
+            short[class_name.removesuffix(suffixes.get(registry_name, "")).lower()] = name
+        return short
+
+    @classmethod
+    def resolve_short(cls, registry_name: str, name: str) -> Any:
+        """Get the function of a part by its short or its full name.
+
+        registry_name (str): e.g. "pel_kb_readers".
+        name (str): e.g. "mesh" or "spacy-pel.MeshKB.v1".
+        RETURNS (Callable): the registered function.
+        RAISES (PelError): if no such part is registered; names the known ones.
+        """
+        known = cls.parts(registry_name)
+        full = known.get(name, name)
+        table = getattr(cls, registry_name)
+        if full not in table:
+            raise PelError(
+                Errors.E001.format(name=name, registry=registry_name, known=", ".join(sorted(known)))
+            )
+        return table.get(full)

@@ -1,0 +1,20 @@
+"""Small helpers without knowledge of entity linking."""
+
+from .files import atomic_path, open_text, read_json, read_jsonl, write_json, write_jsonl
+from .hashing import fingerprint
+from .log import logger
+from .normalize import normalize_alias
+from .progress import progress
+
+__all__ = [
+    "atomic_path",
+    "fingerprint",
+    "logger",
+    "normalize_alias",
+    "open_text",
+    "progress",
+    "read_json",
+    "read_jsonl",
+    "write_json",
+    "write_jsonl",
+]
