@@ -24,10 +24,41 @@ class Errors:
     )
     # knowledge base: E100-E199
     # corpora: E200-E299
+    E201 = (
+        "[PEL-E201] {where}: expected the mention {expected!r} at characters {start} to {end}, but the text "
+        "there is {came!r}. Mend the offsets, or convert the source without --strict."
+    )
+    E202 = (
+        '[PEL-E202] {where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", '
+        '"ids": []}}]}}, but came {came}. Make the file with the command `spacy-pel convert`.'
+    )
+    E203 = (
+        '[PEL-E203] {where}: expected {{"pmid", "sentences": [{{"tokens", "mentions": [{{"start", "end", "cui", '
+        '"text"}}]}}]}}, but came {came}. Is this the tokenised MedMentions?'
+    )
     # text, encoders, training: E300-E399
+    E301 = "[PEL-E301] Expected {name} of at least {least}, but it is {value}. Set a larger value."
+    E302 = (
+        "[PEL-E302] Expected a trained or pretrained encoder, but this one has no weights yet. Call "
+        "initialize() with a 'name' set, or from_disk() with a model folder."
+    )
+    E303 = (
+        "[PEL-E303] Expected the pretrained model '{name}' as a folder, an installed package "
+        "('package:NAME') or an id known to the Hugging Face hub, but it could not be loaded: {came}. "
+        "Check the name, or download the model first."
+    )
+    E304 = (
+        "[PEL-E304] Expected a model folder written by spacy_pel at {path}, but {came}. "
+        "Train a model with: spacy-pel train CONFIG --output DIR"
+    )
     # index, combiners: E400-E499
     # component: E500-E599
     # evaluation, command line: E600-E699
+    E600 = (
+        "[PEL-E600] Expected config overrides of the form --section.key value, but '{came}' came. "
+        "See the command's --help for its own options."
+    )
+    E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
 
 
 class Warnings:

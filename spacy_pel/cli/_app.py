@@ -1,0 +1,95 @@
+"""The command line app: where commands are registered and how errors are shown."""
+
+import logging
+import sys
+import traceback
+from typing import Any, List, Type
+
+import typer
+from typer.core import TyperGroup
+
+from ..errors import PelError
+from ..util import logger
+
+# typer carries its own copy of click since 0.26: this finds the class of either one
+UsageError: Type[Exception] = typer.BadParameter.__mro__[1]
+VERBOSE = "--verbose"
+CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
+
+
+class PelGroup(TyperGroup):
+    """Shows an error as one line on stderr and exits with 2; ``--verbose`` (anywhere on the
+    command line) shows the traceback instead."""
+
+    def parse_args(self, ctx: Any, args: List[str]) -> List[str]:
+        ctx.meta[VERBOSE] = VERBOSE in args
+        return super().parse_args(ctx, [arg for arg in args if arg != VERBOSE])
+
+    def invoke(self, ctx: Any) -> Any:
+        _log_to_stderr(logging.DEBUG if ctx.meta[VERBOSE] else logging.INFO)
+        try:
+            return super().invoke(ctx)
+        except UsageError as err:
+            message = err.format_message()  # type: ignore[attr-defined]
+            where = getattr(err, "ctx", None) or ctx
+            if "\n" in message:
+                raise  # not an error but a help page, for a group called without a command
+            _fail(f"{message.rstrip('.')}. Try: {where.command_path} --help", err, ctx)
+        except (BrokenPipeError, KeyboardInterrupt):
+            raise
+        except PelError as err:
+            _fail(str(err), err, ctx)
+        except OSError as err:
+            parts = [str(part) for part in (err.strerror, err.filename) if part]
+            _fail(": ".join(parts) or str(err), err, ctx)
+
+
+def _fail(message: str, err: BaseException, ctx: Any) -> None:
+    if ctx.meta[VERBOSE]:
+        traceback.print_exception(err)
+    typer.echo("Error: " + " ".join(message.split()), err=True)
+    raise typer.Exit(2)
+
+
+def _log_to_stderr(level: int) -> None:
+    logger.setLevel(level)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    # the stream of an earlier call in the same process may be closed: replace its handler
+    handler.set_name("spacy_pel.cli")
+    for old in [known for known in logger.handlers if known.get_name() == handler.get_name()]:
+        logger.removeHandler(old)
+    logger.addHandler(handler)
+
+
+pel_cli = typer.Typer(
+    name="pel",
+    cls=PelGroup,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+kb_cli = typer.Typer(
+    name="kb",
+    help="Build and inspect knowledge bases.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@pel_cli.callback()
+def _options(
+    verbose: bool = typer.Option(
+        False, VERBOSE, help="Show debug messages and tracebacks (may stand after the command too)."
+    ),
+) -> None:
+    """Biomedical entity linking: build a knowledge base, train, index, calibrate, evaluate, link.
+
+    Results go to stdout, messages to stderr. Exit codes: 0 = done, 2 = bad input or usage.
+    """
+
+
+def main() -> None:
+    """The console script ``spacy-pel``."""
+    pel_cli(prog_name="spacy-pel")
