@@ -36,6 +36,7 @@ class Errors:
         '[PEL-E203] {where}: expected {{"pmid", "sentences": [{{"tokens", "mentions": [{{"start", "end", "cui", '
         '"text"}}]}}]}}, but came {came}. Is this the tokenised MedMentions?'
     )
+    E204 = "[PEL-E204] The share of development documents must lie between 0 and 1, but came {came}."
     # text, encoders, training: E300-E399
     E301 = "[PEL-E301] Expected {name} of at least {least}, but it is {value}. Set a larger value."
     E302 = (
@@ -47,6 +48,11 @@ class Errors:
         "('package:NAME') or an id known to the Hugging Face hub, but it could not be loaded: {came}. "
         "Check the name, or download the model first."
     )
+    E305 = "[PEL-E305] Expected store to be 'float32' or 'float16', but it is '{value}'."
+    E306 = (
+        "[PEL-E306] Expected an encoder of the kind that wrote {path}, but the folder holds {found}. "
+        "Known: {known}. Train or save an encoder there first."
+    )
     E304 = (
         "[PEL-E304] Expected a model folder written by spacy_pel at {path}, but {came}. "
         "Train a model with: spacy-pel train CONFIG --output DIR"
@@ -57,6 +63,14 @@ class Errors:
     E600 = (
         "[PEL-E600] Expected config overrides of the form --section.key value, but '{came}' came. "
         "See the command's --help for its own options."
+    )
+    E610 = (
+        "[PEL-E610] Expected mentions of both kinds, linkable and NIL, to fit the NIL model, but {n_nil} of "
+        "{n} are NIL. Use a development set with mentions whose entity the KB lacks."
+    )
+    E611 = (
+        "[PEL-E611] Expected a NIL model fitted on {expected}, but this one was fitted on {came}. "
+        "Fit it anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
     E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
 

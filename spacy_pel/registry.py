@@ -4,6 +4,7 @@ from importlib.metadata import entry_points
 from typing import Any, Dict, List
 
 import catalogue
+from spacy.util import registry as spacy_registry
 
 from .errors import Errors, PelError
 
@@ -69,3 +70,8 @@ class registry:
                 Errors.E001.format(name=name, registry=registry_name, known=", ".join(sorted(known)))
             )
         return table.get(full)
+
+
+# spaCy resolves "@pel_losses" in a config by the attribute of this name on its own registry
+for _name in registry.names():
+    setattr(spacy_registry, _name, getattr(registry, _name))

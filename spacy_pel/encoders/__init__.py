@@ -1,0 +1,5 @@
+"""Encoders: mentions and entities into one vector space."""
+
+from .loading import load_encoder
+
+__all__ = ["load_encoder"]

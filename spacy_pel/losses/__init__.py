@@ -1,0 +1,1 @@
+"""Losses over similarities: ``loss(positives (n,), negatives (n, m), mask (n, m)) -> (n,)``."""

@@ -1,0 +1,240 @@
+"""The bi-encoder: a mention tower and an entity tower into one vector space."""
+
+from pathlib import Path
+from typing import Any, Dict, Optional, Sequence
+
+import numpy as np
+
+from ..errors import Errors, PelError
+from ..registry import registry
+from ..text import EntityCard, MarkedContext, RaggedTokens
+from ..types import Entity, MentionInText, Vectors
+from ..util import atomic_path, progress, read_json, write_json
+from .backend import Backend
+from .pooling import Pooling
+from .state import load_weights, weights_fingerprint
+
+_FILE = "bi_encoder.json"
+
+
+@registry.pel_encoders("spacy-pel.BiEncoder.v1")
+def make_bi_encoder(
+    name: Optional[str] = None,
+    tied: bool = False,
+    pooling: Pooling = "mean",
+    mention_template: Optional[MarkedContext] = None,
+    entity_template: Optional[EntityCard] = None,
+    backend: Optional[Backend] = None,
+    batch_size: int = 64,
+    store: str = "float32",
+) -> "BiEncoder":
+    """Build a BiEncoder without weights; they come by ``initialize`` or ``from_disk``.
+
+    name (Optional[str]): pretrained model of both towers: folder, "package:NAME" or hub id.
+    tied (bool): one tower reads both sides.
+    pooling (Pooling): "mean" (Wiatrak et al. 2022) or "cls".
+    mention_template, entity_template: what each side reads.
+    backend (Optional[Backend]): how inference runs, torch by default.
+    batch_size (int): sequences in one inference batch.
+    store (str): "float32" or "float16", how ``to_disk`` writes the weights.
+    """
+    return BiEncoder(
+        name=name,
+        tied=tied,
+        pooling=pooling,
+        mention_template=mention_template,
+        entity_template=entity_template,
+        backend=backend,
+        batch_size=batch_size,
+        store=store,
+    )
+
+
+class BiEncoder:
+    """Two transformers T1 (mentions) and T2 (entities), mean-pooled and scaled to length 1, so that
+    the inner product is the cosine (Wiatrak et al. 2022, section 3).
+
+    ``towers`` is the torch module that a trainer updates; after an update call ``changed()``.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: Optional[str] = None,
+        tied: bool = False,
+        pooling: Pooling = "mean",
+        mention_template: Optional[MarkedContext] = None,
+        entity_template: Optional[EntityCard] = None,
+        backend: Optional[Backend] = None,
+        batch_size: int = 64,
+        store: str = "float32",
+    ):
+        from .torch_backend import TorchBackend
+
+        if store not in ("float32", "float16"):
+            raise PelError(Errors.E305.format(value=store))
+        self.name = name
+        self.tied = tied
+        self.pooling: Pooling = pooling
+        self.mention_template = mention_template or MarkedContext()
+        self.entity_template = entity_template or EntityCard()
+        self.backend: Backend = backend or TorchBackend()
+        self.batch_size = batch_size
+        self.store = store
+        self.tokenizer: Any = None
+        self.towers: Any = None
+        self._prepared: Dict[str, Any] = {}
+        self._fingerprint: Optional[str] = None
+
+    # -- weights ---------------------------------------------------------------------------
+
+    def initialize(self) -> None:
+        """Load the pretrained weights named by ``name``, unless there are weights already.
+
+        RAISES (PelError): if no name is set or there is no such model.
+        """
+        from .pretrained import load_pretrained
+
+        if self.towers is not None:
+            return
+        if self.name is None:
+            raise PelError(Errors.E302)
+        special = self.mention_template.special_tokens + self.entity_template.special_tokens
+        self.tokenizer, mention = load_pretrained(self.name, special)
+        entity = mention if self.tied else load_pretrained(self.name, special)[1]
+        self._set_towers(mention, entity)
+
+    def _set_towers(self, mention: Any, entity: Any) -> None:
+        from torch import nn
+
+        from .tower import Tower
+
+        towers = {"mention": Tower(mention, pooling=self.pooling)}
+        if not self.tied:
+            towers["entity"] = Tower(entity, pooling=self.pooling)
+        self.towers = nn.ModuleDict(towers)
+        self.changed()
+
+    def tower(self, side: str) -> Any:
+        """side (str): "mention" or "entity". RETURNS (Tower): shared where tied.
+
+        RAISES (PelError): before there are weights.
+        """
+        if self.towers is None:
+            raise PelError(Errors.E302)
+        return self.towers["mention" if self.tied else side]
+
+    def changed(self) -> None:
+        """Forget what was derived from the weights: call it after training them."""
+        self._prepared.clear()
+        self._fingerprint = None
+
+    @property
+    def width(self) -> int:
+        """RETURNS (int): dimensions of the vectors."""
+        return int(self.tower("mention").transformer.config.hidden_size)
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with weights, tokenizer and templates; not with the backend."""
+        if self._fingerprint is None:
+            self.tower("mention")
+            self._fingerprint = weights_fingerprint(self.towers, self.tokenizer, self.settings, self.store)
+        return self._fingerprint
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (dict): what, beside the weights, decides the vectors."""
+        return {
+            "tied": self.tied,
+            "pooling": self.pooling,
+            "mention_template": [self.mention_template.registered_name, self.mention_template.settings],
+            "entity_template": [self.entity_template.registered_name, self.entity_template.settings],
+        }
+
+    # -- encoding --------------------------------------------------------------------------
+
+    def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
+        """RETURNS (Vectors): (n, width), unit length."""
+        self.tower("mention")
+        tokens = self.mention_template.tokenize(self.tokenizer, mentions)
+        return self.encode_tokens("mention", tokens, show_progress=show_progress)
+
+    def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
+        """RETURNS (Vectors): (n, width), unit length; of the entities' cards."""
+        self.tower("entity")
+        tokens = self.entity_template.tokenize(self.tokenizer, entities)
+        return self.encode_tokens("entity", tokens, show_progress=show_progress)
+
+    def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
+        """RETURNS (Vectors): (n, width), unit length; of bare names, by the entity tower."""
+        self.tower("entity")
+        tokens = self.entity_template.tokenize_names(self.tokenizer, names)
+        return self.encode_tokens("entity", tokens, show_progress=show_progress)
+
+    def encode_tokens(self, side: str, tokens: RaggedTokens, *, show_progress: bool = False) -> Vectors:
+        """Encode sequences that are tokenised already, in batches of like length.
+
+        side (str): "mention" or "entity".
+        tokens (RaggedTokens): n sequences.
+        RETURNS (Vectors): (n, width), unit length, in the order of the sequences.
+        """
+        tower = self.tower(side)
+        key = "mention" if self.tied else side
+        if key not in self._prepared:
+            self._prepared[key] = self.backend.prepare(tower)
+        vectors = np.empty((len(tokens), self.width), dtype=np.float32)
+        batches = list(tokens.batches_by_length(self.batch_size))
+        for rows in progress(batches, description="Encoding", show=show_progress):
+            vectors[rows] = self._prepared[key](*tokens.padded(rows, self.tokenizer.pad_token_id))
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.maximum(norms, 1e-12)
+
+    # -- disk ------------------------------------------------------------------------------
+
+    def to_disk(self, path: Path) -> None:
+        """Write a model folder: a Hugging Face folder per tower and ``bi_encoder.json``."""
+        import torch
+
+        self.tower("mention")
+        dtype = torch.float16 if self.store == "float16" else torch.float32
+        with atomic_path(path) as part:
+            part.mkdir()
+            for side, tower in self.towers.items():
+                _save_tower(tower.transformer, self.tokenizer, part / side, dtype)
+            settings = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
+            write_json(part / _FILE, settings)
+
+    def from_disk(self, path: Path) -> "BiEncoder":
+        """Read a model folder. The saved templates, pooling and tying replace the present ones.
+
+        RAISES (PelError): if the folder is missing or damaged.
+        """
+        path = Path(path)
+        if not (path / _FILE).is_file():
+            raise PelError(Errors.E304.format(path=path, came=f"there is no {_FILE}"))
+        settings = read_json(path / _FILE)
+        load_weights(self, path, settings)
+        return self
+
+    # -- pickling: the compiled backends stay behind ------------------------------------------
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_prepared": {}}
+
+
+def _save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any) -> None:
+    """Plain Hugging Face files, so that ``AutoModel.from_pretrained`` reads them."""
+    from safetensors.torch import save_file
+
+    config = type(transformer.config).from_dict(transformer.config.to_dict())
+    config.torch_dtype = dtype
+    config.architectures = [type(transformer).__name__]
+    config.save_pretrained(path)
+    state = {name: tensor.detach().to(dtype).cpu().contiguous() for name, tensor in _named(transformer)}
+    save_file(state, str(path / "model.safetensors"), metadata={"format": "pt"})
+    tokenizer.save_pretrained(path)
+
+
+def _named(transformer: Any) -> Any:
+    return ((name, tensor) for name, tensor in transformer.state_dict().items() if tensor.is_floating_point())

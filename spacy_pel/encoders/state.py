@@ -1,0 +1,58 @@
+"""The weights of a bi-encoder: their fingerprint and their way back from disk."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict
+
+from ..errors import Errors, PelError
+from ..registry import registry
+
+if TYPE_CHECKING:
+    from .bi_encoder import BiEncoder
+
+
+def weights_fingerprint(towers: Any, tokenizer: Any, settings: Dict[str, Any], store: str) -> str:
+    """A hash that is the same before saving and after loading.
+
+    towers (ModuleDict): the weights; they count in the precision in which they are stored.
+    tokenizer (PreTrainedTokenizerBase): its vocabulary counts.
+    settings (dict): templates, pooling, tying.
+    store (str): "float32" or "float16".
+    RETURNS (str): 32 hexadecimal digits.
+    """
+    import torch
+
+    dtype = torch.float16 if store == "float16" else torch.float32
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(json.dumps(settings, sort_keys=True).encode("utf8"))
+    digest.update(json.dumps(tokenizer.get_vocab(), sort_keys=True).encode("utf8"))
+    for name, tensor in sorted(towers.state_dict().items()):
+        if tensor.is_floating_point():
+            digest.update(name.encode("utf8"))
+            digest.update(memoryview(tensor.detach().to("cpu", dtype).contiguous().numpy()).cast("B"))
+    return digest.hexdigest()
+
+
+def load_weights(encoder: "BiEncoder", path: Path, settings: Dict[str, Any]) -> None:
+    """Fill an encoder from a model folder.
+
+    encoder (BiEncoder): its settings and weights are replaced.
+    path (Path): the folder.
+    settings (dict): what ``bi_encoder.json`` holds.
+    RAISES (PelError): if a tower is missing or damaged, or the weights are not those that
+        the folder was saved with.
+    """
+    from .pretrained import load_tower
+
+    encoder.tied = settings["tied"]
+    encoder.pooling = settings["pooling"]
+    encoder.store = settings["store"]
+    for side in ("mention_template", "entity_template"):
+        name, values = settings[side]
+        setattr(encoder, side, registry.pel_templates.get(name)(**values))
+    encoder.tokenizer, mention = load_tower(path / "mention")
+    entity = mention if encoder.tied else load_tower(path / "entity")[1]
+    encoder._set_towers(mention, entity)
+    if encoder.fingerprint != settings["fingerprint"]:
+        raise PelError(Errors.E304.format(path=path, came="its weights were changed after they were saved"))

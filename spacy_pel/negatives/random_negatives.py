@@ -1,0 +1,51 @@
+"""Negatives drawn uniformly from the whole knowledge base."""
+
+from typing import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..registry import registry
+from .draw import Draw, not_gold
+
+
+@registry.pel_negatives("spacy-pel.RandomNegatives.v1")
+def make_random_negatives(
+    n_negatives: int = 64, shared: bool = False, in_batch: bool = False
+) -> "RandomNegatives":
+    """Build a RandomNegatives; the settings are the class's."""
+    return RandomNegatives(n_negatives=n_negatives, shared=shared, in_batch=in_batch)
+
+
+class RandomNegatives:
+    """Uniform over the knowledge base, the gold excluded (Wiatrak et al. 2022, section 3).
+
+    n_negatives (int): for each mention; 32 or 64 in the paper.
+    shared (bool): one draw serves the whole batch, batch-size times cheaper; False = a draw
+        for each mention, as in the paper.
+    in_batch (bool): the other mentions' positives are negatives too.
+    """
+
+    def __init__(self, *, n_negatives: int = 64, shared: bool = False, in_batch: bool = False):
+        if n_negatives < 1:
+            raise PelError(Errors.E301.format(name="n_negatives", least=1, value=n_negatives))
+        self.n_negatives = n_negatives
+        self.shared = shared
+        self.in_batch = in_batch
+
+    def sample(self, gold: Sequence[NDArray[np.int64]], n_rows: int, rng: np.random.Generator) -> Draw:
+        """Draw for a batch. In a knowledge base with fewer entities than asked for, entities
+        repeat in the draw of a mention.
+
+        gold (Sequence[NDArray]): rows of each mention's gold entities.
+        n_rows (int): rows of the knowledge base.
+        rng (Generator): decides the draw.
+        RETURNS (Draw): n_negatives entities, or n_negatives for each mention.
+        """
+        rows = rng.integers(n_rows, size=self.n_negatives * (1 if self.shared else len(gold)))
+        mask = not_gold(rows, gold)
+        if not self.shared:
+            owner = np.repeat(np.arange(len(gold)), self.n_negatives)
+            mask &= owner[None, :] == np.arange(len(gold))[:, None]
+        return Draw(rows, mask, in_batch=self.in_batch)
