@@ -23,6 +23,15 @@ class Errors:
         "Install it with: pip install 'spacy-pel[{extra}]'"
     )
     # knowledge base: E100-E199
+    E120 = (
+        "[PEL-E120] Expected at least one entity from {paths}, but none is left of {n_read} read. "
+        "Check the files, and the filters for types, id prefix, sources and languages."
+    )
+    E121 = "[PEL-E121] {place}: {came} ({kind}). Mend the file, or read without strict: it is repaired then."
+    E122 = (
+        "[PEL-E122] Expected semantic types of the UMLS such as T047, but came {unknown}. "
+        "Check the ids against the UMLS Semantic Network."
+    )
     # corpora: E200-E299
     E201 = (
         "[PEL-E201] {where}: expected the mention {expected!r} at characters {start} to {end}, but the text "
@@ -37,6 +46,10 @@ class Errors:
         '"text"}}]}}]}}, but came {came}. Is this the tokenised MedMentions?'
     )
     E204 = "[PEL-E204] The share of development documents must lie between 0 and 1, but came {came}."
+    E205 = (
+        "[PEL-E205] {where}: expected a PubTator line of document {pmid} (PMID|t|title, PMID|a|abstract, then "
+        "PMID, start, end, text, type, id with tabs), but came {came!r}."
+    )
     # text, encoders, training: E300-E399
     E301 = "[PEL-E301] Expected {name} of at least {least}, but it is {value}. Set a larger value."
     E302 = (
