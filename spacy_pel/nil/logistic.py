@@ -1,0 +1,105 @@
+"""P(NIL) by logistic regression on what the candidates say together."""
+
+from typing import Any, Dict, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..registry import registry
+from ..types import CandidateTable, Scores
+from .summary import Floats, best_scores, summarize, summary_names
+
+
+@registry.pel_nil("spacy-pel.LogisticNil.v1")
+def make_logistic_nil(l2: float = 1.0, squares: bool = True) -> "LogisticNil":
+    """Build a LogisticNil.
+
+    l2 (float): strength of the pull of the weights to 0 (1 / C of scikit-learn).
+    squares (bool): give the model squares and products of the summary numbers too, so that
+        e.g. a low cosine can weigh more where the surface was never seen.
+    """
+    return LogisticNil(l2=l2, squares=squares)
+
+
+class LogisticNil:
+    """Logistic regression on standardised summary numbers: the score of the best candidate,
+    its margin, cosines, exact match, prior, entropy (see ``summary.py``).
+
+    Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL).
+    A mention without candidates has P(NIL) = 1.
+    """
+
+    def __init__(self, *, l2: float = 1.0, squares: bool = True):
+        self.l2 = l2
+        self.squares = squares
+        self._mean: Optional[Floats] = None
+        self._scale: Optional[Floats] = None
+        self._weights: Optional[Floats] = None
+        self._bias = 0.0
+
+    def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
+        """RETURNS (Scores): (n,), P(NIL) of each mention."""
+        best, filled = best_scores(table, scores)
+        if self._weights is None:
+            return np.where(filled, 1.0 - best, 1.0).astype(np.float32)
+        logits = self._inputs(summarize(table, scores)) @ self._weights + self._bias
+        probability = 0.5 * (1.0 + np.tanh(0.5 * logits))  # the logistic function without overflow
+        return np.where(filled, probability, 1.0).astype(np.float32)
+
+    def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
+        """Learn from mentions that have candidates; the others are NIL by rule.
+
+        is_nil (NDArray[np.bool_]): (n,), True where the gold entity is not in the KB.
+        RAISES (PelError): if the mentions are not of both kinds.
+        """
+        from sklearn.linear_model import LogisticRegression
+
+        _, filled = best_scores(table, scores)
+        n_nil = int(is_nil[filled].sum())
+        if n_nil in (0, int(filled.sum())):
+            raise PelError(Errors.E610.format(n_nil=n_nil, n=int(filled.sum())))
+        summary = summarize(table, scores)[filled]
+        self._mean = summary.mean(axis=0)
+        self._scale = np.where(summary.std(axis=0) > 1e-9, summary.std(axis=0), 1.0)
+        model = LogisticRegression(C=1.0 / self.l2, max_iter=2000)
+        model.fit(self._inputs(summary), is_nil[filled])
+        self._weights = model.coef_[0].astype(np.float64)
+        self._bias = float(model.intercept_[0])
+
+    def state(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): mean, scale, weights and bias; empty before ``fit``."""
+        if self._weights is None or self._mean is None or self._scale is None:
+            return {}
+        return {
+            "columns": summary_names(),
+            "squares": self.squares,
+            "mean": self._mean.tolist(),
+            "scale": self._scale.tolist(),
+            "weights": self._weights.tolist(),
+            "bias": self._bias,
+        }
+
+    def load_state(self, state: Dict[str, Any]) -> None:
+        """Take over what another LogisticNil learned.
+
+        RAISES (PelError): if the state was learned from other summary numbers.
+        """
+        if not state:
+            self._mean = self._scale = self._weights = None
+            return
+        if state.get("columns") != summary_names():
+            raise PelError(Errors.E611.format(came=state.get("columns"), expected=summary_names()))
+        self.squares = bool(state["squares"])
+        self._mean = np.asarray(state["mean"])
+        self._scale = np.asarray(state["scale"])
+        self._weights = np.asarray(state["weights"])
+        self._bias = float(state["bias"])
+
+    def _inputs(self, summary: Floats) -> Floats:
+        # far from what was seen, a product of two numbers must not run away
+        unit = np.clip((summary - self._mean) / self._scale, -5.0, 5.0)
+        if not self.squares:
+            return unit
+        left, right = np.triu_indices(unit.shape[1])
+        return np.concatenate([unit, unit[:, left] * unit[:, right]], axis=1)

@@ -1,0 +1,36 @@
+"""NIL by the score of the best candidate alone."""
+
+from typing import Any, Dict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..registry import registry
+from ..types import CandidateTable, Scores
+from .summary import best_scores
+
+
+@registry.pel_nil("spacy-pel.ScoreThreshold.v1")
+def make_score_threshold() -> "ScoreThreshold":
+    """Build a ScoreThreshold."""
+    return ScoreThreshold()
+
+
+class ScoreThreshold:
+    """nil_score = 1 - best score; 1 for a mention without candidates. Nothing is fitted, so
+    the number is no probability: it is compared with a threshold chosen on a dev set."""
+
+    def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
+        """RETURNS (Scores): (n,), higher = more likely NIL."""
+        best, filled = best_scores(table, scores)
+        return np.where(filled, 1.0 - best, 1.0).astype(np.float32)
+
+    def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
+        """Nothing to learn."""
+
+    def state(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): empty, there is nothing to keep."""
+        return {}
+
+    def load_state(self, state: Dict[str, Any]) -> None:
+        """Nothing to load."""

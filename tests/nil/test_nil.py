@@ -1,0 +1,126 @@
+"""NIL models: the contract of the registry, the summary numbers, the threshold."""
+
+import json
+
+import numpy as np
+import pytest
+from spacy_pel import registry
+from spacy_pel.errors import PelError
+from spacy_pel.nil import LogisticNil, best_f1_threshold
+from spacy_pel.nil.summary import summarize, summary_names
+from spacy_pel.types import CandidateTable
+
+NAMES = sorted(registry.parts("pel_nil").values())
+
+
+def table_of(counts, rng, gain=None):
+    """A table whose "name" cosines are high where gain says so."""
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    total = int(offsets[-1])
+    features = {name: rng.random(total).astype(np.float32) for name in ("name", "mention", "prior")}
+    if gain is not None:
+        features["name"] += np.repeat(gain, counts).astype(np.float32)
+    return CandidateTable(kb_rows=np.arange(total), offsets=offsets, features=features)
+
+
+def labelled(rng, n=400):
+    is_nil = rng.random(n) < 0.3
+    table = table_of(rng.integers(1, 6, n), rng, gain=np.where(is_nil, 0.0, 0.6))
+    return table, table.features["name"], is_nil
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_contract(name):
+    rng = np.random.default_rng(0)
+    make = registry.pel_nil.get(name)
+    table, scores, is_nil = labelled(rng)
+    model = make()
+    for fitted in (False, True):
+        if fitted:
+            model.fit(table, scores, is_nil)
+        got = model(table, scores)
+        assert got.shape == (len(table),) and got.dtype == np.float32 and np.isfinite(got).all()
+        assert got[is_nil].mean() > got[~is_nil].mean() + 0.2
+        other = make()
+        other.load_state(json.loads(json.dumps(model.state())))
+        assert np.allclose(other(table, scores), got, atol=1e-6)
+    empty = table_of([0, 3, 0], rng)
+    assert model(empty, empty.features["name"])[[0, 2]].tolist() == [1.0, 1.0]
+    nothing = table_of([], rng)
+    assert model(nothing, nothing.features["name"]).shape == (0,)
+
+
+@pytest.mark.parametrize("squares", [True, False])
+def test_logistic_is_a_probability(squares):
+    rng = np.random.default_rng(1)
+    table, scores, is_nil = labelled(rng, 2000)
+    model = LogisticNil(squares=squares)
+    model.fit(table, scores, is_nil)
+    fresh, fresh_scores, fresh_nil = labelled(rng, 2000)
+    probability = model(fresh, fresh_scores)
+    assert probability.min() >= 0 and probability.max() <= 1
+    assert abs(probability.mean() - fresh_nil.mean()) < 0.03  # calibrated in the large
+    assert ((probability > 0.5) == fresh_nil).mean() > 0.85
+
+
+def test_logistic_needs_both_kinds():
+    table, scores, is_nil = labelled(np.random.default_rng(2))
+    for labels in (np.zeros_like(is_nil), np.ones_like(is_nil)):
+        with pytest.raises(PelError, match="E610"):
+            LogisticNil().fit(table, scores, labels)
+
+
+def test_logistic_refuses_a_foreign_state():
+    with pytest.raises(PelError, match="E611"):
+        LogisticNil().load_state({"columns": ["height"], "weights": [1.0]})
+
+
+def test_summary_by_hand():
+    features = {
+        "name": np.asarray([0.2, 0.9, 0.5, 0.4], dtype=np.float32),
+        "exact": np.asarray([1, 0, 0, 1], dtype=np.float32),
+        "prior": np.asarray([0.7, 0.1, 0, 0], dtype=np.float32),
+    }
+    table = CandidateTable(np.arange(4), np.asarray([0, 3, 3, 4]), features)
+    scores = np.asarray([0.1, 0.6, 0.3, 0.25], dtype=np.float32)
+    got = [dict(zip(summary_names(), row, strict=True)) for row in summarize(table, scores).tolist()]
+    assert got[0]["score"] == pytest.approx(0.6)
+    assert got[0]["margin"] == pytest.approx(0.3)
+    assert got[0]["entropy"] == pytest.approx(-sum(p * np.log(p) for p in (0.1, 0.6, 0.3)))
+    assert (got[0]["top_name"], got[0]["best_name"]) == (pytest.approx(0.9), pytest.approx(0.9))
+    assert (got[0]["top_exact"], got[0]["best_exact"]) == (0, 1)
+    assert (got[0]["top_prior"], got[0]["best_prior"]) == (pytest.approx(0.1), pytest.approx(0.7))
+    assert set(got[1].values()) == {0.0}  # no candidates
+    assert got[2]["margin"] == pytest.approx(0.25) and got[2]["entropy"] == pytest.approx(0, abs=1e-6)
+
+
+def test_threshold_by_hand():
+    scores = np.asarray([0.9, 0.8, 0.6, 0.4, 0.1], dtype=np.float32)
+    is_nil = np.asarray([True, False, True, False, False])
+    # called NIL: 1 -> F1 2/3, 2 -> 1/2, 3 -> 4/5, 4 -> 2/3, 5 -> 4/7
+    assert best_f1_threshold(scores, is_nil) == pytest.approx(0.5)
+
+
+def test_threshold_equals_brute_force():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        scores = (rng.integers(0, 12, 40) / 11).astype(np.float32)  # many equal scores
+        is_nil = rng.random(40) < 0.4
+        is_nil[0] = True
+
+        def f1(threshold, scores=scores, is_nil=is_nil):
+            called = scores > threshold
+            return 2 * (called & is_nil).sum() / (called.sum() + is_nil.sum())
+
+        best = max(f1(t) for t in np.linspace(-0.05, 1.05, 200))
+        assert f1(best_f1_threshold(scores, is_nil)) == pytest.approx(best)
+
+
+def test_threshold_may_call_all_nil_and_splits_neighbours():
+    assert best_f1_threshold(np.asarray([0.3, 0.2], dtype=np.float32), np.asarray([True, True])) < 0.2
+    low = np.float32(0.5)
+    high = np.nextafter(low, np.float32(1))
+    threshold = best_f1_threshold(np.asarray([low, high], dtype=np.float32), np.asarray([False, True]))
+    assert (np.asarray([low, high]) > threshold).tolist() == [False, True]
+    with pytest.raises(PelError, match="E610"):
+        best_f1_threshold(np.asarray([0.1], dtype=np.float32), np.asarray([False]))
