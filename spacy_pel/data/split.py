@@ -1,0 +1,54 @@
+"""Choosing documents by their ids: split lists, and a development part cut out by hash."""
+
+import hashlib
+from pathlib import Path
+from typing import Iterable, List, Sequence, Set, Tuple, Union
+
+from ..errors import Errors, PelError
+from ..types import Document
+from ..util import open_text
+
+
+def read_ids(path: Union[str, Path]) -> Set[str]:
+    """Read a list of document ids, one a line (e.g. MedMentions' PMID lists).
+
+    RAISES (PelError): if there is none in the file.
+    """
+    with open_text(path) as file:
+        ids = {line.strip() for line in file if line.strip()}
+    if not ids:
+        raise PelError(
+            Errors.E002.format(
+                expected="document ids, one a line",
+                path=path,
+                came="the file is empty",
+                todo="Give the split list of your corpus.",
+            )
+        )
+    return ids
+
+
+def carve(documents: Iterable[Document], share: float) -> Tuple[List[Document], List[Document]]:
+    """Cut a development part out of a corpus, the same one whatever the order of the documents.
+
+    The documents whose ids have the smallest BLAKE2b hash (64 bits) go to the development
+    part, ``round(share * n)`` of the n distinct ids; all documents of an id go together.
+
+    documents (Iterable[Document]): the corpus.
+    share (float): between 0 and 1.
+    RETURNS (Tuple[List[Document], List[Document]]): the rest and the development part, in
+        the order of the corpus.
+    """
+    documents = list(documents)
+    chosen = set(by_hash(sorted({document.id for document in documents}), share))
+    fit = [document for document in documents if document.id not in chosen]
+    dev = [document for document in documents if document.id in chosen]
+    return fit, dev
+
+
+def by_hash(ids: Sequence[str], share: float) -> List[str]:
+    """RETURNS (List[str]): the ids with the smallest hashes, ``round(share * n)`` of them."""
+    if not 0.0 <= share <= 1.0:
+        raise PelError(Errors.E204.format(came=share))
+    ranked = sorted(ids, key=lambda name: hashlib.blake2b(name.encode("utf8"), digest_size=8).digest())
+    return ranked[: round(share * len(ids))]
