@@ -1,5 +1,6 @@
 """P(NIL) by logistic regression on what the candidates say together."""
 
+from dataclasses import dataclass
 from typing import Any, Dict, Optional
 
 import numpy as np
@@ -22,6 +23,14 @@ def make_logistic_nil(l2: float = 1.0, squares: bool = True) -> "LogisticNil":
     return LogisticNil(l2=l2, squares=squares)
 
 
+@dataclass
+class _Fitted:
+    mean: Floats  # of the summary numbers
+    scale: Floats
+    weights: Floats  # of the inputs made of them
+    bias: float
+
+
 class LogisticNil:
     """Logistic regression on standardised summary numbers: the score of the best candidate,
     its margin, cosines, exact match, prior, entropy (see ``summary.py``).
@@ -33,17 +42,15 @@ class LogisticNil:
     def __init__(self, *, l2: float = 1.0, squares: bool = True):
         self.l2 = l2
         self.squares = squares
-        self._mean: Optional[Floats] = None
-        self._scale: Optional[Floats] = None
-        self._weights: Optional[Floats] = None
-        self._bias = 0.0
+        self._fitted: Optional[_Fitted] = None
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """RETURNS (Scores): (n,), P(NIL) of each mention."""
         best, filled = best_scores(table, scores)
-        if self._weights is None:
+        if self._fitted is None:
             return np.where(filled, 1.0 - best, 1.0).astype(np.float32)
-        logits = self._inputs(summarize(table, scores)) @ self._weights + self._bias
+        inputs = self._inputs(summarize(table, scores), self._fitted.mean, self._fitted.scale)
+        logits = inputs @ self._fitted.weights + self._fitted.bias
         probability = 0.5 * (1.0 + np.tanh(0.5 * logits))  # the logistic function without overflow
         return np.where(filled, probability, 1.0).astype(np.float32)
 
@@ -60,24 +67,23 @@ class LogisticNil:
         if n_nil in (0, int(filled.sum())):
             raise PelError(Errors.E610.format(n_nil=n_nil, n=int(filled.sum())))
         summary = summarize(table, scores)[filled]
-        self._mean = summary.mean(axis=0)
-        self._scale = np.where(summary.std(axis=0) > 1e-9, summary.std(axis=0), 1.0)
+        mean = summary.mean(axis=0)
+        scale = np.where(summary.std(axis=0) > 1e-9, summary.std(axis=0), 1.0)
         model = LogisticRegression(C=1.0 / self.l2, max_iter=2000)
-        model.fit(self._inputs(summary), is_nil[filled])
-        self._weights = model.coef_[0].astype(np.float64)
-        self._bias = float(model.intercept_[0])
+        model.fit(self._inputs(summary, mean, scale), is_nil[filled])
+        self._fitted = _Fitted(mean, scale, model.coef_[0].astype(np.float64), float(model.intercept_[0]))
 
     def state(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): mean, scale, weights and bias; empty before ``fit``."""
-        if self._weights is None or self._mean is None or self._scale is None:
+        if self._fitted is None:
             return {}
         return {
             "columns": summary_names(),
             "squares": self.squares,
-            "mean": self._mean.tolist(),
-            "scale": self._scale.tolist(),
-            "weights": self._weights.tolist(),
-            "bias": self._bias,
+            "mean": self._fitted.mean.tolist(),
+            "scale": self._fitted.scale.tolist(),
+            "weights": self._fitted.weights.tolist(),
+            "bias": self._fitted.bias,
         }
 
     def load_state(self, state: Dict[str, Any]) -> None:
@@ -86,19 +92,17 @@ class LogisticNil:
         RAISES (PelError): if the state was learned from other summary numbers.
         """
         if not state:
-            self._mean = self._scale = self._weights = None
+            self._fitted = None
             return
         if state.get("columns") != summary_names():
             raise PelError(Errors.E611.format(came=state.get("columns"), expected=summary_names()))
         self.squares = bool(state["squares"])
-        self._mean = np.asarray(state["mean"])
-        self._scale = np.asarray(state["scale"])
-        self._weights = np.asarray(state["weights"])
-        self._bias = float(state["bias"])
+        arrays = (np.asarray(state[name], dtype=np.float64) for name in ("mean", "scale", "weights"))
+        self._fitted = _Fitted(*arrays, bias=float(state["bias"]))
 
-    def _inputs(self, summary: Floats) -> Floats:
+    def _inputs(self, summary: Floats, mean: Floats, scale: Floats) -> Floats:
         # far from what was seen, a product of two numbers must not run away
-        unit = np.clip((summary - self._mean) / self._scale, -5.0, 5.0)
+        unit = np.clip((summary - mean) / scale, -5.0, 5.0)
         if not self.squares:
             return unit
         left, right = np.triu_indices(unit.shape[1])

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.nil import LogisticNil, best_f1_threshold
