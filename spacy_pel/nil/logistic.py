@@ -97,8 +97,12 @@ class LogisticNil:
         if state.get("columns") != summary_names():
             raise PelError(Errors.E611.format(came=state.get("columns"), expected=summary_names()))
         self.squares = bool(state["squares"])
-        arrays = (np.asarray(state[name], dtype=np.float64) for name in ("mean", "scale", "weights"))
-        self._fitted = _Fitted(*arrays, bias=float(state["bias"]))
+        self._fitted = _Fitted(
+            mean=np.asarray(state["mean"]),
+            scale=np.asarray(state["scale"]),
+            weights=np.asarray(state["weights"]),
+            bias=float(state["bias"]),
+        )
 
     def _inputs(self, summary: Floats, mean: Floats, scale: Floats) -> Floats:
         # far from what was seen, a product of two numbers must not run away

@@ -1,0 +1,70 @@
+"""What the linker said about one gold mention: a line of predictions.jsonl."""
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Tuple
+
+
+@dataclass
+class Prediction:
+    """A gold mention beside what came out for it.
+
+    doc (str): the document's id.
+    start, end (int): character offsets.
+    text, label (str): the mention and its NER label.
+    gold (List[str]): live ids of the KB; empty = NIL.
+    kb_id (str): the id chosen, "NIL", or "" if the mention was not found (end to end).
+    candidates (List[Tuple[str, float]]): best first.
+    nil_score (float): the number compared with the NIL threshold.
+    composite (bool): all of the gold ids are meant.
+    seen (bool): a gold entity occurs in the training corpus.
+    """
+
+    doc: str
+    start: int
+    end: int
+    text: str
+    label: str
+    gold: List[str]
+    kb_id: str
+    candidates: List[Tuple[str, float]] = field(default_factory=list)
+    nil_score: float = 0.0
+    composite: bool = False
+    seen: bool = False
+
+    @property
+    def rank(self) -> int:
+        """Where the gold entity stands among the candidates: 1 = first, 0 = not among them.
+
+        With several gold ids the best placed one counts; in a composite mention the worst
+        placed one, and all must be there.
+        """
+        places = [
+            place for place, (found, _) in enumerate(self.candidates, start=1) if found in set(self.gold)
+        ]
+        if self.composite:
+            return places[-1] if places and len(places) == len(set(self.gold)) else 0
+        return places[0] if places else 0
+
+    def to_json(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): the line's object; ``composite`` only where it is true."""
+        record: Dict[str, Any] = {
+            "doc": self.doc,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "label": self.label,
+            "gold": self.gold,
+            "kb_id": self.kb_id,
+            "candidates": [[found, round(score, 6)] for found, score in self.candidates],
+            "nil_score": round(self.nil_score, 6),
+            "seen": self.seen,
+        }
+        if self.composite:
+            record["composite"] = True
+        return record
+
+    @classmethod
+    def from_json(cls, record: Dict[str, Any]) -> "Prediction":
+        """record (Dict[str, Any]): as ``to_json`` gives it."""
+        fields = dict(record, candidates=[(found, score) for found, score in record["candidates"]])
+        return cls(**fields)
