@@ -23,6 +23,43 @@ class Errors:
         "Install it with: pip install 'spacy-pel[{extra}]'"
     )
     # knowledge base: E100-E199
+    E100 = (
+        "[PEL-E100] Expected the id of an entity of this knowledge base of {n} entities, but came '{id}'. "
+        "Check the spelling and which knowledge base this is."
+    )
+    E101 = (
+        "[PEL-E101] Expected ids that the knowledge base lacks, but it has '{id}' already. "
+        "Use update() to change an entity, and give each id once."
+    )
+    E102 = "[PEL-E102] Expected entities to write to {path}, but there are none. Check the source and the filters."
+    E103 = (
+        "[PEL-E103] Expected a knowledge base folder at {path}, but {came}. "
+        "Build one with: spacy-pel kb build OUT --reader NAME FILE"
+    )
+    E104 = (
+        "[PEL-E104] Expected entities without faults, but {entity} has one ({kind}). "
+        "Mend the source, or build without --strict: it is repaired and counted then."
+    )
+    E105 = "[PEL-E105] Expected text in all fields of an entity, but came {entity}. Mend the reader or the source."
+    E106 = (
+        "[PEL-E106] Expected a knowledge base of format version {expected} at {path}, but it has version {came}. "
+        "Build it anew from its source with this version of spacy_pel."
+    )
+    E107 = (
+        "[PEL-E107] Expected at most 2 GiB to turn into bytes, but this knowledge base has {n_bytes} bytes. "
+        "Save it with to_disk() instead."
+    )
+    E108 = (
+        "[PEL-E108] Expected the bytes of a knowledge base, but {came}. Use what to_bytes() gave, unchanged."
+    )
+    E109 = (
+        "[PEL-E109] Expected the knowledge base {expected} at {path}, but there is {came} now. "
+        "Put it back, or open the folder anew."
+    )
+    E110 = (
+        "[PEL-E110] Expected a row of this knowledge base from 0 to {last}, but came {row}. "
+        "Is the index of another knowledge base in use? Rebuild it with: spacy-pel index KB MODEL OUT"
+    )
     E120 = (
         "[PEL-E120] Expected at least one entity from {paths}, but none is left of {n_read} read. "
         "Check the files, and the filters for types, id prefix, sources and languages."
@@ -31,6 +68,16 @@ class Errors:
     E122 = (
         "[PEL-E122] Expected semantic types of the UMLS such as T047, but came {unknown}. "
         "Check the ids against the UMLS Semantic Network."
+    )
+    E140 = "[PEL-E140] Expected synonym scopes among {known}, but came {came}. Mend the setting 'scopes'."
+    E141 = (
+        "[PEL-E141] Expected for each column one of {known} or null, with an 'id' among them, but came {came}. "
+        "Mend the setting 'columns'."
+    )
+    E142 = "[PEL-E142] The merge config cannot be used: {where}: {came}. Mend the named setting."
+    E143 = (
+        "[PEL-E143] Expected at least one entity from the sources {sources}, but none is left. "
+        "Check 'id_pattern', 'id_xref' and the files."
     )
     # corpora: E200-E299
     E201 = (
@@ -42,13 +89,13 @@ class Errors:
         '"ids": []}}]}}, but came {came}. Make the file with the command `spacy-pel convert`.'
     )
     E203 = (
-        '[PEL-E203] {where}: expected {{"pmid", "sentences": [{{"tokens", "mentions": [{{"start", "end", "cui", '
-        '"text"}}]}}]}}, but came {came}. Is this the tokenised MedMentions?'
+        '[PEL-E203] {where}: expected {{"pmid", "sentences": [{{"tokens", "mentions": [{{"start", "end", '
+        '"cui", "text"}}]}}]}}, but came {came}. Is this the tokenised MedMentions?'
     )
     E204 = "[PEL-E204] The share of development documents must lie between 0 and 1, but came {came}."
     E205 = (
-        "[PEL-E205] {where}: expected a PubTator line of document {pmid} (PMID|t|title, PMID|a|abstract, then "
-        "PMID, start, end, text, type, id with tabs), but came {came!r}."
+        "[PEL-E205] {where}: expected a PubTator line of document {pmid} (PMID|t|title, PMID|a|abstract, "
+        "then PMID, start, end, text, type, id with tabs), but came {came!r}."
     )
     # text, encoders, training: E300-E399
     E301 = "[PEL-E301] Expected {name} of at least {least}, but it is {value}. Set a larger value."
@@ -69,6 +116,29 @@ class Errors:
     E304 = (
         "[PEL-E304] Expected a model folder written by spacy_pel at {path}, but {came}. "
         "Train a model with: spacy-pel train CONFIG --output DIR"
+    )
+    E310 = (
+        "[PEL-E310] Expected a training config in spaCy's format with known keys in {path}, but: {came}. "
+        "Mend the config; configs/pel_minilm.cfg shows every key."
+    )
+    E311 = (
+        "[PEL-E311] Expected training mentions whose ids are in the knowledge base, but there is none; "
+        "left out: {skipped}. Check that corpus and knowledge base use the same ids."
+    )
+    E312 = (
+        "[PEL-E312] Expected a checkpoint of this config and data at {path}, but it belongs to another "
+        "run. Choose another --output, or leave out --resume to start anew."
+    )
+    E313 = (
+        "[PEL-E313] Expected paths.{name} in the config, but it is not set. "
+        "Set it there or give --paths.{name} PATH."
+    )
+    E314 = (
+        "[PEL-E314] Expected an empty or new output folder, but {path} holds a training. Give --resume to "
+        "go on with it, or choose another --output."
+    )
+    E315 = (
+        "[PEL-E315] Expected pel.training.dev.metric to be one of {known}, but it is '{value}'."
     )
     # index, combiners: E400-E499
     # component: E500-E599
@@ -92,7 +162,12 @@ class Warnings:
     """Texts of warnings and log messages that name something the user should know."""
 
     # knowledge base: W100-W199
+    W100 = "[PEL-W100] Entities were repaired while building the knowledge base: {counts}. Use --strict to refuse them."
     # corpora: W200-W299
+    W201 = (
+        "[PEL-W201] {path}: of {mentions} mentions, {misaligned} lie inside tokens and {overlapping} overlap a "
+        "longer one; doc.ents leaves them out."
+    )
     # text, encoders, training: W300-W399
     # index, combiners: W400-W499
     # component: W500-W599

@@ -1,7 +1,7 @@
 """The corpus format of this package: JSON lines, one document a line."""
 
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, Optional, Sequence, Tuple, Union
 
 from ..errors import Errors, PelError
 from ..registry import registry
@@ -97,7 +97,7 @@ def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Documen
         surface = given.get("text", text[start:end] if 0 <= start < end <= len(text) else "")
         if surface == text[start:end] and 0 <= start < end <= len(text):
             check.report["mentions"] += 1  # kept as written, white space too
-            place = (start, end)
+            place: Optional[Tuple[int, int]] = (start, end)
         else:
             place = check(text, start, end, surface, where=where)
         if place is not None:

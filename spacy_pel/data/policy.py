@@ -1,19 +1,19 @@
 """One policy for mentions that are not simply one span with one id. All readers follow it.
 
-* **No id** (empty, ``-1``, ``-``, ``NIL``, ``CUI-less``, ``null``): a NIL mention, ``ids`` is empty. Such a part
-  beside real ids is left out.
-* **Several ids**: alternatives joined by ``|`` (or ``;`` or ``,`` where a format uses them) are all in ``ids``; any
-  of them is right. Ids joined by ``+``, and those of mentions that the corpus itself marks as
-  composite (NCBI Disease's type CompositeMention, the seventh column of BC5CDR), are all meant:
-  ``composite`` is true.
-* **The same span twice** with the same label: one mention; ids of separate annotations are alternatives.
-  Spans with other labels stay apart.
-* **Overlapping and nested** mentions all stay in the corpus file, ordered by start, then longest first.
-  ``doc.ents`` cannot hold overlaps: there the longest is kept, the first of equals
+* **No id** (empty, ``-1``, ``-``, ``NIL``, ``CUI-less``, ``null``): a NIL mention, ``ids`` is empty. Such a
+  part beside real ids is left out.
+* **Several ids**: alternatives joined by ``|`` (or ``;`` or ``,`` where a format uses them) are all in
+  ``ids``; any of them is right. Ids joined by ``+``, and those of mentions that the corpus itself
+  marks as composite (NCBI Disease's type CompositeMention, the seventh column of BC5CDR), are all
+  meant: ``composite`` is true.
+* **The same span twice** with the same label: one mention; ids of separate annotations are
+  alternatives. Spans with other labels stay apart.
+* **Overlapping and nested** mentions all stay in the corpus file, ordered by start, then longest
+  first. ``doc.ents`` cannot hold overlaps: there the longest is kept, the first of equals
   (``spacy.util.filter_spans``), and the others are counted.
-* **Discontinuous** mentions become the covering span, from the first character to the last; their parts
-  are listed in the document's ``meta["discontinuous"]`` as ``{"start", "end", "spans": [[start, end], ...]}``.
-  A reader's setting ``discontinuous = "drop"`` leaves them out and counts them.
+* **Discontinuous** mentions become the covering span, from the first character to the last; their
+  parts are listed in the document's ``meta["discontinuous"]`` as ``{"start", "end", "spans": [[start,
+  end], ...]}``. A reader's setting ``discontinuous = "drop"`` leaves them out and counts them.
 * **White space** at the ends of a mention is cut off; a mention of nothing else is dropped.
 * **Text that differs** from the given string: see ``offsets.py``.
 """

@@ -1,0 +1,71 @@
+"""scispaCy's abbreviation detector as a component that is found without importing scispaCy."""
+
+from types import SimpleNamespace
+from typing import Any, Dict
+
+from spacy.language import Language
+from spacy.matcher import Matcher
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from ..errors import Errors, PelError
+
+# scispaCy looks at no more than eight tokens in brackets; its own pattern has no bound and
+# takes quadratic time on long texts
+_BRACKETS = [[{"ORTH": "("}, {"OP": "{1,8}"}, {"ORTH": ")"}]]
+
+
+@Language.factory(
+    "pel_abbreviation_detector",
+    assigns=["doc._.abbreviations", "span._.long_form"],
+    default_config={},
+)
+def make_abbreviation_detector(nlp: Language, name: str) -> "AbbreviationDetector":
+    """Build a component that finds abbreviations and their long forms.
+
+    scispaCy registers its "abbreviation_detector" only when it is imported, so that a saved pipeline
+    with it cannot be loaded by ``spacy.load`` alone; this factory is published by an entry point.
+
+    nlp (Language): the pipeline.
+    name (str): the component's name.
+    RETURNS (AbbreviationDetector): the component.
+    RAISES (PelError): if scispaCy is not installed.
+    """
+    return AbbreviationDetector(nlp.vocab, name)
+
+
+class AbbreviationDetector:
+    """Sets ``doc._.abbreviations`` as scispaCy does with ``make_serializable=True``: a list of
+    dictionaries with ``short_text``, ``short_start``, ``short_end``, ``long_text``, ``long_start``, ``long_end`` (token
+    offsets). Docs can be pickled, stored in a DocBin and sent between processes.
+    """
+
+    def __init__(self, vocab: Vocab, name: str = "pel_abbreviation_detector") -> None:
+        self.vocab = vocab
+        self.name = name
+        self.detector = _make_detector(vocab)
+
+    def __call__(self, doc: Doc) -> Doc:
+        doc._.abbreviations = []  # a doc that went through before would make scispaCy fail
+        return self.detector(doc)
+
+    # unpickling builds the detector anew: that sets the extension attributes in a new process
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"vocab": self.vocab, "name": self.name}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+
+def _make_detector(vocab: Vocab) -> Any:
+    try:
+        from scispacy.abbreviation import AbbreviationDetector as SciAbbreviationDetector
+    except ImportError as err:
+        raise PelError(
+            Errors.E003.format(feature="pel_abbreviation_detector", package="scispacy", extra="scispacy")
+        ) from err
+    # of a pipeline it reads the vocabulary only
+    detector = SciAbbreviationDetector(SimpleNamespace(vocab=vocab), make_serializable=True)
+    detector.matcher = Matcher(vocab)
+    detector.matcher.add("parenthesis", _BRACKETS)
+    return detector

@@ -1,0 +1,35 @@
+"""scispaCy's tokenizer in a pipeline that later loads without scispaCy."""
+
+from typing import Callable
+
+import spacy
+from spacy.language import Language
+
+from ..errors import Errors, PelError
+
+
+@spacy.registry.callbacks("spacy-pel.sci_tokenizer.v1")
+def make_sci_tokenizer() -> Callable[[Language], None]:
+    """Build a callback for ``[initialize.before_init]`` that sets scispaCy's tokenizer.
+
+    Its rules are saved with the pipeline as those of any spaCy tokenizer; since ``spacy.load`` does
+    not run ``[initialize]``, scispaCy is needed for training only.
+
+    RETURNS (Callable[[Language], None]): sets ``nlp.tokenizer``.
+    """
+    return set_sci_tokenizer
+
+
+def set_sci_tokenizer(nlp: Language) -> None:
+    """Replace the tokenizer by scispaCy's.
+
+    nlp (Language): the pipeline.
+    RAISES (PelError): if scispaCy is not installed.
+    """
+    try:
+        from scispacy.custom_tokenizer import combined_rule_tokenizer
+    except ImportError as err:
+        raise PelError(
+            Errors.E003.format(feature="spacy-pel.sci_tokenizer.v1", package="scispacy", extra="scispacy")
+        ) from err
+    nlp.tokenizer = combined_rule_tokenizer(nlp)
