@@ -1,0 +1,69 @@
+"""The command ``kb merge``: several ontologies and names from text as one knowledge base."""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional
+
+import typer
+
+from ..errors import Errors, PelError
+from ._app import CONFIG_CONTEXT, kb_cli
+from ._config import load_config, parse_overrides
+from ._output import JSON, emit
+
+
+@kb_cli.command("merge", context_settings=CONFIG_CONTEXT)
+def kb_merge(
+    ctx: typer.Context,
+    out: Annotated[Path, typer.Argument(help="The KB folder to write.")],
+    config: Annotated[
+        Path, typer.Argument(help="A config with the section [merge], e.g. configs/open_cui.cfg.")
+    ],
+    data: Annotated[Path, typer.Option(help="The folder of the sources' files.")] = Path("."),
+    corpus: Annotated[
+        Optional[List[Path]],
+        typer.Option(help="Corpus JSON lines whose gold mentions name entities; may be given several times."),
+    ] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Merge ontologies by cross reference into one knowledge base.
+
+    Twins (ids with the same names from the same source term) become one entity; the retired
+    id stays resolvable. Settings can be overridden: --merge.name "my KB".
+
+    Example: spacy-pel kb merge corpus/kb configs/open_cui.cfg --data data --corpus corpus/train.jsonl
+    """
+    from ..kb import KnowledgeBase
+    from ..kb.merge import Merge
+    from ..kb.merge_config import parse_merge_config
+
+    overrides = parse_overrides(ctx.args)
+    if corpus:
+        # paths on the command line start from the working folder, those of the config from --data
+        overrides["merge.sources.corpus.files"] = [str(path.resolve()) for path in corpus]
+    settings = load_config(config, overrides)
+    if "merge" not in settings:
+        raise PelError(Errors.E142.format(where="[merge]", came=f"there is no such section in {config}"))
+    merge = Merge(parse_merge_config(settings["merge"]), data)
+    entities = list(merge())  # report and redirects are complete only now
+    kb = KnowledgeBase.build(entities, out, source=merge.source, redirects=merge.redirects)
+    emit(_summary(kb, merge), as_json=as_json, text=_text)
+
+
+def _summary(kb: Any, merge: Any) -> Dict[str, Any]:
+    return {
+        "entities": len(kb),
+        "twins_merged": len(merge.redirects),
+        "fingerprint": kb.fingerprint,
+        "sources": merge.report,
+    }
+
+
+def _text(result: Dict[str, Any]) -> str:
+    lines = [f"{result['entities']:,} entities, {result['twins_merged']:,} twins merged"]
+    lines += [f"{'source':<16} {'terms':>8} {'ids':>8} {'ids new':>8} {'names new':>10}"]
+    for name, counts in result["sources"].items():
+        lines.append(
+            f"{name:<16} {counts.get('terms', 0):>8,} {counts.get('ids', 0):>8,} "
+            f"{counts.get('ids_new', 0):>8,} {counts.get('names_new', 0):>10,}"
+        )
+    return "\n".join([*lines, f"fingerprint {result['fingerprint']}"])

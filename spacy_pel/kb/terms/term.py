@@ -1,0 +1,71 @@
+"""A term of an ontology, before it is known under which id the knowledge base will hold it."""
+
+import html
+import re
+from dataclasses import dataclass, field
+from typing import List, Optional, Tuple
+
+_LITERAL_ESCAPE = re.compile(r"\\+[ntr]")
+_BLANKS = re.compile(r"\s+")
+_ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z]+\d*);")
+
+
+@dataclass
+class Term:
+    """One class of an ontology, as its file gives it.
+
+    id (str): a compact id with its prefix, e.g. "HP:0000002".
+    name (str): the label; "" if this file does not give one.
+    synonyms (List[Tuple[str, str]]): (text, scope); scopes are "exact", "related",
+        "narrow" and "broad"; formats without scopes give "exact".
+    definition (Optional[str]): a gloss.
+    xrefs (List[str]): ids of the same thing elsewhere, e.g. "UMLS:C4025901".
+    namespace (str): the ontology's name or the term's branch of it.
+    obsolete (bool): no longer in use.
+    replaced_by (List[str]): the ids to use instead.
+    alt_ids (List[str]): retired ids that mean this term.
+    line (int): where the term begins in its file; 0 for formats without lines to speak of.
+    """
+
+    id: str
+    name: str = ""
+    synonyms: List[Tuple[str, str]] = field(default_factory=list)
+    definition: Optional[str] = None
+    xrefs: List[str] = field(default_factory=list)
+    namespace: str = ""
+    obsolete: bool = False
+    replaced_by: List[str] = field(default_factory=list)
+    alt_ids: List[str] = field(default_factory=list)
+    line: int = 0
+
+    def absorb(self, other: "Term") -> None:
+        """Take over what another file says about the same term; what is here wins.
+
+        Another file's name for the term becomes an exact synonym.
+        """
+        self.name = self.name or other.name
+        if other.name not in ("", self.name):
+            self.synonyms.append((other.name, "exact"))
+        self.synonyms += [synonym for synonym in other.synonyms if synonym not in self.synonyms]
+        self.definition = self.definition or other.definition
+        self.xrefs += [xref for xref in other.xrefs if xref not in self.xrefs]
+        self.namespace = self.namespace or other.namespace
+        self.obsolete = self.obsolete or other.obsolete
+        self.replaced_by += [new for new in other.replaced_by if new not in self.replaced_by]
+        self.alt_ids += [old for old in other.alt_ids if old not in self.alt_ids]
+
+
+def clean_text(text: str) -> str:
+    r"""Mend a string that went through one escaping too many.
+
+    Literal ``\n``, ``\t`` and ``\r`` and runs of white space become one blank, ``\"``
+    becomes a quotation mark, XML entities their characters.
+
+    text (str): a name, synonym or definition.
+    RETURNS (str): the string without those marks.
+    """
+    if "&" in text and _ENTITY.search(text):
+        text = html.unescape(text)
+    if "\\" in text:
+        text = _LITERAL_ESCAPE.sub(" ", text).replace('\\"', '"').replace("\\'", "'")
+    return _BLANKS.sub(" ", text).strip()
