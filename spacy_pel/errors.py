@@ -61,7 +61,7 @@ class Errors:
         "Is the index of another knowledge base in use? Rebuild it with: spacy-pel index KB MODEL OUT"
     )
     E120 = (
-        "[PEL-E120] Expected at least one entity from {paths}, but none is left of {n_read} read. "
+        "[PEL-E120] Expected at least one entity from {paths}, but none came through. "
         "Check the files, and the filters for types, id prefix, sources and languages."
     )
     E121 = "[PEL-E121] {place}: {came} ({kind}). Mend the file, or read without strict: it is repaired then."
@@ -142,6 +142,39 @@ class Errors:
     )
     # index, combiners: E400-E499
     # component: E500-E599
+    E500 = (
+        "[PEL-E500] entity_types allows the label '{label}' the types {types}, but no entity of the KB has "
+        "them. Types of the KB: {known}. Mend the setting: such mentions could only be NIL."
+    )
+    E501 = (
+        "[PEL-E501] Expected gold mentions whose entities are in the KB, but none of {n} is. "
+        "Does the corpus use the ids of this KB?"
+    )
+    E502 = (
+        "[PEL-E502] Expected the component '{name}' to be ready, but it has no {missing} yet. Load a trained "
+        "pipeline with spacy.load(), or set kb_loader, encoder_loader and index_loader in "
+        "[initialize.components.{name}] and call nlp.initialize()."
+    )
+    E503 = (
+        "[PEL-E503] Expected reranker to be null, but {came} came: no reranker can be used yet. "
+        "Leave the setting out."
+    )
+    E504 = (
+        "[PEL-E504] Expected a mention template with a length limit, but the encoder {encoder} has none. "
+        "Leave max_length out."
+    )
+    E505 = (
+        "[PEL-E505] The component '{name}' holds {size} GiB, and bytes can hold {limit} GiB at most. "
+        "Save it with nlp.to_disk(): files have no limit and are memory-mapped."
+    )
+    E506 = (
+        "[PEL-E506] A worker process found another {part} at {path} than its parent had loaded. "
+        "Load the pipeline anew, and do not overwrite it while it works."
+    )
+    E507 = (
+        "[PEL-E507] Expected {name} of at least {least}, but it is {value}. Set a larger value in the "
+        "settings of the component."
+    )
     # evaluation, command line: E600-E699
     E600 = (
         "[PEL-E600] Expected config overrides of the form --section.key value, but '{came}' came. "
@@ -154,6 +187,10 @@ class Errors:
     E611 = (
         "[PEL-E611] Expected a NIL model fitted on {expected}, but this one was fitted on {came}. "
         "Fit it anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
+    E620 = (
+        "[PEL-E620] Expected a corpus with gold mentions, but it holds none. Check the file: one JSON object "
+        'per line with "text" and "mentions".'
     )
     E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
 
@@ -171,4 +208,16 @@ class Warnings:
     # text, encoders, training: W300-W399
     # index, combiners: W400-W499
     # component: W500-W599
+    W500 = (
+        "[PEL-W500] None of the {n} mentions is NIL, so NIL model and threshold stay as they were. Calibrate "
+        "on a corpus that holds mentions whose entity the KB lacks."
+    )
+    W502 = (
+        "[PEL-W502] The component '{name}' has the threshold {value} in its config, which wins over the calibrated "
+        "{calibrated:.4f}. Remove the setting to use the calibrated one."
+    )
+    W501 = (
+        "[PEL-W501] The component '{name}' was calibrated with {saved}, but its config now says {now}. What was "
+        "learned is not used; calibrate anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
     # evaluation, command line: W600-W699

@@ -45,7 +45,9 @@ class KBReaderBase(ABC):
     * ``empty_name``: the first alias becomes the name.
     * ``duplicate_id``: the first entity stays, later ones are left out.
     * ``bad_encoding``: bytes that are not UTF-8 become U+FFFD.
-    * ``lost_redirect``: the successor of a retired id is not among the entities.
+
+    ``lost_redirect`` counts retired ids whose successor is not among the entities; a history of
+    ids may well be wider than the KB, so this is never an error.
 
     types (Optional[Collection[str]]): keep entities with any of these types; None = all. The
         named set "st21pv" stands for MedMentions' 21 UMLS types and their descendants.
@@ -95,7 +97,7 @@ class KBReaderBase(ABC):
             n_kept += 1
             yield mended
         if not n_kept:
-            raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files", n_read=n_read))
+            raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files"))
         if not self.ids_are_unique:
             self._settle_redirects(seen)
         logger.info("%d entities read, %d kept, repairs: %s", n_read, n_kept, self.report or "none")
@@ -130,17 +132,17 @@ class KBReaderBase(ABC):
         YIELDS (Tuple[Place, str]): a place and a line; empty lines too.
         RAISES (PelError): if the file is missing, a damaged .gz, or (strict) not UTF-8.
         """
+        for place, raw in self.raw_lines(path):
+            line = self.decode(place, raw)
+            yield place, (line.removeprefix("\ufeff") if place.line == 1 else line).rstrip("\r\n")
+
+    def raw_lines(self, path: Path) -> Iterator[Tuple[Place, bytes]]:
+        """Stream the lines of a file (or .gz) as they are."""
         number = 0
         with open_text(path) as file:
             try:
                 for number, raw in enumerate(file.buffer, start=1):  # type: ignore[attr-defined]
-                    place = Place(path, number)
-                    try:
-                        line = raw.decode("utf8")
-                    except UnicodeDecodeError as err:
-                        self.repair("bad_encoding", place, f"the line is not UTF-8 ({err.reason})")
-                        line = raw.decode("utf8", errors="replace")
-                    yield place, (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
+                    yield Place(path, number), raw
             except (EOFError, OSError, zlib.error) as err:
                 self.fail(
                     Place(path, number + 1),
@@ -148,6 +150,14 @@ class KBReaderBase(ABC):
                     came=f"reading stopped: {err}",
                     todo="Copy or fetch the file anew.",
                 )
+
+    def decode(self, place: Place, raw: bytes) -> str:
+        """RETURNS (str): the text of UTF-8 bytes; other bytes are a repair."""
+        try:
+            return raw.decode("utf8")
+        except UnicodeDecodeError as err:
+            self.repair("bad_encoding", place, f"the line is not UTF-8 ({err.reason})")
+            return raw.decode("utf8", errors="replace")
 
     def _begin(self, paths: Sequence[Path]) -> None:
         self.report = {}
