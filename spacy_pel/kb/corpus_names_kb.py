@@ -80,7 +80,7 @@ def rank_surfaces(counts: Counter, *, min_count: int = 1) -> List[str]:
     for surface, count in counts.items():
         capitals = sum(letter.isupper() for letter in surface)
         spellings[surface.casefold()].append((-count, capitals, surface))
-    totals = {form: -sum(count for count, _, _ in found) for form, found in spellings.items()}
+    totals = {form: sum(count for count, _, _ in found) for form, found in spellings.items()}
     forms = sorted(
         (form for form in totals if -totals[form] >= min_count), key=lambda f: (totals[f], len(f), f)
     )
