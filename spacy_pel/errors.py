@@ -60,6 +60,14 @@ class Errors:
         "[PEL-E110] Expected a row of this knowledge base from 0 to {last}, but came {row}. "
         "Is the index of another knowledge base in use? Rebuild it with: spacy-pel index KB MODEL OUT"
     )
+    E111 = (
+        "[PEL-E111] Expected a new folder or a knowledge base to replace at {path}, but {came}. "
+        "Choose another folder."
+    )
+    E112 = (
+        "[PEL-E112] Expected a live successor for '{id}', but '{came}' is retired along with it. "
+        "Name the entity that stays."
+    )
     E120 = (
         "[PEL-E120] Expected at least one entity from {paths}, but none came through. "
         "Check the files, and the filters for types, id prefix, sources and languages."
@@ -81,8 +89,8 @@ class Errors:
     )
     # corpora: E200-E299
     E201 = (
-        "[PEL-E201] {where}: expected the mention {expected!r} at characters {start} to {end}, but the text "
-        "there is {came!r}. Mend the offsets, or convert the source without --strict."
+        "[PEL-E201] {where}: expected the mention {expected!r} at characters {spans}, but the text there "
+        "is {came!r}. Mend the offsets, or convert the source without --strict."
     )
     E202 = (
         '[PEL-E202] {where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", '
@@ -96,6 +104,11 @@ class Errors:
     E205 = (
         "[PEL-E205] {where}: expected a PubTator line of document {pmid} (PMID|t|title, PMID|a|abstract, "
         "then PMID, start, end, text, type, id with tabs), but came {came!r}."
+    )
+    E206 = "[PEL-E206] Expected documents in {paths}, but there are none. Check the files and the reader."
+    E207 = (
+        "[PEL-E207] {where}: expected {expected}, but came {came}. Check that the files belong to the reader "
+        "'{reader}'."
     )
     # text, encoders, training: E300-E399
     E301 = "[PEL-E301] Expected {name} of at least {least}, but it is {value}. Set a larger value."

@@ -1,3 +1,4 @@
+from . import kb_merge
 from ._app import main, pel_cli
 
-__all__ = ["main", "pel_cli"]
+__all__ = ["kb_merge", "main", "pel_cli"]

@@ -77,6 +77,8 @@ kb_cli = typer.Typer(
     rich_markup_mode=None,
 )
 
+pel_cli.add_typer(kb_cli)
+
 
 @pel_cli.callback()
 def _options(

@@ -1,0 +1,135 @@
+"""Evaluate a linker or a pipeline on a corpus; writes metrics.json, predictions.jsonl and plots."""
+
+import json
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Union
+
+from ..errors import Errors, PelError
+from ..linking import Linker
+from ..types import Document
+from ..util import atomic_path, progress, write_json
+from .metrics import RECALL_AT, compute_metrics
+from .outcomes import Outcomes
+from .plots import plot_nil, plot_recall
+from .predict import IsSeen, MakeQueries, Stopwatch, gold_queries, predict_end_to_end, predict_gold
+from .prediction import Prediction
+from .seen import seen_in_index
+from .spans import SpanCounts
+
+
+def evaluate(
+    linker: Linker,
+    documents: Iterable[Document],
+    *,
+    queries: MakeQueries = gold_queries,
+    is_seen: Optional[IsSeen] = None,
+    top_k: int = 64,
+    output: Optional[Union[str, Path]] = None,
+    corpus_fingerprint: str = "",
+    seed: int = 0,
+    show_progress: bool = False,
+) -> Dict[str, Any]:
+    """Link the gold mentions of a corpus and compare.
+
+    linker (Linker): with a pipeline, ``nlp.get_pipe("proxy_entity_linker").linker``.
+    documents (Iterable[Document]): with gold mentions.
+    queries (MakeQueries): makes the queries of a document, e.g. with abbreviations expanded.
+    is_seen (Optional[IsSeen]): does the training corpus hold one of these ids? None = asks
+        the texts that the index was built with.
+    top_k (int): candidates per mention; recall@k is given for k up to this.
+    output (Optional[Union[str, Path]]): folder for the files; None = write nothing.
+    corpus_fingerprint (str): goes into the metrics.
+    seed (int): of the bootstrap.
+    show_progress (bool): show a progress bar.
+    RETURNS (Dict[str, Any]): the metrics, flat (see ``metrics.POLICY``).
+    RAISES (PelError): if the corpus holds no mentions.
+    """
+    stopwatch = Stopwatch()
+    kept = linker.top_k, linker.row_k
+    # several rows may lead to one entity: fewer rows than candidates would cut the list short
+    linker.top_k, linker.row_k = top_k, max(linker.row_k, 2 * top_k)
+    try:
+        predictions = predict_gold(
+            linker,
+            progress(documents, description="Linking documents", show=show_progress),
+            queries=queries,
+            is_seen=is_seen or seen_in_index(linker.kb, linker.index),
+            stopwatch=stopwatch,
+        )
+        outcomes = Outcomes.of(_recorded(predictions, output))
+    finally:
+        linker.top_k, linker.row_k = kept
+    facts = {"end_to_end": False, "top_k": top_k, "corpus_fingerprint": corpus_fingerprint}
+    return _finish(linker, outcomes, stopwatch, facts, top_k, seed, output)
+
+
+def evaluate_end_to_end(
+    nlp: Any,
+    linker: Linker,
+    documents: Iterable[Document],
+    *,
+    spans: Callable[[Any], Iterable[Any]] = lambda doc: doc.ents,
+    is_seen: Optional[IsSeen] = None,
+    output: Optional[Union[str, Path]] = None,
+    corpus_fingerprint: str = "",
+    seed: int = 0,
+    show_progress: bool = False,
+) -> Dict[str, Any]:
+    """Let a pipeline find the mentions itself. The metrics count all gold mentions: one that the
+    pipeline did not find, with exactly these offsets, is wrong. Beside them stand precision, recall and
+    F1 of the offsets ("mention_*") and of offsets with the right id ("link_*").
+
+    nlp (Language): with the linker in it.
+    linker (Linker): the pipeline's.
+    spans (Callable): gives the linked spans of a Doc.
+    The other arguments and the result are those of ``evaluate``.
+    """
+    stopwatch, counts = Stopwatch(), SpanCounts()
+    predictions = predict_end_to_end(
+        nlp,
+        linker,
+        progress(documents, description="Linking documents", show=show_progress),
+        spans=spans,
+        is_seen=is_seen or seen_in_index(linker.kb, linker.index),
+        stopwatch=stopwatch,
+        counts=counts,
+    )
+    outcomes = Outcomes.of(_recorded(predictions, output))
+    facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}
+    return _finish(linker, outcomes, stopwatch, {**counts.scores(), **facts}, linker.top_k, seed, output)
+
+
+def _recorded(predictions: Iterable[Prediction], output: Optional[Union[str, Path]]) -> Iterator[Prediction]:
+    if output is None:
+        yield from predictions
+        return
+    with atomic_path(Path(output) / "predictions.jsonl") as part, part.open("w", encoding="utf8") as file:
+        for prediction in predictions:
+            file.write(json.dumps(prediction.to_json(), ensure_ascii=False) + "\n")
+            yield prediction
+
+
+def _finish(
+    linker: Linker,
+    outcomes: Outcomes,
+    stopwatch: Stopwatch,
+    facts: Dict[str, Any],
+    top_k: int,
+    seed: int,
+    output: Optional[Union[str, Path]],
+) -> Dict[str, Any]:
+    if not len(outcomes.rank):
+        raise PelError(Errors.E620)
+    metrics = compute_metrics(outcomes, ks=[k for k in RECALL_AT if k <= top_k], seed=seed)
+    metrics.update(facts)
+    metrics["threshold"] = linker.threshold
+    metrics["seconds"] = stopwatch.seconds
+    metrics["mentions_per_second"] = stopwatch.n_mentions / max(stopwatch.seconds, 1e-9)
+    metrics["kb_fingerprint"] = linker.kb.fingerprint
+    metrics["model_fingerprint"] = linker.encoder.fingerprint
+    metrics["index_fingerprint"] = linker.index.fingerprint
+    if output is not None:
+        write_json(Path(output) / "metrics.json", metrics)
+        plot_recall(Path(output) / "recall.png", {"linker": metrics})
+        plot_nil(Path(output) / "nil.png", {"linker": outcomes})
+    return metrics
