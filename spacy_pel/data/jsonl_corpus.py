@@ -1,12 +1,13 @@
 """The corpus format of this package: JSON lines, one document a line."""
 
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, Sequence, Union
 
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Document, Mention
-from ..util import read_jsonl, write_jsonl
+from ..util import write_jsonl
+from .lines import json_lines
 from .offsets import OffsetCheck, new_report
 
 PathLike = Union[str, Path]
@@ -17,7 +18,7 @@ def make_jsonl_corpus(*, strict: bool = True) -> "JsonlCorpus":
     """Build a reader of the corpus format.
 
     strict (bool): a mention whose given "text" does not stand at its offsets is an error;
-        otherwise it is moved by at most three characters or dropped, and counted.
+        otherwise it is moved by at most three characters or left out, and counted.
     RETURNS (JsonlCorpus): the reader.
     """
     return JsonlCorpus(strict=strict)
@@ -26,8 +27,8 @@ def make_jsonl_corpus(*, strict: bool = True) -> "JsonlCorpus":
 class JsonlCorpus:
     """Reads ``{"id", "text", "mentions": [{"start", "end", "label", "ids"}], "meta"}`` lines.
 
-    A mention may have "composite" (all ids are meant) and "text"; the latter is compared
-    with the document's text at the offsets.
+    A mention may have "composite" (all ids are meant) and "text", which is compared with
+    the document's text. Mentions stay as they are: order, white space and all.
     """
 
     def __init__(self, *, strict: bool = True) -> None:
@@ -38,9 +39,9 @@ class JsonlCorpus:
         self.report = new_report()
         check = OffsetCheck(self.report, strict=self.strict)
         for path in paths:
-            for number, record in enumerate(read_jsonl(path), start=1):
+            for number, record in json_lines(Path(path)):
                 self.report["documents"] += 1
-                yield _document(record, check, f"{path}, document {number}")
+                yield _document(record, check, f"{path}, line {number}")
 
 
 def read_corpus(path: PathLike) -> Iterator[Document]:
@@ -82,31 +83,39 @@ def to_record(document: Document) -> Dict[str, Any]:
 
 def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Document:
     text = record.get("text")
-    if not isinstance(text, str) or "id" not in record:
+    mentions = record.get("mentions") or []
+    if not isinstance(text, str) or "id" not in record or not isinstance(mentions, list):
         raise PelError(Errors.E202.format(where=where, came=f"the keys {sorted(record)}"))
-    where = f"{where} ({record['id']})"
-    mentions = []
-    for given in record.get("mentions") or ():
-        try:
-            start, end = int(given["start"]), int(given["end"])
-            ids = given.get("ids") or ()
-        except (KeyError, TypeError, ValueError, AttributeError) as err:
-            raise PelError(Errors.E202.format(where=where, came=f"the mention {given!r}")) from err
-        if isinstance(ids, str):
-            raise PelError(Errors.E202.format(where=where, came=f"the mention {given!r}"))
-        surface = given.get("text", text[start:end] if 0 <= start < end <= len(text) else "")
-        if surface == text[start:end] and 0 <= start < end <= len(text):
-            check.report["mentions"] += 1  # kept as written, white space too
-            place: Optional[Tuple[int, int]] = (start, end)
-        else:
-            place = check(text, start, end, surface, where=where)
+    document = Document(str(record["id"]), text, meta=dict(record.get("meta") or {}))
+    where = f"{where} ({document.id})"
+    for given in mentions:
+        mention = _mention(given, where)
+        in_text = 0 <= mention.start < mention.end <= len(text)
+        found = text[mention.start : mention.end] if in_text else ""
+        surface = given.get("text", found)
+        if in_text and surface == found:
+            check.report["mentions"] += 1
+            document.mentions.append(mention)
+            continue
+        place = check(text, mention.start, mention.end, surface, where=where)
         if place is not None:
-            mentions.append(
-                Mention(
-                    *place,
-                    label=str(given.get("label") or ""),
-                    ids=tuple(str(entity_id) for entity_id in ids),
-                    composite=bool(given.get("composite", False)),
-                )
+            document.mentions.append(
+                Mention(*place, label=mention.label, ids=mention.ids, composite=mention.composite)
             )
-    return Document(str(record["id"]), text, mentions, dict(record.get("meta") or {}))
+    return document
+
+
+def _mention(given: Any, where: str) -> Mention:
+    try:
+        ids = given.get("ids") or []
+        if not isinstance(ids, list):
+            raise TypeError(ids)
+        return Mention(
+            int(given["start"]),
+            int(given["end"]),
+            label=str(given.get("label") or ""),
+            ids=tuple(str(entity_id) for entity_id in ids),
+            composite=bool(given.get("composite", False)),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as err:
+        raise PelError(Errors.E202.format(where=where, came=f"the mention {given!r}")) from err

@@ -1,11 +1,11 @@
 """Does the text at a mention's offsets say what the source says it says?"""
 
-from collections import Counter
-from typing import Dict, Optional, Tuple
+from typing import Dict, Optional, Sequence, Tuple
 
 from ..errors import Errors, PelError
 
 MAX_SHIFT = 3  # characters; more than that would guess
+Place = Tuple[int, int]
 
 
 class OffsetCheck:
@@ -23,39 +23,52 @@ class OffsetCheck:
         self.report = report
         self.strict = strict
 
-    def __call__(
-        self, text: str, start: int, end: int, surface: str, *, where: str
-    ) -> Optional[Tuple[int, int]]:
+    def __call__(self, text: str, start: int, end: int, surface: str, *, where: str) -> Optional[Place]:
         """Find the offsets at which the mention really stands.
 
         text (str): the document's text.
         start, end (int): the given character offsets.
-        surface (str): the given string of the mention.
+        surface (str): the given string of the mention; other white space does not matter.
         where (str): file and line or document, for the error.
-        RETURNS (Optional[Tuple[int, int]]): offsets with text[start:end] == surface (white space
-            at its ends aside), or None = drop it.
+        RETURNS (Optional[Tuple[int, int]]): offsets without white space at the ends, or None =
+            leave the mention out.
         RAISES (PelError): if strict and the text differs.
         """
-        self.report["mentions"] = self.report.get("mentions", 0) + 1
-        found = text[start:end] if 0 <= start < end else ""
-        if found and found == surface:
-            return trim(text, start, end)
+        return self.parts(text, [(start, end)], surface, where=where)
+
+    def parts(self, text: str, spans: Sequence[Place], surface: str, *, where: str) -> Optional[Place]:
+        """The same for a mention of several parts; dots and blanks between them do not matter.
+
+        spans (Sequence[Tuple[int, int]]): the offsets of the parts in order.
+        RETURNS (Optional[Tuple[int, int]]): the offsets from the first part to the last.
+        """
+        self._count("mentions")
+        valid = all(0 <= start < end <= len(text) for start, end in spans) and len(spans) > 0
+        found = " ".join(text[start:end] for start, end in spans) if valid else ""
+        given = surface.replace(" ... ", " ") if len(spans) > 1 else surface
+        if valid and found.split() == given.split():
+            place = _trim(text, spans[0][0], spans[-1][1])
+            if place is None:
+                self._count("dropped")
+            return place
         if self.strict:
-            raise PelError(
-                Errors.E201.format(where=where, start=start, end=end, expected=surface, came=found)
-            )
-        self.report["mismatches"] = self.report.get("mismatches", 0) + 1
-        place = nearby(text, start, surface.strip())
-        kind = "dropped" if place is None else "repaired"
-        self.report[kind] = self.report.get(kind, 0) + 1
+            shown = ", ".join(f"{start} to {end}" for start, end in spans)
+            raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, came=found))
+        self._count("mismatches")
+        place = _nearby(text, spans[0][0], surface.strip()) if len(spans) == 1 else None
+        self._count("dropped" if place is None else "repaired")
         return place
 
+    def _count(self, key: str) -> None:
+        self.report[key] = self.report.get(key, 0) + 1
 
-def nearby(text: str, start: int, surface: str) -> Optional[Tuple[int, int]]:
-    """Look for a string at most MAX_SHIFT characters away from where it should start.
 
-    RETURNS (Optional[Tuple[int, int]]): the offsets of the nearest place, or None.
-    """
+def new_report() -> Dict[str, int]:
+    """RETURNS (Dict[str, int]): the counts every corpus reader starts with."""
+    return {"documents": 0, "mentions": 0, "mismatches": 0, "repaired": 0, "dropped": 0}
+
+
+def _nearby(text: str, start: int, surface: str) -> Optional[Place]:
     if not surface:
         return None
     for shift in sorted(range(-MAX_SHIFT, MAX_SHIFT + 1), key=abs):
@@ -65,18 +78,9 @@ def nearby(text: str, start: int, surface: str) -> Optional[Tuple[int, int]]:
     return None
 
 
-def trim(text: str, start: int, end: int) -> Optional[Tuple[int, int]]:
-    """Leave out white space at the ends of a span.
-
-    RETURNS (Optional[Tuple[int, int]]): the offsets, or None if nothing is left.
-    """
+def _trim(text: str, start: int, end: int) -> Optional[Place]:
     while start < end and text[start].isspace():
         start += 1
     while start < end and text[end - 1].isspace():
         end -= 1
     return (start, end) if start < end else None
-
-
-def new_report() -> Dict[str, int]:
-    """RETURNS (Dict[str, int]): the counts every corpus reader starts with."""
-    return Counter({"documents": 0, "mentions": 0, "mismatches": 0, "repaired": 0, "dropped": 0})

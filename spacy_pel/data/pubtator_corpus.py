@@ -6,10 +6,10 @@ from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..types import Document, Mention
-from ..util import open_text
-from .offsets import OffsetCheck, new_report
-from .policy import split_ids, tidy
+from ..types import Document
+from .lines import numbered_lines
+from .policy import split_ids
+from .reader_base import CorpusReaderBase
 
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 Line = Tuple[int, str]
@@ -29,92 +29,68 @@ def make_pubtator_corpus(
     return PubtatorCorpus(label=label, strip_prefix=strip_prefix, strict=strict)
 
 
-class PubtatorCorpus:
+class PubtatorCorpus(CorpusReaderBase):
     """Reads ``PMID|t|title``, ``PMID|a|abstract`` and ``PMID, start, end, text, type, ids`` lines.
 
     The text is the title, a blank and the abstract, so that the file's offsets hold. Lines
     of relations (``PMID, CID, id, id``) are skipped and counted. Ids: see ``policy.py``.
     """
 
-    def __init__(self, *, label: Optional[str] = None, strip_prefix: str = "", strict: bool = False) -> None:
-        self.label = label
-        self.strip_prefix = strip_prefix
-        self.strict = strict
-        self.report: Dict[str, int] = new_report()
-
-    def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
-        self.report = new_report()
-        check = OffsetCheck(self.report, strict=self.strict)
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
             for block in _blocks(path):
-                self.report["documents"] += 1
-                yield self._document(block, check, path)
+                yield self._document(block, path)
 
-    def _document(self, block: List[Line], check: OffsetCheck, path: Path) -> Document:
-        title, abstract = "", None
+    def _document(self, block: List[Line], path: Path) -> Document:
+        texts: Dict[str, str] = {}
         rows: List[Tuple[int, List[str]]] = []
         pmid = ""
         for number, line in block:
             match = _TEXT_LINE.fullmatch(line)
             if match and not rows:
                 pmid, kind, text = match.groups()
-                if kind == "t":
-                    title = text
-                else:
-                    abstract = text
+                texts[kind] = text
             else:
                 rows.append((number, line.split("\t")))
-        text = title if abstract is None else f"{title} {abstract}"
-        mentions = []
+        document = Document(
+            pmid.strip(), " ".join([texts.get("t", ""), *([texts["a"]] if "a" in texts else [])])
+        )
         for number, row in rows:
-            where = f"{path}, line {number}"
-            if row[0].strip() != pmid:
-                raise PelError(Errors.E205.format(where=where, pmid=pmid, came="\t".join(row)[:80]))
-            mention = self._mention(text, row, check, where)
-            if mention is not None:
-                mentions.append(mention)
-        return Document(pmid.strip(), text, tidy(mentions, self.report))
+            self._row(document, row, f"{path}, line {number}")
+        return document
 
-    def _mention(self, text: str, row: List[str], check: OffsetCheck, where: str) -> Optional[Mention]:
+    def _row(self, document: Document, row: List[str], where: str) -> None:
         if len(row) == 4 and not row[1].strip().isdigit():
-            self.report["relations"] = self.report.get("relations", 0) + 1
-            return None
+            self.count("relations")
+            return
         try:
             start, end, surface, kind = int(row[1]), int(row[2]), row[3], row[4].strip()
         except (IndexError, ValueError) as err:
-            raise PelError(Errors.E205.format(where=where, pmid=row[0], came="\t".join(row)[:80])) from err
-        place = check(text, start, end, surface, where=where)
-        if place is None:
-            return None
-        given = row[5] if len(row) > 5 else ""
-        ids, composite = split_ids(given, strip_prefix=self.strip_prefix)
+            raise _bad_line(where, document.id, "\t".join(row)) from err
+        if row[0].strip() != document.id:
+            raise _bad_line(where, document.id, "\t".join(row))
+        ids, plus = split_ids(row[5] if len(row) > 5 else "", strip_prefix=self.strip_prefix)
         # the corpora's own marks: a type, or a column with the string of each part
         marked = kind == "CompositeMention" or (len(row) > 6 and "|" in row[6])
-        return Mention(
-            *place,
-            label=kind if self.label is None else self.label,
-            ids=ids,
-            composite=len(ids) > 1 and (composite or marked),
-        )
+        composite = len(ids) > 1 and (plus or marked)
+        self.add(document, [(start, end)], surface, label=kind, ids=ids, composite=composite, where=where)
+
+
+def _bad_line(where: str, pmid: str, came: str) -> PelError:
+    return PelError(Errors.E205.format(where=where, pmid=pmid, came=came[:80]))
 
 
 def _blocks(path: Path) -> Iterator[List[Line]]:
     """The numbered lines of each document; a title line or a blank line begins a new one."""
     block: List[Line] = []
-    with open_text(path) as file:
-        for number, line in enumerate(file, start=1):
-            line = line.rstrip("\r\n")
-            match = _TEXT_LINE.fullmatch(line)
-            if block and (not line.strip() or (match and match.group(2) == "t")):
-                yield block
-                block = []
-            if line.strip():
-                if not block and not match:
-                    raise PelError(
-                        Errors.E205.format(
-                            where=f"{path}, line {number}", pmid="PMID|t|title", came=line[:80]
-                        )
-                    )
-                block.append((number, line))
+    for number, line in numbered_lines(path):
+        match = _TEXT_LINE.fullmatch(line)
+        if block and (not line.strip() or (match and match.group(2) == "t")):
+            yield block
+            block = []
+        if line.strip():
+            if not block and not match:
+                raise _bad_line(f"{path}, line {number}", "PMID|t|title", line)
+            block.append((number, line))
     if block:
         yield block
