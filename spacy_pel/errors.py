@@ -205,6 +205,16 @@ class Errors:
         "[PEL-E620] Expected a corpus with gold mentions, but it holds none. Check the file: one JSON object "
         'per line with "text" and "mentions".'
     )
+    E630 = (
+        "[PEL-E630] Expected annotated text for the rows of kind 'mention', but none came. "
+        "Add: --mentions CORPUS.jsonl (training text only)."
+    )
+    E631 = "[PEL-E631] The index type '{name}' does not take the settings {came}. Leave them out."
+    E640 = (
+        "[PEL-E640] Expected texts in one of the formats {known}, but '{came}' came for {path}. "
+        "Name the format with --format."
+    )
+    E641 = '[PEL-E641] {where}: expected a "text" with the document\'s text, but came {came}. Rename the column.'
     E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
 
 

@@ -64,7 +64,7 @@ class CsvKB(KBReaderBase):
             self.fail(
                 Place(Path("columns")),
                 expected=f"fields among {', '.join(defaults)}",
-                came=", ".join(sorted(columns.keys() - defaults.keys())),
+                came=f"there is {', '.join(sorted(columns.keys() - defaults.keys()))}",
                 todo="Mend the setting.",
             )
         self.columns = {**defaults, **columns}
@@ -83,7 +83,7 @@ class CsvKB(KBReaderBase):
                     self.fail(
                         place,
                         expected=f"{len(header)} cells as in the header",
-                        came=f"{len(cells)}",
+                        came=f"the line has {len(cells)}",
                         todo="Quote cells that hold the delimiter.",
                     )
                 yield place, self._entity({field: cells[at] for field, at in position.items()})
@@ -106,7 +106,8 @@ class CsvKB(KBReaderBase):
             self.fail(
                 place,
                 expected=f"a header with {', '.join(self.columns[f] for f in self.columns)}, each once",
-                came=f"{', '.join(header) or 'nothing'}" + (f" (no {', '.join(missing)})" if missing else ""),
+                came=f"it is {', '.join(header) or 'empty'}"
+                + (f" (no {', '.join(missing)})" if missing else ""),
                 todo="Rename the columns, or give their names in the setting 'columns'.",
             )
         unknown = [name for name in header if name not in self.columns.values()]

@@ -68,7 +68,9 @@ class JsonlKB(KBReaderBase):
                 fits = isinstance(value, str)
             if not fits:
                 wanted = "a list of strings" if key in _LISTS else "a string"
-                self.fail(place, expected=f"{wanted} as {key}", came=repr(value)[:80], todo="Mend the line.")
+                self.fail(
+                    place, expected=f"{wanted} as {key}", came=f"it is {value!r:.80}", todo="Mend the line."
+                )
 
 
 def _shape(record: Any) -> str:

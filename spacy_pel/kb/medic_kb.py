@@ -59,7 +59,12 @@ class MedicKB(KBReaderBase):
                 continue
             ids, bars, names = line.partition("||")
             if not bars:
-                self.fail(place, expected="id[|id…]||name[|synonym…]", came=line[:60], todo="Mend the line.")
+                self.fail(
+                    place,
+                    expected="id[|id…]||name[|synonym…]",
+                    came=f"the line is {line[:60]!r}",
+                    todo="Mend the line.",
+                )
             yield _Row(
                 place, tuple(map(_corpus_id, ids.split("|"))), [unescape(name) for name in names.split("|")]
             )

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from itertools import islice
 from pathlib import Path
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -9,7 +10,6 @@ import yaml
 
 from ..registry import registry
 from ..types import Entity
-from ..util import open_text
 from .mesh_xml import MeshRecord, read_mesh_xml
 from .reader_base import KBReaderBase, Place
 
@@ -62,7 +62,7 @@ class MeshKB(KBReaderBase):
         for path in by_sort["history"]:
             self.redirects.update(self._history(path))
         extra = self._extra_aliases(by_sort["aliases"])
-        self.source["version"] = ", ".join(sorted(filter(None, map(_year, paths))))
+        self.source["version"] = ", ".join(sorted(set(filter(None, map(_year, paths)))))
 
         categories: Dict[str, Tuple[str, ...]] = {}  # of the descriptors
         for sort in ("descriptors_xml", "descriptors_tsv", "supplementary_xml", "supplementary_tsv"):
@@ -84,8 +84,7 @@ class MeshKB(KBReaderBase):
     def _sort(self, path: Path) -> str:
         if path.name.removesuffix(".gz").endswith((".yaml", ".yml")):
             return "history"
-        with open_text(path) as file:
-            head: bytes = file.buffer.read(4096)  # type: ignore[attr-defined]
+        head = b"".join(raw for _, raw in islice(self.raw_lines(path), 20))
         for sort, pattern in _SORTS.items():
             if pattern.match(head.removeprefix(b"\xef\xbb\xbf").lstrip()):
                 return sort
@@ -128,15 +127,14 @@ class MeshKB(KBReaderBase):
             # a cell in quotes may hold a tab; a quote inside a name is an ordinary character
             cells = next(csv.reader([line], delimiter="\t")) if '\t"' in line else line.split("\t")
             if len(cells) not in widths:
-                self.fail(place, expected=expected, came=f"{len(cells)}", todo="Mend the line.")
+                self.fail(place, expected=expected, came=f"the line has {len(cells)}", todo="Mend the line.")
             yield place, cells
 
     def _history(self, path: Path) -> Dict[str, str]:
-        with open_text(path) as file:
-            try:
-                pairs = yaml.safe_load(file)
-            except (yaml.YAMLError, UnicodeDecodeError) as err:
-                self.fail(Place(path), expected="YAML", came=" ".join(str(err).split()))
+        try:
+            pairs = yaml.safe_load("\n".join(line for _, line in self.lines(path)))
+        except yaml.YAMLError as err:
+            self.fail(Place(path), expected="YAML", came=" ".join(str(err).split()))
         if not isinstance(pairs, dict) or not all(isinstance(x, str) for pair in pairs.items() for x in pair):
             self.fail(Place(path), expected="lines 'MESH:OLD' : 'MESH:NEW'", came=repr(pairs)[:80])
         return {old.removeprefix("MESH:"): new.removeprefix("MESH:") for old, new in pairs.items()}

@@ -2,6 +2,7 @@
 
 import zlib
 from abc import ABC, abstractmethod
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import (
     Any,
@@ -46,8 +47,8 @@ class KBReaderBase(ABC):
     * ``duplicate_id``: the first entity stays, later ones are left out.
     * ``bad_encoding``: bytes that are not UTF-8 become U+FFFD.
 
-    ``lost_redirect`` counts retired ids whose successor is not among the entities; a history of
-    ids may well be wider than the KB, so this is never an error.
+    ``lost_redirect`` counts retired ids whose successor no file has; a history of ids may well
+    be wider than the KB, so this is never an error.
 
     types (Optional[Collection[str]]): keep entities with any of these types; None = all. The
         named set "st21pv" stands for MedMentions' 21 UMLS types and their descendants.
@@ -82,7 +83,7 @@ class KBReaderBase(ABC):
         self._begin(paths)
         seen: Set[str] = set()
         n_read = n_kept = 0
-        for place, entity in self.read(paths):
+        for place, entity in self._guarded(paths):
             n_read += 1
             if not self.wants(entity.concept_id, entity.types):
                 continue
@@ -164,6 +165,20 @@ class KBReaderBase(ABC):
         self.redirects = {}
         self.source = {**self.about, "files": [path.name for path in paths]}
 
+    def _guarded(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+        # a parser that opens files itself knows no lines and lets these through
+        try:
+            yield from self.read(paths)
+        except (UnicodeDecodeError, EOFError, BadGzipFile, zlib.error) as err:
+            raise PelError(
+                Errors.E002.format(
+                    expected="readable UTF-8",
+                    path=", ".join(map(str, paths)),
+                    came=f"reading stopped: {err}",
+                    todo="Mend the file, or fetch it anew.",
+                )
+            ) from err
+
     def _mend(self, place: Place, entity: Entity) -> Optional[Entity]:
         entity_id = entity.concept_id.strip()
         if not entity_id:
@@ -198,7 +213,7 @@ class KBReaderBase(ABC):
                 new = self.redirects[new]
             if new in live:
                 settled[old] = new
-            else:
+            elif self.types is None and not self.id_prefix:
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
         self.redirects = settled
 

@@ -56,7 +56,7 @@ class RrfTables:
                     self.reader.fail(
                         place,
                         expected="rows sorted by CUI",
-                        came=f"{cui} after {current}",
+                        came=f"{cui} comes after {current}",
                         todo=f"Sort the table: LC_ALL=C sort {name}.RRF",
                     )
                 if lines:
@@ -93,7 +93,7 @@ class RrfTables:
             self.reader.fail(
                 place,
                 expected=f"{n_cells} cells of {name} between bars",
-                came=f"{len(cells)}",
+                came=f"the line has {len(cells)}",
                 todo="Fetch the table anew, or make it with MetamorphoSys in the format RRF.",
             )
         return cells
