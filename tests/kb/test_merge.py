@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 from confection import Config
+from typer.testing import CliRunner
 
+from spacy_pel.cli import pel_cli
 from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.corpus_names_kb import CorpusNamesKB, rank_surfaces
 from spacy_pel.kb.merge import Merge
 from spacy_pel.kb.merge_config import parse_merge_config
@@ -196,3 +199,28 @@ def test_bad_configs_say_what_is_wrong(overrides, expected):
     with pytest.raises(PelError) as caught:
         run(**overrides)
     assert expected in str(caught.value)
+
+
+def test_command_writes_a_knowledge_base(tmp_path):
+    out = tmp_path / "kb"
+    arguments = ["kb", "merge", str(out), str(FIXTURES / "onto_merge.cfg"), "--data", str(ONTO), "--json"]
+    arguments += ["--corpus", str(ONTO / "corpus.jsonl"), "--merge.name", "my KB"]
+    result = CliRunner().invoke(pel_cli, arguments)
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    kb = KnowledgeBase.from_disk(out)
+    assert told["entities"] == len(kb) == 7
+    assert told["fingerprint"] == kb.fingerprint
+    assert kb.source["name"] == "my KB"
+    assert kb.ids("sick headache") == ["C0149932"]
+    licences = {source["name"]: source["licence"] for source in kb.source["sources"]}
+    assert licences["mondo"] == "CC BY 4.0"
+
+
+def test_command_with_a_bad_config(tmp_path):
+    config = tmp_path / "bad.cfg"
+    config.write_text("[merge]\n\n[merge.sources]\n\n[merge.sources.a]\nfiles = []\n")
+    result = CliRunner().invoke(pel_cli, ["kb", "merge", str(tmp_path / "kb"), str(config)])
+    assert result.exit_code == 2
+    assert "merge.sources.a" in result.stderr and len(result.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "kb").exists()
