@@ -31,7 +31,7 @@ class Errors:
         "[PEL-E101] Expected ids that the knowledge base lacks, but it has '{id}' already. "
         "Use update() to change an entity, and give each id once."
     )
-    E102 = "[PEL-E102] Expected entities to write to {path}, but there are none. Check the source and the filters."
+    E102 = "[PEL-E102] Expected entities to write to {path}, but none came. Check the source and the filters."
     E103 = (
         "[PEL-E103] Expected a knowledge base folder at {path}, but {came}. "
         "Build one with: spacy-pel kb build OUT --reader NAME FILE"
@@ -40,9 +40,9 @@ class Errors:
         "[PEL-E104] Expected entities without faults, but {entity} has one ({kind}). "
         "Mend the source, or build without --strict: it is repaired and counted then."
     )
-    E105 = "[PEL-E105] Expected text in all fields of an entity, but came {entity}. Mend the reader or the source."
+    E105 = "[PEL-E105] Expected text in all fields of an entity, but came {entity}. Mend the source."
     E106 = (
-        "[PEL-E106] Expected a knowledge base of format version {expected} at {path}, but it has version {came}. "
+        "[PEL-E106] Expected a knowledge base of format {expected} at {path}, but it has format {came}. "
         "Build it anew from its source with this version of spacy_pel."
     )
     E107 = (
@@ -109,6 +109,21 @@ class Errors:
     E207 = (
         "[PEL-E207] {where}: expected {expected}, but came {came}. Check that the files belong to the reader "
         "'{reader}'."
+    )
+    E208 = "[PEL-E208] The corpus reader '{reader}' has no setting {came}. Its settings: {known}."
+    E209 = (
+        "[PEL-E209] Expected other values for settings of the corpus reader '{reader}', but came {came}. "
+        "Lists are written as JSON: --set 'ontologies=[\"CL\"]'."
+    )
+    E210 = "[PEL-E210] Expected both --dev-share and --dev-out, or none of them, but came {came} alone."
+    E211 = "[PEL-E211] Expected a setting as NAME=VALUE, but came {came!r}. Example: --set strip_prefix=MESH:"
+    E212 = (
+        "[PEL-E212] Expected documents with the ids in {path}, but none of these {n} ids is in the corpus. "
+        "Check that list and corpus belong together."
+    )
+    E213 = (
+        "[PEL-E213] Expected a language code or a spaCy pipeline, but {came!r} is neither. "
+        "Check --nlp, or install the pipeline."
     )
     # text, encoders, training: E300-E399
     E301 = "[PEL-E301] Expected {name} of at least {least}, but it is {value}. Set a larger value."
@@ -205,6 +220,10 @@ class Errors:
         "[PEL-E620] Expected a corpus with gold mentions, but it holds none. Check the file: one JSON object "
         'per line with "text" and "mentions".'
     )
+    E621 = (
+        "[PEL-E621] Expected gold ids of the pipeline's KB, but it knows none of the ids of {n} mentions, e.g. "
+        "'{example}'. Use a corpus with ids of this KB, or a pipeline whose KB has these ids."
+    )
     E630 = (
         "[PEL-E630] Expected annotated text for the rows of kind 'mention', but none came. "
         "Add: --mentions CORPUS.jsonl (training text only)."
@@ -215,6 +234,26 @@ class Errors:
         "Name the format with --format."
     )
     E641 = '[PEL-E641] {where}: expected a "text" with the document\'s text, but came {came}. Rename the column.'
+    E642 = "[PEL-E642] Expected an output file of the kinds {known}, but {path} came. Rename it."
+    E643 = (
+        "[PEL-E643] Expected no parts of an earlier run, but {folder} holds some. Add --resume to go on with "
+        "them, or delete the folder to start anew."
+    )
+    E644 = (
+        "[PEL-E644] Expected to go on with the same input, pipeline and settings, but changed since the run that "
+        "left {folder}: {changed}. Delete the folder to start anew."
+    )
+    E645 = "[PEL-E645] Expected texts to link, but {path} holds none. Check the path and --format."
+    E650 = "[PEL-E650] The pipeline {path} cannot be loaded: {came}. Assemble it anew."
+    E651 = (
+        "[PEL-E651] Expected a pipeline with the component '{factory}' at {path}, but it has: {came}. "
+        "Add the component, or name another pipeline."
+    )
+    E660 = "[PEL-E660] Expected one place to store the calibration, but --apply-to and --output came. Name one."
+    E661 = (
+        "[PEL-E661] Expected a {part} of the kind {expected} in the pipeline {path}, but it has a {came}. "
+        "Both pipelines must be assembled with the same parts."
+    )
     E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
 
 
@@ -222,11 +261,11 @@ class Warnings:
     """Texts of warnings and log messages that name something the user should know."""
 
     # knowledge base: W100-W199
-    W100 = "[PEL-W100] Entities were repaired while building the knowledge base: {counts}. Use --strict to refuse them."
+    W100 = "[PEL-W100] Entities were repaired on their way into the knowledge base: {counts}."
     # corpora: W200-W299
     W201 = (
-        "[PEL-W201] {path}: of {mentions} mentions, {misaligned} lie inside tokens and {overlapping} overlap a "
-        "longer one; doc.ents leaves them out."
+        "[PEL-W201] {path}: of {mentions} mentions, {misaligned} lie inside tokens and {overlapping} overlap "
+        "a longer one; doc.ents leaves them out."
     )
     # text, encoders, training: W300-W399
     # index, combiners: W400-W499
@@ -244,3 +283,7 @@ class Warnings:
         "learned is not used; calibrate anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
     # evaluation, command line: W600-W699
+    W600 = (
+        "[PEL-W600] The config of {path} sets threshold = {value}, which wins over the calibrated one. "
+        "Set it to null to use the calibration."
+    )

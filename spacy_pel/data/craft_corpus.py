@@ -112,7 +112,8 @@ class CraftCorpus(CorpusReaderBase):
             spans = []
             for span in fields["spans"].split(";"):
                 start, end = span.split(",")
-                spans.append((int(start), int(end)))
+                if start != end:  # two annotations have a part of no characters
+                    spans.append((int(start), int(end)))
         except ValueError as err:
             raise self._unexpected(where, "spans like 10,20;25,30", fields["spans"]) from err
         if len(spans) > 1 and self.discontinuous == "drop":

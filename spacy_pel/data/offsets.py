@@ -1,6 +1,6 @@
 """Does the text at a mention's offsets say what the source says it says?"""
 
-from typing import Dict, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 from ..errors import Errors, PelError
 
@@ -39,15 +39,14 @@ class OffsetCheck:
     def parts(self, text: str, spans: Sequence[Place], surface: str, *, where: str) -> Optional[Place]:
         """The same for a mention of several parts; dots and blanks between them do not matter.
 
-        spans (Sequence[Tuple[int, int]]): the offsets of the parts in order.
+        spans (Sequence[Tuple[int, int]]): the offsets of the parts, in the order of the string.
         RETURNS (Optional[Tuple[int, int]]): the offsets from the first part to the last.
         """
         self._count("mentions")
         valid = all(0 <= start < end <= len(text) for start, end in spans) and len(spans) > 0
         found = " ".join(text[start:end] for start, end in spans) if valid else ""
-        given = surface.replace(" ... ", " ") if len(spans) > 1 else surface
-        if valid and found.split() == given.split():
-            place = _trim(text, spans[0][0], spans[-1][1])
+        if valid and _words(found) == _words(surface):
+            place = _trim(text, min(spans)[0], max(end for _, end in spans))
             if place is None:
                 self._count("dropped")
             return place
@@ -66,6 +65,10 @@ class OffsetCheck:
 def new_report() -> Dict[str, int]:
     """RETURNS (Dict[str, int]): the counts every corpus reader starts with."""
     return {"documents": 0, "mentions": 0, "mismatches": 0, "repaired": 0, "dropped": 0}
+
+
+def _words(text: str) -> List[str]:
+    return [word for word in text.split() if word != "..."]  # CRAFT: "breast ... cancer"
 
 
 def _nearby(text: str, start: int, surface: str) -> Optional[Place]:

@@ -90,7 +90,7 @@ def _blocks(path: Path) -> Iterator[List[Line]]:
             block = []
         if line.strip():
             if not block and not match:
-                raise _bad_line(f"{path}, line {number}", "PMID|t|title", line)
+                raise _bad_line(f"{path}, line {number}", "(none yet)", line)
             block.append((number, line))
     if block:
         yield block

@@ -65,14 +65,14 @@ class CorpusReaderBase(ABC):
         spans (Sequence[Tuple[int, int]]): its parts; several = a discontinuous mention, which
             becomes the covering span and is listed in the document's meta.
         """
-        spans = sorted(spans)
         place = self.check.parts(document.text, spans, surface, where=where)
         if place is None:
             return
         if len(spans) > 1:
             self.count("discontinuous")
             listed: List[Dict[str, Any]] = document.meta.setdefault("discontinuous", [])
-            listed.append({"start": place[0], "end": place[1], "spans": [list(span) for span in spans]})
+            parts = [list(span) for span in sorted(spans)]
+            listed.append({"start": place[0], "end": place[1], "spans": parts})
         label = label if self.label is None else self.label
         document.mentions.append(Mention(*place, label=label, ids=ids, composite=composite))
 

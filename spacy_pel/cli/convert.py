@@ -1,0 +1,178 @@
+"""The command ``convert``: corpora of many formats to the corpus format, or to spaCy's."""
+
+import inspect
+import json
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, Callable, Dict, Iterable, Iterator, List, Optional, Set
+
+import typer
+
+from ..errors import Errors, PelError
+from ..types import Document
+from ._app import pel_cli
+from ._output import JSON, emit
+
+
+@pel_cli.command("convert")
+def convert(
+    out: Annotated[Path, typer.Argument(help="What to write: .jsonl, .jsonl.gz, or .spacy for spaCy.")],
+    files: Annotated[List[Path], typer.Argument(help="The corpus: files or folders, as the reader wants.")],
+    reader: Annotated[
+        str,
+        typer.Option(
+            help="The format: pubtator, bioc, st21pv, craft, gsc, docbin, jsonl, or a registered name."
+        ),
+    ],
+    split: Annotated[
+        Optional[List[Path]],
+        typer.Option(help="Keep the documents whose ids stand in this file, one a line; may be repeated."),
+    ] = None,
+    settings: Annotated[
+        Optional[List[str]],
+        typer.Option(
+            "--set", help="A setting of the reader as NAME=VALUE, e.g. strip_prefix=MESH: (repeatable)."
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="A mention whose string is not at its offsets is an error.")
+    ] = False,
+    dev_share: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Cut this share of the documents out, by a hash of their ids."),
+    ] = 0.0,
+    dev_out: Annotated[Optional[Path], typer.Option(help="Where the cut out documents go.")] = None,
+    nlp: Annotated[
+        str, typer.Option(help="For .spacy: a language, or a pipeline whose tokenizer cuts the text.")
+    ] = "en",
+    as_json: bool = JSON,
+) -> None:
+    """Convert a corpus to mention JSON lines, verifying every offset.
+
+    Example: spacy-pel convert corpus/test.jsonl --reader pubtator corpus_pubtator.txt.gz
+    --split corpus_pubtator_pmids_test.txt --set strip_prefix=UMLS:
+    """
+    if bool(dev_share) != (dev_out is not None):
+        raise PelError(Errors.E210.format(came="--dev-share" if dev_share else "--dev-out"))
+    given = _parse(settings or [])
+    if strict:
+        given["strict"] = True
+    part = _build(reader, given)
+    keep = _kept(part, files, split or [])
+    write = _writer(nlp)
+    if dev_out is None:
+        written = [write(out, keep)]
+    else:
+        from ..data import carve
+
+        fit, dev = carve(keep, dev_share)
+        written = [write(out, fit), write(dev_out, dev)]
+    report = dict(part.report)
+    share = report["mismatches"] / report["mentions"] if report["mentions"] else 0.0
+    emit(
+        {"reader": reader, "read": report, "mismatch_share": share, "written": written},
+        as_json=as_json,
+        text=_text,
+    )
+
+
+def _parse(settings: List[str]) -> Dict[str, Any]:
+    parsed = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise PelError(Errors.E211.format(came=setting))
+        try:
+            parsed[name.replace("-", "_")] = json.loads(value)
+        except ValueError:
+            parsed[name.replace("-", "_")] = value
+    return parsed
+
+
+def _build(reader: str, settings: Dict[str, Any]) -> Any:
+    import pydantic
+
+    from ..registry import registry
+
+    builder = registry.resolve_short("pel_corpus_readers", reader)
+    known = inspect.signature(builder).parameters
+    unknown = sorted(settings.keys() - known.keys())
+    if unknown:
+        raise PelError(
+            Errors.E208.format(reader=reader, came=", ".join(unknown), known=", ".join(known) or "none")
+        )
+    try:
+        return pydantic.validate_call(builder)(**settings)
+    except pydantic.ValidationError as err:
+        faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in err.errors())
+        raise PelError(Errors.E209.format(reader=reader, came=faults)) from err
+
+
+def _kept(part: Any, files: List[Path], splits: List[Path]) -> Iterator[Document]:
+    """The documents that the split lists name; all without a list."""
+    if not splits:
+        yield from part(files)
+        return
+    from ..data import read_ids
+
+    wanted: Set[str] = set(chain.from_iterable(map(read_ids, splits)))
+    found: Set[str] = set()
+    for document in part(files):
+        if document.id in wanted:
+            found.add(document.id)
+            yield document
+    if not found:
+        raise PelError(Errors.E212.format(path=", ".join(map(str, splits)), n=len(wanted)))
+    part.report["ids_not_found"] = len(wanted - found)
+
+
+def _writer(nlp_name: str) -> Callable[[Path, Iterable[Document]], Dict[str, Any]]:
+    def write(path: Path, documents: Iterable[Document]) -> Dict[str, Any]:
+        from ..data import write_corpus
+
+        counts: Dict[str, Any] = {"path": str(path), "documents": 0, "mentions": 0, "nil": 0}
+        counted = _count(documents, counts)
+        if path.suffix == ".spacy":
+            from ..data.spacy_reader import to_docbin
+
+            left_out: Dict[str, int] = {}
+            to_docbin(path, counted, _load_nlp(nlp_name), left_out)
+            counts.update(
+                misaligned=left_out.get("misaligned", 0), overlapping=left_out.get("overlapping", 0)
+            )
+        else:
+            write_corpus(path, counted)
+        return counts
+
+    return write
+
+
+def _count(documents: Iterable[Document], counts: Dict[str, Any]) -> Iterator[Document]:
+    for document in documents:
+        counts["documents"] += 1
+        counts["mentions"] += len(document.mentions)
+        counts["nil"] += sum(not mention.ids for mention in document.mentions)
+        yield document
+
+
+def _load_nlp(name: str) -> Any:
+    import spacy
+
+    try:
+        return spacy.load(name) if Path(name).exists() or "_" in name else spacy.blank(name)
+    except (OSError, ImportError) as err:
+        raise PelError(Errors.E213.format(came=name)) from err
+
+
+def _text(result: Dict[str, Any]) -> str:
+    read = result["read"]
+    lines = [
+        f"{read['documents']:,} documents read, {read['mentions']:,} mentions; text and offsets differ in "
+        f"{result['mismatch_share']:.2%} ({read['repaired']:,} repaired, {read['dropped']:,} dropped)"
+    ]
+    shown = {"documents", "mentions", "mismatches", "repaired", "dropped"}
+    lines += [f"{key.replace('_', ' ')}: {count:,}" for key, count in read.items() if key not in shown]
+    for part in result["written"]:
+        counts = ", ".join(f"{count:,} {key}" for key, count in part.items() if key != "path")
+        lines.append(f"{part['path']}: {counts}")
+    return "\n".join(lines)
