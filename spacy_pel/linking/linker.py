@@ -1,0 +1,235 @@
+"""The linker: mentions in, entities or NIL out. Pure Python; spaCy, the evaluation and the calibration use it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Protocol, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError, Warnings
+from ..kb import KnowledgeBase
+from ..nil import best_f1_threshold
+from ..types import NIL, Candidate, CandidateTable, Combiner, Document, Encoder, NilModel, Scores
+from ..util import logger
+from .query import MentionQuery, cut_window
+from .tables import insert_empty, join_tables, ranking, take_mentions
+
+if TYPE_CHECKING:  # the index brings faiss along, which the linker itself does not need
+    from ..indexes import EntityIndex
+
+# Scores and nil_scores are relative to a mention's candidates. So as many are always looked at,
+# and a smaller top_k only shortens what is handed out: it must not turn a mention NIL.
+_DEPTH = 64
+
+
+@dataclass(frozen=True)
+class Link:
+    """What the linker says of one mention.
+
+    kb_id (str): an id of the KB, or "NIL".
+    candidates (List[Candidate]): best first, distinct ids, at most top_k.
+    nil_score (float): the number compared with the NIL threshold.
+    """
+
+    kb_id: str
+    candidates: List[Candidate]
+    nil_score: float
+
+
+class Reranker(Protocol):
+    """Scores the candidates anew, e.g. by reading mention and entity together."""
+
+    def __call__(
+        self, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores
+    ) -> Scores: ...  # (m,)
+
+
+class Linker:
+    """Encoder -> index -> combiner -> (reranker) -> NIL model -> threshold.
+
+    kb (KnowledgeBase): the entities.
+    encoder (Encoder): reads the mentions.
+    index (EntityIndex): built from ``kb`` with ``encoder``.
+    combiner (Combiner): scores candidates from their evidence.
+    nil_model (NilModel): gives the number that is compared with the threshold.
+    threshold (Optional[float]): a mention is NIL if its nil_score is higher, and always if it
+        has no candidates. None = the one found by ``fit``; without one, NIL only for lack of candidates.
+    top_k (int): candidates handed out for each mention. Above 64, more are retrieved.
+    row_k (int): index rows retrieved for each mention; an entity may have several.
+    entity_types (Optional[Mapping]): label -> the KB types its mentions may have; labels that
+        are not named are not filtered. Applied before ranking.
+    batch_size (int): mentions linked together.
+    RAISES (PelError): if ``entity_types`` names a type that no entity has.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        encoder: Encoder,
+        index: "EntityIndex",
+        combiner: Combiner,
+        nil_model: NilModel,
+        *,
+        threshold: Optional[float] = None,
+        top_k: int = 64,
+        row_k: int = 128,
+        entity_types: Optional[Mapping[str, Sequence[str]]] = None,
+        batch_size: int = 64,
+    ):
+        self.kb = kb
+        self.encoder = encoder
+        self.index = index
+        self.combiner = combiner
+        self.nil_model = nil_model
+        self.threshold = threshold
+        self.top_k = top_k
+        self.row_k = row_k
+        self.entity_types = {label: frozenset(types) for label, types in (entity_types or {}).items()}
+        self.batch_size = batch_size
+        self.reranker: Optional[Reranker] = None
+        self.calibrated_threshold: Optional[float] = None
+        self._check_types()
+
+    def _check_types(self) -> None:
+        if not self.entity_types:
+            return
+        known = self.kb.types()
+        for label, types in self.entity_types.items():
+            unknown = sorted(types.difference(known))
+            if unknown:
+                raise PelError(
+                    Errors.E500.format(label=label, types=", ".join(unknown), known=_some(sorted(known)))
+                )
+
+    @property
+    def nil_threshold(self) -> Optional[float]:
+        """RETURNS (Optional[float]): the one in use: the setting, or else the calibrated one."""
+        return self.calibrated_threshold if self.threshold is None else self.threshold
+
+    # -- linking -----------------------------------------------------------------------------
+
+    def link(self, queries: Sequence[MentionQuery]) -> List[Link]:
+        """Link mentions, ``batch_size`` at a time.
+
+        queries (Sequence[MentionQuery]): the mentions.
+        RETURNS (List[Link]): one for each.
+        """
+        links: List[Link] = []
+        for start in range(0, len(queries), self.batch_size):
+            batch = queries[start : start + self.batch_size]
+            table = self._batch_evidence(batch)
+            scores, nil_scores = self.score(batch, table)
+            links.extend(self._links(table, scores, nil_scores))
+        return links
+
+    def evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
+        """What speaks for which candidates.
+
+        queries (Sequence[MentionQuery]): the mentions.
+        RETURNS (CandidateTable): as many mentions as queries; a mention of white space only
+            has no candidates.
+        """
+        starts = range(0, max(1, len(queries)), self.batch_size)
+        return join_tables([self._batch_evidence(queries[i : i + self.batch_size]) for i in starts])
+
+    def score(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Tuple[Scores, Scores]:
+        """Turn evidence into scores.
+
+        queries (Sequence[MentionQuery]): the mentions.
+        table (CandidateTable): their evidence.
+        RETURNS (Tuple[Scores, Scores]): of the m candidates, and the n nil_scores.
+        """
+        scores = self._candidate_scores(queries, table)
+        nil_scores = self.nil_model(table, scores).copy()
+        nil_scores[np.diff(table.offsets) == 0] = 1.0
+        return scores, nil_scores
+
+    def _candidate_scores(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Scores:
+        scores = self.combiner(table)
+        return scores if self.reranker is None else self.reranker(queries, table, scores)
+
+    def _batch_evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
+        present = np.array([not query.is_blank for query in queries], dtype=np.bool_)
+        asked = [query for query in queries if not query.is_blank]
+        depth = max(self.top_k, _DEPTH)
+        table = self.index.evidence(
+            self.kb,
+            self._encode(asked),
+            [query.surface for query in asked],
+            allowed=self._allowed(asked),
+            row_k=max(self.row_k, 2 * depth),
+            top_k=depth,
+        )
+        return insert_empty(table, present)
+
+    def _encode(self, queries: Sequence[MentionQuery]) -> NDArray[np.float32]:
+        """Each distinct (text, span) is encoded once, whatever its label."""
+        places: Dict[Tuple[str, int, int], int] = {}
+        rows = [places.setdefault(query.in_text, len(places)) for query in queries]
+        distinct = {place: query.in_text for place, query in zip(rows, queries, strict=True)}
+        if not distinct:
+            return np.zeros((0, self.encoder.width), dtype=np.float32)
+        return self.encoder.encode_mentions(list(distinct.values()))[rows]
+
+    def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[List[Optional[NDArray[np.bool_]]]]:
+        if not self.entity_types:
+            return None
+        masks = {label: self.kb.rows_with_types(types) for label, types in self.entity_types.items()}
+        return [masks.get(query.label) for query in queries]
+
+    def _links(self, table: CandidateTable, scores: Scores, nil_scores: Scores) -> List[Link]:
+        ids = self.kb.ids_at(table.kb_rows)
+        threshold = self.nil_threshold
+        links = []
+        for order, nil_score in zip(ranking(table, scores, self.top_k), nil_scores.tolist(), strict=True):
+            candidates = [Candidate(ids[row], float(scores[row])) for row in order]
+            is_nil = not candidates or (threshold is not None and nil_score > threshold)
+            links.append(Link(NIL if is_nil else candidates[0].entity_id, candidates, nil_score))
+        return links
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def fit(self, documents: Iterable[Document]) -> None:
+        """Fit combiner, NIL model and threshold on the gold mentions of documents.
+
+        documents (Iterable[Document]): a development set, not used for training or the index.
+        RAISES (PelError): if no mention's entity is in the KB.
+        """
+        queries, gold = [], []
+        for document in documents:
+            for mention in document.mentions:
+                queries.append(cut_window(document.text, mention.start, mention.end, label=mention.label))
+                gold.append(mention.ids)
+        self.fit_mentions(queries, gold)
+
+    def fit_mentions(self, queries: Sequence[MentionQuery], gold: Sequence[Sequence[str]]) -> None:
+        """Fit the combiner on the mentions whose entity is in the KB, then the NIL model on all,
+        then take the threshold with the best F1 of the NIL class.
+
+        Without NIL mentions only the combiner is fitted; that is logged as a warning.
+
+        queries (Sequence[MentionQuery]): mentions.
+        gold (Sequence[Sequence[str]]): their entity ids; none of them in the KB = NIL.
+        RAISES (PelError): if no mention's entity is in the KB.
+        """
+        gold_rows = [self.gold_rows(ids) for ids in gold]
+        is_nil = np.array([len(rows) == 0 for rows in gold_rows], dtype=np.bool_)
+        if is_nil.all():
+            raise PelError(Errors.E501.format(n=len(gold)))
+        table = self.evidence(queries)
+        linkable = np.flatnonzero(~is_nil)
+        self.combiner.fit(take_mentions(table, linkable), [gold_rows[i] for i in linkable])
+        if not is_nil.any():
+            logger.warning(Warnings.W500.format(n=len(gold)))
+            return
+        self.nil_model.fit(table, self._candidate_scores(queries, table), is_nil)
+        self.calibrated_threshold = best_f1_threshold(self.score(queries, table)[1], is_nil)
+
+    def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """RETURNS (NDArray[int64]): distinct KB rows of gold ids, redirects followed; unknown ids have none."""
+        rows = np.unique(self.kb.rows(list(ids))) if ids else np.zeros(0, dtype=np.int64)
+        return rows[rows >= 0]
+
+
+def _some(names: List[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

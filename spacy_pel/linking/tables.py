@@ -1,0 +1,63 @@
+"""Joining, choosing and widening of candidate tables."""
+
+from typing import List, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import CandidateTable
+
+
+def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
+    """RETURNS (CandidateTable): the mentions of all tables, in order. There must be one table at least."""
+    ends = np.cumsum([0] + [len(table.kb_rows) for table in tables])
+    offsets = [table.offsets[:-1] + end for table, end in zip(tables, ends, strict=False)]
+    return CandidateTable(
+        kb_rows=np.concatenate([table.kb_rows for table in tables]),
+        offsets=np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
+        features={
+            name: np.concatenate([table.features[name] for table in tables]) for name in tables[0].features
+        },
+    )
+
+
+def take_mentions(table: CandidateTable, rows: NDArray[np.int64]) -> CandidateTable:
+    """RETURNS (CandidateTable): the mentions of the given positions only; a position may come twice."""
+    counts = np.diff(table.offsets)[rows]
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    # where each taken candidate lies: its mention's first candidate + its position in the mention
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+    chosen = np.repeat(table.offsets[rows], counts) + within
+    return CandidateTable(
+        kb_rows=table.kb_rows[chosen],
+        offsets=offsets,
+        features={name: values[chosen] for name, values in table.features.items()},
+    )
+
+
+def insert_empty(table: CandidateTable, present: NDArray[np.bool_]) -> CandidateTable:
+    """Add mentions without candidates.
+
+    table (CandidateTable): as many mentions as ``present`` has true values.
+    present (NDArray[bool]): for each mention of the result: is it in the table?
+    RETURNS (CandidateTable): one mention for each value of ``present``.
+    """
+    counts = np.zeros(len(present), dtype=np.int64)
+    counts[present] = np.diff(table.offsets)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return CandidateTable(kb_rows=table.kb_rows, offsets=offsets, features=table.features)
+
+
+def ranking(table: CandidateTable, scores: NDArray[np.float32], top_k: int) -> List[NDArray[np.int64]]:
+    """Positions of each mention's best candidates; equal scores keep the table's order.
+
+    scores (NDArray[float32]): (m,), one for each candidate.
+    top_k (int): at most as many for each mention.
+    RETURNS (List[NDArray[int64]]): for each mention, best first.
+    """
+    mentions = np.repeat(np.arange(len(table)), np.diff(table.offsets))
+    order = np.lexsort((-scores, mentions))
+    return [
+        order[start : min(end, start + top_k)]
+        for start, end in zip(table.offsets[:-1], table.offsets[1:], strict=True)
+    ]
