@@ -1,0 +1,3 @@
+from .knowledge_base import KnowledgeBase
+
+__all__ = ["KnowledgeBase"]

@@ -5,10 +5,12 @@ from .hashing import fingerprint
 from .log import logger
 from .normalize import normalize_alias
 from .progress import progress
+from .string_hash import hash_strings
 
 __all__ = [
     "atomic_path",
     "fingerprint",
+    "hash_strings",
     "logger",
     "normalize_alias",
     "open_text",

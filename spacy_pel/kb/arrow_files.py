@@ -1,0 +1,115 @@
+"""Arrow IPC files as random-access tables: written in chunks, read where they lie.
+
+Nothing is decoded at opening. A file that is memory-mapped costs no private memory, and
+all processes share its pages.
+"""
+
+from pathlib import Path
+from typing import Any, Dict, Iterable, List, Optional
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Rows = NDArray[np.int64]
+
+
+class TableWriter:
+    """Writes a table chunk by chunk, so that it never has to be in memory as a whole."""
+
+    def __init__(self, path: Path, schema: pa.Schema):
+        self.schema = schema
+        self._sink = pa.OSFile(str(path), "wb")
+        self._writer = pa.ipc.new_file(self._sink, schema)
+
+    def write(self, columns: Dict[str, Any]) -> None:
+        """Append one chunk.
+
+        columns (Dict[str, Any]): lists, arrays or Arrow arrays of one length, by name.
+        """
+        arrays = []
+        for field in self.schema:
+            values = columns[field.name]
+            arrays.append(values if isinstance(values, pa.Array) else pa.array(values, type=field.type))
+        self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
+
+    def close(self) -> None:
+        """Write the footer. Without it the file cannot be read."""
+        self._writer.close()
+        self._sink.close()
+
+
+class Table:
+    """Random access to the rows of a chunked Arrow file."""
+
+    def __init__(self, buffer: pa.Buffer):
+        self._reader = pa.ipc.open_file(buffer)
+        self._batches: List[Optional[pa.RecordBatch]] = [None] * self._reader.num_record_batches
+        counts = [self.chunk(number).num_rows for number in range(self.n_chunks)]
+        self.starts = np.cumsum([0, *counts], dtype=np.int64)  # the first row of each chunk, and the end
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def n_chunks(self) -> int:
+        return len(self._batches)
+
+    def chunk(self, number: int) -> pa.RecordBatch:
+        """RETURNS (RecordBatch): a view of the file, without a copy."""
+        batch = self._batches[number]
+        if batch is None:
+            batch = self._batches[number] = self._reader.get_batch(number)
+        return batch
+
+    def chunks(self) -> Iterable[pa.RecordBatch]:
+        """YIELDS (RecordBatch): the chunks in order."""
+        return (self.chunk(number) for number in range(self.n_chunks))
+
+    def value(self, column: str, row: int) -> Any:
+        """RETURNS (Any): one cell as a Python object."""
+        number = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self.chunk(number).column(column)[row - int(self.starts[number])].as_py()
+
+    def record(self, row: int) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): all cells of a row by column."""
+        number = int(np.searchsorted(self.starts, row, side="right")) - 1
+        batch = self.chunk(number)
+        slot = row - int(self.starts[number])
+        return {name: batch.column(index)[slot].as_py() for index, name in enumerate(batch.schema.names)}
+
+    def take(self, column: str, rows: Rows) -> pa.Array:
+        """Gather a column.
+
+        column (str): its name.
+        rows (NDArray[int64]): rows in any order.
+        RETURNS (pa.Array): the cells in the order of the rows.
+        """
+        if not len(rows):
+            return pa.array([], type=self._reader.schema.field(column).type)
+        numbers = np.searchsorted(self.starts, rows, side="right") - 1
+        order = np.argsort(numbers, kind="stable")
+        used, firsts = np.unique(numbers[order], return_index=True)
+        parts = []
+        for number, group in zip(used, np.split(order, firsts[1:]), strict=True):
+            slots = rows[group] - self.starts[number]
+            parts.append(self.chunk(int(number)).column(column).take(pa.array(slots)))
+        if len(parts) == 1:  # the stable sort left the rows as they were
+            return parts[0]
+        back = np.empty(len(order), dtype=np.int64)
+        back[order] = np.arange(len(order))
+        return pa.concat_arrays(parts).take(pa.array(back))
+
+
+def write_arrays(path: Path, arrays: Dict[str, Any]) -> None:
+    """Write arrays of one length as a file of a single chunk, so that they read as NumPy arrays."""
+    columns = {name: pa.array(values) for name, values in arrays.items()}
+    writer = TableWriter(path, pa.schema([(name, column.type) for name, column in columns.items()]))
+    writer.write(columns)
+    writer.close()
+
+
+def read_arrays(buffer: pa.Buffer) -> Dict[str, NDArray[Any]]:
+    """RETURNS (Dict[str, NDArray]): views of the file, without a copy."""
+    batch = pa.ipc.open_file(buffer).get_batch(0)
+    return {name: batch.column(name).to_numpy() for name in batch.schema.names}

@@ -1,0 +1,115 @@
+"""Building the files of a knowledge base from a stream of entities."""
+
+import os
+from pathlib import Path
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import Warnings
+from ..types import Entity
+from ..util import logger
+from .arrow_files import Table
+from .arrow_store import entity_of_record
+from .hash_search import find_strings
+from .repair import Repairs, merge_duplicates
+from .store_writer import ENTITIES, StoreWriter
+
+
+def build_store(
+    folder: Path,
+    entities: Iterable[Entity],
+    *,
+    redirects: Optional[Mapping[str, str]],
+    source: Optional[Mapping[str, Any]],
+    strict: bool,
+) -> int:
+    """Check entities and write them to a folder, streaming.
+
+    Entities of one id are merged. The first pass finds them by their hashes, so that no table of
+    all ids is held in memory; a second pass, needed only then, writes the merged entities.
+
+    folder (Path): does not exist yet.
+    entities (Iterable[Entity]): read once.
+    redirects (Optional[Mapping[str, str]]): retired id -> successor; looked at after the entities,
+        for readers know them only then.
+    source (Optional[Mapping[str, Any]]): JSON data; looked at after the entities.
+    strict (bool): faults are errors; otherwise they are mended and counted.
+    RETURNS (int): the number of rows.
+    """
+    folder.mkdir(parents=True)
+    repairs, writer = Repairs(strict=strict), StoreWriter(folder)
+    for entity in entities:
+        checked = repairs(entity)
+        if checked is not None:
+            writer.append(checked)
+    hashes = writer.finish_entities()
+    with pa.memory_map(str(folder / ENTITIES)) as file:
+        table = Table(file.read_buffer())
+    groups = _same_ids(table, hashes)
+    if groups:
+        second = folder / "second"
+        second.mkdir()
+        merged = StoreWriter(second)
+        for entity in _merged(table, writer.type_names, groups, repairs):
+            merged.append(entity)
+        writer, hashes = merged, merged.finish_entities()
+        with pa.memory_map(str(second / ENTITIES)) as file:
+            table = Table(file.read_buffer())
+    writer.finish(
+        hashes, redirects=_useful(redirects or {}, table, hashes), source=source or {}, report=repairs.report
+    )
+    if groups:
+        _move_up(second, folder)
+    if repairs.report:
+        counts = ", ".join(f"{kind} {count}" for kind, count in sorted(repairs.report.items()))
+        logger.warning(Warnings.W100.format(counts=counts))
+    return writer.n_rows
+
+
+def _same_ids(table: Table, hashes: NDArray[np.uint64]) -> Dict[int, List[int]]:
+    # first row -> all rows, of the ids that occur more than once
+    order = np.argsort(hashes, kind="stable")
+    equal = hashes[order][1:] == hashes[order][:-1]
+    if not equal.any():
+        return {}
+    suspects = np.sort(order[np.append(equal, False) | np.append(False, equal)])
+    by_id: Dict[str, List[int]] = {}
+    for row, entity_id in zip(suspects.tolist(), table.take("concept_id", suspects).to_pylist(), strict=True):
+        by_id.setdefault(entity_id, []).append(row)
+    return {rows[0]: rows for rows in by_id.values() if len(rows) > 1}
+
+
+def _merged(
+    table: Table, type_names: List[str], groups: Dict[int, List[int]], repairs: Repairs
+) -> Iterator[Entity]:
+    later = {row for rows in groups.values() for row in rows[1:]}
+    row = 0
+    for chunk in table.chunks():
+        for record in chunk.to_pylist():
+            if row in groups:
+                records = [table.record(same) for same in groups[row]]
+                for _ in records[1:]:
+                    repairs.count("duplicate_id", record["concept_id"])
+                yield merge_duplicates([entity_of_record(same, type_names) for same in records])
+            elif row not in later:
+                yield entity_of_record(record, type_names)
+            row += 1
+
+
+def _useful(redirects: Mapping[str, str], table: Table, hashes: NDArray[np.uint64]) -> Dict[str, str]:
+    # an id that is live leads to itself
+    order = np.argsort(hashes, kind="stable")
+    old = list(redirects)
+    rows = find_strings(old, hashes[order], lambda at: table.take("concept_id", order[at]).to_pylist())
+    return {entity_id: redirects[entity_id] for entity_id, row in zip(old, rows, strict=True) if row < 0}
+
+
+def _move_up(source: Path, folder: Path) -> None:
+    for leftover in folder.glob("*.*"):
+        leftover.unlink()
+    for file in source.iterdir():
+        os.replace(file, folder / file.name)
+    source.rmdir()

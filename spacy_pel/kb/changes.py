@@ -1,0 +1,70 @@
+"""Adding, changing and retiring entities: all checks come before the first change."""
+
+from typing import Iterable, List, Mapping
+
+import numpy as np
+
+from ..errors import Errors, PelError
+from ..types import Entity, Rows
+from .merged_store import MergedStore
+from .repair import Repairs
+
+
+def add_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
+    """RETURNS (NDArray[int64]): the rows of the new entities."""
+    new = _checked(entities)
+    rows = merged.find_ids([entity.concept_id for entity in new])
+    for entity, row in zip(new, rows.tolist(), strict=True):
+        if row >= 0 and merged.live[row]:
+            raise PelError(Errors.E101.format(id=entity.concept_id))
+    unknown = rows < 0
+    rows[unknown] = merged.counts["rows"] + np.arange(int(unknown.sum()))
+    for entity, row in zip(new, rows.tolist(), strict=True):
+        merged.put(row, entity, live=True)
+        merged.set_redirect(entity.concept_id, None)
+    return rows
+
+
+def update_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
+    """RETURNS (NDArray[int64]): the rows of the changed entities."""
+    changed = _checked(entities)
+    rows = _live_rows(merged, [entity.concept_id for entity in changed])
+    for entity, row in zip(changed, rows.tolist(), strict=True):
+        merged.put(row, entity, live=True)
+    return rows
+
+
+def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[str, str]) -> Rows:
+    """RETURNS (NDArray[int64]): the rows of the retired entities."""
+    retired = list(dict.fromkeys(ids))
+    rows = _live_rows(merged, retired)
+    successors = {old: successor[old] for old in retired if old in successor}
+    _live_rows(merged, list(successors.values()))
+    for old, new in successors.items():
+        if new in retired:
+            raise PelError(Errors.E112.format(id=old, came=new))
+    for entity_id, row in zip(retired, rows.tolist(), strict=True):
+        merged.put(row, merged.entity_at(row), live=False)
+        merged.set_redirect(entity_id, successors.get(entity_id))
+    return rows
+
+
+def _live_rows(merged: MergedStore, ids: List[str]) -> Rows:
+    rows = merged.find_ids(ids)
+    for entity_id, row in zip(ids, rows.tolist(), strict=True):
+        if row < 0 or not merged.live[row]:
+            raise PelError(Errors.E100.format(id=entity_id, n=merged.counts["entities"]))
+    return rows
+
+
+def _checked(entities: Iterable[Entity]) -> List[Entity]:
+    repairs, checked, seen = Repairs(), [], set()
+    for entity in entities:
+        mended = repairs(entity)
+        if mended is None:
+            raise PelError(Errors.E104.format(entity=entity, kind="no usable id or no name"))
+        if mended.concept_id in seen:
+            raise PelError(Errors.E101.format(id=mended.concept_id))
+        seen.add(mended.concept_id)
+        checked.append(mended)
+    return checked
