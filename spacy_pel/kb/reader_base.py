@@ -66,6 +66,9 @@ class KBReaderBase(ABC):
         self.types = frozenset(expand_types(types)) if types else None
         self.id_prefix = id_prefix
         self.strict = strict
+        self.report = {}
+        self.redirects = {}
+        self.source = {}
         self._begin([])
 
     @abstractmethod
@@ -161,9 +164,10 @@ class KBReaderBase(ABC):
             return raw.decode("utf8", errors="replace")
 
     def _begin(self, paths: Sequence[Path]) -> None:
-        self.report = {}
-        self.redirects = {}
-        self.source = {**self.about, "files": [path.name for path in paths]}
+        # the same objects throughout, so that they can be handed on before the iteration
+        for kept in (self.report, self.redirects, self.source):
+            kept.clear()  # type: ignore[attr-defined]
+        self.source.update(self.about, files=[path.name for path in paths])
 
     def _guarded(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
         # a parser that opens files itself knows no lines and lets these through
@@ -215,7 +219,8 @@ class KBReaderBase(ABC):
                 settled[old] = new
             elif self.types is None and not self.id_prefix:
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
-        self.redirects = settled
+        self.redirects.clear()
+        self.redirects.update(settled)
 
 
 def _tidy(name: str) -> str:

@@ -113,7 +113,7 @@ class UmlsKB(KBReaderBase):
             if _number(cui) >= 0:
                 live.append(_number(cui))
             yield place, Entity(cui, first, tuple(others), types_here, definition)
-        self.redirects = dict(self._merged(tables, live))
+        self.redirects.update(self._merged(tables, live))
 
     def _names(
         self, rows: Sequence[List[str]], ranks: Dict[Tuple[str, str], int]

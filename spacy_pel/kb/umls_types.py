@@ -1,6 +1,6 @@
 """The UMLS Semantic Network: its types with their tree numbers, and named sets of types."""
 
-from typing import Collection, Dict, FrozenSet, List, NamedTuple, Set
+from typing import Collection, Dict, FrozenSet, List, NamedTuple
 
 from ..errors import Errors, PelError
 
@@ -172,12 +172,9 @@ def with_descendants(types: Collection[str]) -> FrozenSet[str]:
     unknown = sorted(set(types) - set(SEMANTIC_TYPES))
     if unknown:
         raise PelError(Errors.E122.format(unknown=", ".join(unknown)))
-    roots = [SEMANTIC_TYPES[tui].tree_number for tui in types]
-    found: Set[str] = set()
-    for tui, (tree_number, _) in SEMANTIC_TYPES.items():
-        if any(_is_below(tree_number, root) for root in roots):
-            found.add(tui)
-    return frozenset(found)
+    # every step of a tree number is one digit, so "A2.1" cannot be taken for an ancestor of "A2.10"
+    roots = tuple(SEMANTIC_TYPES[tui].tree_number for tui in types)
+    return frozenset(tui for tui, row in SEMANTIC_TYPES.items() if row.tree_number.startswith(roots))
 
 
 def expand_types(types: Collection[str]) -> FrozenSet[str]:
@@ -190,11 +187,3 @@ def expand_types(types: Collection[str]) -> FrozenSet[str]:
     for name in types:
         expanded += with_descendants(ST21PV_TYPES) if name.lower() == "st21pv" else [name]
     return frozenset(expanded)
-
-
-def _is_below(tree_number: str, root: str) -> bool:
-    # "A2.1.4" is below "A2.1", "A1" below "A", but "A2.10" is not below "A2.1"
-    if not tree_number.startswith(root):
-        return False
-    rest = tree_number[len(root) :]
-    return not rest or rest.startswith(".") or len(root) == 1

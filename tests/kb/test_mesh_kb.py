@@ -1,5 +1,6 @@
 """The MeSH reader: TSV, XML, extra aliases and the history of ids, together and alone."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_tsv_types_aliases_and_quotes():
 
 def test_xml_has_the_terms_of_all_concepts():
     reader, kb = read("supp2025.xml", "desc2025.xml")
-    assert kb["D000700"].aliases == ("Allodynia, Example", "Example Analgesia")
+    assert kb["D000700"].aliases == ("Example Analgesia", "Allodynia, Example")
     assert kb["D000700"].definition == "Relief of an example's pain."
     assert kb["D000700"].types == ("E03", "C23")
     assert kb["C000700"].types == ("E03", "C23")
@@ -82,6 +83,20 @@ def test_xml_streams_with_lines():
     assert first.id == "D000700" and end <= first.place.line <= end + 1
     assert len(consumed) < len(lines)
     assert [record.id for record in records] == ["D000703"]
+
+
+def test_xml_memory_is_bounded():
+    lines = (MESH / "supp2025.xml").read_bytes().splitlines(keepends=True)
+
+    def many():
+        for number, line in enumerate([*lines[:3], *lines[3:-1] * 1000, lines[-1]], start=1):
+            yield Place(MESH, number), line
+
+    tracemalloc.start()
+    assert sum(1 for _ in read_mesh_xml(many())) == 1000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000  # the whole tree takes about 8 MB
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb.csv_kb import make_csv_kb
 from spacy_pel.kb.jsonl_kb import make_jsonl_kb
 from spacy_pel.kb.medic_kb import make_medic_kb
+from spacy_pel.kb.reader_base import KBReaderBase, Place
 from spacy_pel.kb.umls_types import SEMANTIC_TYPES, ST21PV_TYPES, with_descendants
+from spacy_pel.types import Entity
 
 
 def record(concept_id, name, **more):
@@ -62,6 +64,15 @@ def test_faults_of_filtered_entities_do_not_matter(write):
 def test_broken_json_lines_are_errors(write, line):
     with pytest.raises(PelError, match=r"kb\.jsonl, line 2"):
         list(make_jsonl_kb()([write(record("Z", "z"), line)]))
+
+
+def test_errors_of_foreign_parsers_name_the_files(write):
+    class Foreign(KBReaderBase):
+        def read(self, paths):
+            yield Place(paths[0]), Entity("A", paths[0].read_text("ascii"))
+
+    with pytest.raises(PelError, match=r"kb\.jsonl.*ascii"):
+        list(Foreign()([write("naïve")]))
 
 
 def test_names_are_tidied(write):
@@ -130,6 +141,7 @@ def test_semantic_network():
     assert len(SEMANTIC_TYPES) == 133 and len({t.tree_number for t in SEMANTIC_TYPES.values()}) == 133
     for tui, (tree_number, _) in SEMANTIC_TYPES.items():
         parent = tree_number.rpartition(".")[0] or tree_number[:-1]
+        assert all(len(step) == 1 for step in tree_number[1:].split(".") if step), tui
         assert not parent or parent in {t.tree_number for t in SEMANTIC_TYPES.values()}, tui
     assert with_descendants(["T047"]) == {"T047", "T048", "T191"}
     assert len(ST21PV_TYPES) == 21
