@@ -38,7 +38,7 @@ class AliasMap:
         RETURNS (List[NDArray[int64]]): the rows with each name, ascending.
         """
         found = [np.zeros(0, dtype=np.int64)] * len(names)
-        positions = find_strings(names, self._hashes, lambda at: self._names.take("name", at).to_pylist())
+        positions = find_strings(names, self._hashes, lambda at: self._names.texts("name", at))
         for i in np.flatnonzero(positions >= 0).tolist():
             start = int(self._starts[positions[i]])
             found[i] = self._rows[start : start + int(self._counts[positions[i]])].astype(np.int64)

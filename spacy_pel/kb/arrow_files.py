@@ -4,14 +4,16 @@ Nothing is decoded at opening. A file that is memory-mapped costs no private mem
 all processes share its pages.
 """
 
+from bisect import bisect_right
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 Rows = NDArray[np.int64]
+_FEW = 8
 
 
 class TableWriter:
@@ -47,6 +49,8 @@ class Table:
         self._batches: List[Optional[pa.RecordBatch]] = [None] * self._reader.num_record_batches
         counts = [self.chunk(number).num_rows for number in range(self.n_chunks)]
         self.starts = np.cumsum([0, *counts], dtype=np.int64)  # the first row of each chunk, and the end
+        self._bounds: List[int] = self.starts.tolist()
+        self.names: List[str] = self._reader.schema.names
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -66,17 +70,25 @@ class Table:
         """YIELDS (RecordBatch): the chunks in order."""
         return (self.chunk(number) for number in range(self.n_chunks))
 
+    def _slot(self, row: int) -> Tuple[pa.RecordBatch, int]:
+        number = bisect_right(self._bounds, row) - 1
+        return self.chunk(number), row - self._bounds[number]
+
     def value(self, column: str, row: int) -> Any:
         """RETURNS (Any): one cell as a Python object."""
-        number = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self.chunk(number).column(column)[row - int(self.starts[number])].as_py()
+        batch, slot = self._slot(row)
+        return batch.column(column)[slot].as_py()
 
     def record(self, row: int) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): all cells of a row by column."""
-        number = int(np.searchsorted(self.starts, row, side="right")) - 1
-        batch = self.chunk(number)
-        slot = row - int(self.starts[number])
-        return {name: batch.column(index)[slot].as_py() for index, name in enumerate(batch.schema.names)}
+        batch, slot = self._slot(row)
+        return {name: batch.column(index)[slot].as_py() for index, name in enumerate(self.names)}
+
+    def texts(self, column: str, rows: Rows) -> List[str]:
+        """RETURNS (List[str]): the cells of a column of strings, in the order of the rows."""
+        if len(rows) <= _FEW:  # cheaper than to sort them by chunk
+            return [self.value(column, row) for row in rows.tolist()]
+        return self.take(column, rows).to_pylist()
 
     def take(self, column: str, rows: Rows) -> pa.Array:
         """Gather a column.

@@ -104,7 +104,7 @@ class ArrowStore:
     def redirect(self, old: str) -> Optional[str]:
         """RETURNS (Optional[str]): the successor noted for a retired id."""
         hashes = self._redirects.chunk(0).column("hash").to_numpy()
-        at = find_strings([old], hashes, lambda at: self._redirects.take("old", at).to_pylist())
+        at = find_strings([old], hashes, lambda at: self._redirects.texts("old", at))
         return None if at[0] < 0 else self._redirects.value("new", int(at[0]))
 
     def redirects(self) -> Dict[str, str]:
@@ -116,7 +116,7 @@ class ArrowStore:
         return self._table.value("concept_id", row)
 
     def ids_at(self, rows: Rows) -> List[str]:
-        return self._table.take("concept_id", rows).to_pylist()
+        return self._table.texts("concept_id", rows)
 
     def name_at(self, row: int) -> str:
         return self._table.value("canonical_name", row)

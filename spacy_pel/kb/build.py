@@ -77,7 +77,7 @@ def _same_ids(table: Table, hashes: NDArray[np.uint64]) -> Dict[int, List[int]]:
         return {}
     suspects = np.sort(order[np.append(equal, False) | np.append(False, equal)])
     by_id: Dict[str, List[int]] = {}
-    for row, entity_id in zip(suspects.tolist(), table.take("concept_id", suspects).to_pylist(), strict=True):
+    for row, entity_id in zip(suspects.tolist(), table.texts("concept_id", suspects), strict=True):
         by_id.setdefault(entity_id, []).append(row)
     return {rows[0]: rows for rows in by_id.values() if len(rows) > 1}
 
@@ -103,7 +103,7 @@ def _useful(redirects: Mapping[str, str], table: Table, hashes: NDArray[np.uint6
     # an id that is live leads to itself
     order = np.argsort(hashes, kind="stable")
     old = list(redirects)
-    rows = find_strings(old, hashes[order], lambda at: table.take("concept_id", order[at]).to_pylist())
+    rows = find_strings(old, hashes[order], lambda at: table.texts("concept_id", order[at]))
     return {entity_id: redirects[entity_id] for entity_id, row in zip(old, rows, strict=True) if row < 0}
 
 
