@@ -13,6 +13,7 @@ from ..errors import Errors, PelError
 # scispaCy looks at no more than eight tokens in brackets; its own pattern has no bound and
 # takes quadratic time on long texts
 _BRACKETS = [[{"ORTH": "("}, {"OP": "{1,8}"}, {"ORTH": ")"}]]
+_NOTHING = [[{"LENGTH": {"<": 0}}]]  # spaCy warns (W036) of matchers without a pattern
 
 
 @Language.factory(
@@ -35,9 +36,14 @@ def make_abbreviation_detector(nlp: Language, name: str) -> "AbbreviationDetecto
 
 
 class AbbreviationDetector:
-    """Sets ``doc._.abbreviations`` as scispaCy does with ``make_serializable=True``: a list of
-    dictionaries with ``short_text``, ``short_start``, ``short_end``, ``long_text``, ``long_start``, ``long_end`` (token
-    offsets). Docs can be pickled, stored in a DocBin and sent between processes.
+    """Sets ``doc._.abbreviations`` as scispaCy does with ``make_serializable=True``.
+
+    It is a list of dictionaries with ``short_text``, ``short_start``, ``short_end``, ``long_text``,
+    ``long_start`` and ``long_end`` (token offsets). Docs can be pickled, stored in a DocBin and
+    sent between processes.
+
+    vocab (Vocab): the pipeline's vocabulary.
+    name (str): the component's name.
     """
 
     def __init__(self, vocab: Vocab, name: str = "pel_abbreviation_detector") -> None:
@@ -68,4 +74,5 @@ def _make_detector(vocab: Vocab) -> Any:
     detector = SciAbbreviationDetector(SimpleNamespace(vocab=vocab), make_serializable=True)
     detector.matcher = Matcher(vocab)
     detector.matcher.add("parenthesis", _BRACKETS)
+    detector.global_matcher.add("nothing", _NOTHING)
     return detector

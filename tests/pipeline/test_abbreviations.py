@@ -1,0 +1,92 @@
+"""The factory ``pel_abbreviation_detector``: scispaCy's results, in pipelines that load by themselves."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_pel.errors import PelError
+
+pytest.importorskip("scispacy")
+
+TEXT = (
+    "Spinal and bulbar muscular atrophy (SBMA) is an inherited disease of the androgen receptor (AR). "
+    "SBMA is slow; (see) the AR (AR) and SBMA (Spinal and bulbar muscular atrophy) too."
+)
+
+
+@pytest.fixture
+def nlp():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("pel_abbreviation_detector")
+    return nlp
+
+
+def found(doc):
+    return sorted(
+        (item["short_start"], item["short_text"], item["long_text"]) for item in doc._.abbreviations
+    )
+
+
+def test_the_same_as_scispacy(nlp):
+    from scispacy.abbreviation import AbbreviationDetector
+
+    doc = nlp(TEXT)
+    plain = AbbreviationDetector(nlp)(nlp.make_doc(TEXT))
+    theirs = sorted((short.start, short.text, short._.long_form.text) for short in plain._.abbreviations)
+    assert found(doc) == theirs and len(theirs) >= 6
+    item = doc._.abbreviations[0]
+    assert doc[item["short_start"] : item["short_end"]].text == item["short_text"]
+    assert doc[item["long_start"] : item["long_end"]].text == item["long_text"]
+
+
+@pytest.mark.parametrize("text", ["", "x", " ", "(", "( )", "a (b) c", "(AB) x"])
+def test_unusual_texts(nlp, text):
+    assert nlp(text)._.abbreviations == []
+
+
+def test_twice_over_the_same_doc(nlp):
+    doc = nlp(TEXT)
+    before = found(doc)
+    assert found(nlp.get_pipe("pel_abbreviation_detector")(doc)) == before
+
+
+def test_many_brackets_take_linear_time(nlp):
+    # scispaCy's own pattern matches every pair of brackets: here eight million
+    assert nlp("( x y " * 4000 + ") z " * 4000)._.abbreviations == []
+
+
+def test_round_trips(nlp, tmp_path):
+    expected = found(nlp(TEXT))
+    nlp.to_disk(tmp_path / "nlp")
+    assert found(spacy.load(tmp_path / "nlp")(TEXT)) == expected
+    blank = spacy.blank("en")
+    blank.add_pipe("pel_abbreviation_detector")
+    assert found(blank.from_bytes(nlp.to_bytes())(TEXT)) == expected
+    assert found(pickle.loads(pickle.dumps(nlp))(TEXT)) == expected
+    doc = nlp(TEXT)
+    assert found(pickle.loads(pickle.dumps(doc))) == expected
+    stored = DocBin(docs=[doc], store_user_data=True).to_bytes()
+    [again] = DocBin(store_user_data=True).from_bytes(stored).get_docs(spacy.blank("de").vocab)
+    assert found(again) == expected
+
+
+def test_processes(nlp):
+    expected = found(nlp(TEXT))
+    assert [found(doc) for doc in nlp.pipe([TEXT, "none", TEXT], n_process=2)] == [expected, [], expected]
+
+
+def test_a_new_process_needs_no_import(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "nlp")
+    code = f"import spacy; print(len(spacy.load({str(tmp_path / 'nlp')!r})({TEXT!r})._.abbreviations))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == len(found(nlp(TEXT)))
+
+
+def test_without_scispacy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scispacy.abbreviation", None)
+    with pytest.raises(PelError, match=r"pip install 'spacy-pel\[scispacy\]'"):
+        spacy.blank("en").add_pipe("pel_abbreviation_detector")
