@@ -68,6 +68,11 @@ class Errors:
         "[PEL-E112] Expected a live successor for '{id}', but '{came}' is retired along with it. "
         "Name the entity that stays."
     )
+    E113 = (
+        "[PEL-E113] Expected settings that the reader '{name}' has ({known}), but came '{setting}'. "
+        "Leave it out, or choose another reader."
+    )
+    E114 = "[PEL-E114] Expected a reader's setting as NAME=VALUE, but came '{came}'. Write --setting NAME=VALUE."
     E120 = (
         "[PEL-E120] Expected at least one entity from {paths}, but none came through. "
         "Check the files, and the filters for types, id prefix, sources and languages."
@@ -169,6 +174,51 @@ class Errors:
         "[PEL-E315] Expected pel.training.dev.metric to be one of {known}, but it is '{value}'."
     )
     # index, combiners: E400-E499
+    E400 = (
+        "[PEL-E400] Expected {expected} in the index folder {path}, but came {came}. "
+        "Build it anew with: spacy-pel index KB MODEL OUT"
+    )
+    E401 = (
+        "[PEL-E401] The index at {path} was built with another {what} (it had the fingerprint {theirs}, the one "
+        "given has {ours}). Build it anew with: spacy-pel index KB MODEL OUT"
+    )
+    E402 = (
+        "[PEL-E402] Expected vectors of the shape (n, {expected}), as the index holds them, but came {came}. "
+        "Use the encoder that the index was built with, or rebuild it with: spacy-pel index KB MODEL OUT"
+    )
+    E403 = "[PEL-E403] Expected an index with a width, but this one is new. Call train() or from_disk() first."
+    E404 = (
+        "[PEL-E404] An index with codes '{codes}' and pca {pca} needs at least {least} vectors of at least that "
+        "width to learn from, but came {n} of width {width}. Use codes 'fp16' and no pca for a small knowledge base."
+    )
+    E405 = "[PEL-E405] Expected kinds of rows among {known}, but came {came}. Mend the setting 'kinds'."
+    E406 = "[PEL-E406] Expected entities to index, but the knowledge base has none. Check what it was built from."
+    E407 = (
+        "[PEL-E407] Expected at least one row, but the {n_documents} documents have no mention of an entity of the "
+        "knowledge base. Add the kind 'card' or 'alias', or give text annotated with this knowledge base's ids."
+    )
+    E408 = (
+        "[PEL-E408] Expected at most 2 GiB to turn into bytes, but this index has {n_bytes} bytes. "
+        "Save it with to_disk() instead."
+    )
+    E409 = "[PEL-E409] Expected the bytes of an index, but came others. Use what to_bytes() gave, unchanged."
+    E410 = (
+        "[PEL-E410] Expected the encoder that the index was built with (fingerprint {theirs}), but came another "
+        "({ours}). Use that one, or rebuild the index with: spacy-pel index KB MODEL OUT"
+    )
+    E411 = (
+        "[PEL-E411] Expected the index {expected} at {path}, but there is {came} now. "
+        "Put it back, or open the folder anew."
+    )
+    E412 = "[PEL-E412] Expected {name} of at least {least}, but it is {value}. Set a larger value."
+    E420 = (
+        "[PEL-E420] Expected mentions whose entity is among their candidates, but none of {n} is. "
+        "Does the corpus use the ids of the knowledge base, and was the index built from it?"
+    )
+    E421 = (
+        "[PEL-E421] Expected weights for {expected}, but the saved combiner has them for {came}. "
+        "Fit it anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
     # component: E500-E599
     E500 = (
         "[PEL-E500] entity_types allows the label '{label}' the types {types}, but no entity of the KB has "
@@ -195,9 +245,9 @@ class Errors:
         "[PEL-E505] The component '{name}' holds {size} GiB, and bytes can hold {limit} GiB at most. "
         "Save it with nlp.to_disk(): files have no limit and are memory-mapped."
     )
-    E506 = (
-        "[PEL-E506] A worker process found another {part} at {path} than its parent had loaded. "
-        "Load the pipeline anew, and do not overwrite it while it works."
+    E508 = (
+        "[PEL-E508] Expected the bytes that a component '{name}' gave by to_bytes(), but {came} came. "
+        "Load the pipeline that they were made with."
     )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, but it is {value}. Set a larger value in the "
@@ -254,6 +304,14 @@ class Errors:
         "[PEL-E661] Expected a {part} of the kind {expected} in the pipeline {path}, but it has a {came}. "
         "Both pipelines must be assembled with the same parts."
     )
+    E670 = (
+        "[PEL-E670] Expected a KB with entities at {path}, but it is empty. Build it with: spacy-pel kb build OUT "
+        "--reader NAME FILE"
+    )
+    E671 = (
+        "[PEL-E671] Expected gold ids of the KB {kb} in {path}, but it knows none of them. Use the KB that the "
+        "corpus was annotated with."
+    )
     E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
 
 
@@ -273,10 +331,6 @@ class Warnings:
     W500 = (
         "[PEL-W500] None of the {n} mentions is NIL, so NIL model and threshold stay as they were. Calibrate "
         "on a corpus that holds mentions whose entity the KB lacks."
-    )
-    W502 = (
-        "[PEL-W502] The component '{name}' has the threshold {value} in its config, which wins over the calibrated "
-        "{calibrated:.4f}. Remove the setting to use the calibrated one."
     )
     W501 = (
         "[PEL-W501] The component '{name}' was calibrated with {saved}, but its config now says {now}. What was "

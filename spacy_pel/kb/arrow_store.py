@@ -17,6 +17,7 @@ from .hash_search import find_strings
 from .store_writer import ENTITIES, FILES, FORMAT, IDS, META, REDIRECTS, TYPES, VERSION
 
 Mask = NDArray[np.bool_]
+_KEYS = ("fingerprint", "counts", "source", "report", "files")
 
 
 class ArrowStore:
@@ -92,6 +93,15 @@ class ArrowStore:
         parts = [chunk.column("live").to_numpy(zero_copy_only=False) for chunk in self._table.chunks()]
         return np.concatenate(parts).astype(bool) if parts else np.zeros(0, dtype=bool)
 
+    def validate(self) -> None:
+        """RAISES (PelError): if a file's contents are not what Arrow can read safely."""
+        for name, buffer in self.buffers.items():
+            try:
+                for chunk in Table(buffer).chunks():
+                    chunk.validate(full=True)
+            except (pa.ArrowException, OSError) as err:
+                raise PelError(Errors.E103.format(path=self.path, came=f"{name} is damaged: {err}")) from err
+
     def find_ids(self, ids: Sequence[str]) -> Rows:
         """RETURNS (NDArray[int64]): the row of each id, retired or not; -1 = unknown."""
         at = find_strings(ids, self._id_hashes, lambda at: self.ids_at(self._id_rows[at].astype(np.int64)))
@@ -155,6 +165,8 @@ def check_meta(meta: Any, path: Union[str, Path]) -> Dict[str, Any]:
         raise PelError(Errors.E103.format(path=path, came=f"its {META} is of something else"))
     if meta.get("version") != VERSION:
         raise PelError(Errors.E106.format(path=path, expected=VERSION, came=meta.get("version")))
+    if missing := [key for key in _KEYS if key not in meta]:
+        raise PelError(Errors.E103.format(path=path, came=f"its {META} lacks {', '.join(missing)}"))
     return meta
 
 

@@ -36,8 +36,8 @@ def update_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
 
 def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[str, str]) -> Rows:
     """RETURNS (NDArray[int64]): the rows of the retired entities."""
-    retired = list(dict.fromkeys(ids))
-    rows = _live_rows(merged, retired)
+    retired = dict.fromkeys(ids)
+    rows = _live_rows(merged, list(retired))
     successors = {old: successor[old] for old in retired if old in successor}
     _live_rows(merged, list(successors.values()))
     for old, new in successors.items():

@@ -39,9 +39,10 @@ class JsonlKB(KBReaderBase):
         for path in paths:
             for place, line in self.lines(path):
                 if line.strip():
-                    yield place, self._entity(place, line)
+                    yield place, self.parse(place, line)
 
-    def _entity(self, place: Place, line: str) -> Entity:
+    def parse(self, place: Place, line: str) -> Entity:
+        """RETURNS (Entity): of one line. RAISES (PelError): if the line is no entity; names the place."""
         try:
             record = json.loads(line)
         except ValueError as err:

@@ -2,7 +2,7 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any, Collection, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Collection, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,10 +87,7 @@ class KnowledgeBase:
 
     @classmethod
     def from_disk(cls, path: PathLike) -> "KnowledgeBase":
-        """Open a folder, memory-mapped: milliseconds, whatever its size.
-
-        RAISES (PelError): if it is missing, damaged, or of another format version.
-        """
+        """Open a folder, memory-mapped. RAISES (PelError): if it is missing, damaged or too old or new."""
         return cls._of(ArrowStore.open(path))
 
     def to_disk(self, path: PathLike) -> None:
@@ -107,10 +104,7 @@ class KnowledgeBase:
             self._merged = MergedStore(ArrowStore.open(path))
 
     def to_bytes(self) -> bytes:
-        """RETURNS (bytes): what ``to_disk`` would write.
-
-        RAISES (PelError): if it is more than 2 GiB.
-        """
+        """RETURNS (bytes): what ``to_disk`` would write. RAISES (PelError): if it is over 2 GiB."""
         if not self._merged.overlay:
             return pack(self._merged.store.meta, self._merged.store.buffers)
         with tempfile.TemporaryDirectory(prefix=_TEMPORARY) as holder:
@@ -198,6 +192,10 @@ class KnowledgeBase:
             new = self._merged.redirect(new)
         return -1
 
+    def validate(self) -> None:
+        """RAISES (PelError): if the saved files are not safe to read; reads all of them."""
+        self._merged.store.validate()
+
     def redirects(self) -> Dict[str, str]:
         """RETURNS (Dict[str, str]): retired ids and their successors."""
         return self._merged.redirects()
@@ -243,7 +241,11 @@ class KnowledgeBase:
 
     def entities(self) -> Iterator[Entity]:
         """YIELDS (Entity): the live entities in the order of their rows."""
-        return (entity for entity, live in self._merged.items() if live)
+        return (entity for entity, live in self.items() if live)
+
+    def items(self) -> Iterator[Tuple[Entity, bool]]:
+        """YIELDS (Tuple[Entity, bool]): every row in order, and whether it is live."""
+        return self._merged.items()
 
     @property
     def live_rows(self) -> Rows:

@@ -35,7 +35,8 @@ class MergedStore:
     def put(self, row: int, entity: Entity, *, live: bool) -> None:
         """Set what a row holds from now on; a row beyond the last one is new."""
         if row < self.counts["rows"]:
-            self._count(row, self.entity_at(row), bool(self.live[row]), -1)
+            was_live = self.overlay.rows[row][1] if row in self.overlay.rows else bool(self.store.live[row])
+            self._count(row, self.entity_at(row), was_live, -1)
         else:
             self.overlay.ids[entity.concept_id] = row
             self.counts["rows"] += 1

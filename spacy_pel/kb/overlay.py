@@ -43,12 +43,13 @@ class Overlay:
         found (List[NDArray[int64]]): the store's rows for each.
         RETURNS (List[NDArray[int64]]): the rows that have each name now, ascending.
         """
-        changed = np.fromiter(self.rows, dtype=np.int64, count=len(self.rows))
         merged = []
         for name, rows in zip(names, found, strict=True):
-            own = np.fromiter(self._names.get(name, ()), dtype=np.int64)
-            kept = rows[~np.isin(rows, changed)] if len(rows) else rows
-            merged.append(np.sort(np.append(kept, own)) if len(own) else kept)
+            own = self._names.get(name, ())
+            kept = [row for row in rows.tolist() if row not in self.rows]
+            if own or len(kept) < len(rows):
+                rows = np.array(sorted([*kept, *own]), dtype=np.int64)
+            merged.append(rows)
         return merged
 
 

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Tuple, Union
 import pyarrow as pa
 
 from ..errors import Errors, PelError
+from .arrow_store import check_meta
 from .store_writer import FILES
 
 LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes get into trouble beyond
@@ -42,7 +43,7 @@ def unpack(data: bytes) -> Tuple[Any, Dict[str, pa.Buffer]]:
     length = int.from_bytes(data[len(_MAGIC) : position], "little")
     if len(data) < position + length:
         raise PelError(Errors.E108.format(came="they break off"))
-    meta = json.loads(data[position : position + length])
+    meta = check_meta(json.loads(data[position : position + length]), "the given bytes")
     position += length
     whole, buffers = pa.py_buffer(data), {}
     for name in FILES:

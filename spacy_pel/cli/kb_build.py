@@ -1,0 +1,77 @@
+"""The command ``kb build``: a knowledge base folder from source files."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional
+
+import typer
+
+from ..errors import Errors, PelError
+from ._app import kb_cli
+from ._output import JSON, emit, key_values
+
+
+@kb_cli.command("build")
+def kb_build(
+    out: Annotated[Path, typer.Argument(help="The KB folder to write; a KB that is there is replaced.")],
+    files: Annotated[List[Path], typer.Argument(help="The source files (for umls: the META folder).")],
+    reader: Annotated[
+        str, typer.Option(help="The format: jsonl, umls, obo, mesh, medic, csv, or any registered reader.")
+    ],
+    types: Annotated[
+        Optional[List[str]],
+        typer.Option(help="Keep entities of these types, separated by commas; st21pv = MedMentions' set."),
+    ] = None,
+    sources: Annotated[
+        Optional[List[str]], typer.Option(help="Keep these source vocabularies, separated by commas.")
+    ] = None,
+    languages: Annotated[
+        Optional[List[str]], typer.Option(help="Keep names in these languages, separated by commas.")
+    ] = None,
+    id_prefix: Annotated[str, typer.Option(help="Keep entities whose id starts so.")] = "",
+    setting: Annotated[
+        Optional[List[str]],
+        typer.Option(help="Another setting of the reader, NAME=VALUE; may be given several times."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse faulty entities instead of repairing them.")
+    ] = False,
+    as_json: bool = JSON,
+) -> None:
+    """Build a knowledge base folder from source files.
+
+    Example: spacy-pel kb build corpus/umls --reader umls 2024AA/META --types st21pv --languages ENG
+    """
+    from ..kb.from_reader import build_from_reader, make_reader
+    from ..registry import registry
+
+    lists = {"types": types, "sources": sources, "languages": languages}
+    filters = {name: _split(values) for name, values in lists.items() if values}
+    settings: Dict[str, Any] = {**_parse(setting or []), **filters}
+    if id_prefix:
+        settings["id_prefix"] = id_prefix
+    if strict:
+        settings["strict"] = True
+    made = make_reader(registry.resolve_short("pel_kb_readers", reader), reader, settings)
+    about = {"reader": reader, "settings": settings}
+    kb = build_from_reader(made, files, out, source=about, strict=strict, show_progress=True)
+    repairs = {**kb.source["repairs"], **kb.meta["report"]}
+    result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
+    emit(result, as_json=as_json, text=key_values)
+
+
+def _split(values: List[str]) -> List[str]:
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+def _parse(settings: List[str]) -> Dict[str, Any]:
+    parsed: Dict[str, Any] = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise PelError(Errors.E114.format(came=text))
+        try:
+            parsed[name] = json.loads(value)
+        except ValueError:
+            parsed[name] = value  # plain text needs no quotes
+    return parsed

@@ -1,0 +1,53 @@
+"""The command ``kb diff``: what changed between two knowledge bases."""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict, List
+
+import typer
+
+from ._app import kb_cli
+from ._output import JSON, emit
+
+
+@kb_cli.command("diff")
+def kb_diff(
+    old: Annotated[Path, typer.Argument(help="A KB folder.")],
+    new: Annotated[Path, typer.Argument(help="Another KB folder.")],
+    limit: Annotated[int, typer.Option(min=0, help="How many ids of each kind the text shows.")] = 20,
+    as_json: bool = JSON,
+) -> None:
+    """Show which entities were added, removed or changed, by id.
+
+    Example: spacy-pel kb diff corpus/kb_2023 corpus/kb_2024 --json
+    """
+    from ..kb import KnowledgeBase
+    from ..kb.diff import diff
+
+    found = diff(KnowledgeBase.from_disk(old), KnowledgeBase.from_disk(new), show_progress=True)
+    result = {
+        "n_added": len(found.added),
+        "n_removed": len(found.removed),
+        "n_changed": len(found.changed),
+        "added": found.added,
+        "removed": found.removed,
+        "changed": found.changed,
+    }
+    emit(result, as_json=as_json, text=lambda shown: _text(shown, limit))
+
+
+def _text(result: Dict[str, Any], limit: int) -> str:
+    lines: List[str] = []
+    for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
+        lines.append(f"{result[f'n_{kind}']:,} {kind}")
+        ids = list(result[kind])
+        lines += [f"{sign} {entity_id}{_note(result[kind], entity_id)}" for entity_id in ids[:limit]]
+        if len(ids) > limit:
+            lines.append(f"  … and {len(ids) - limit:,} more (--limit, --json)")
+    return "\n".join(lines)
+
+
+def _note(found: Any, entity_id: str) -> str:
+    note = found[entity_id] if isinstance(found, dict) else None
+    if not note:
+        return ""
+    return f" -> {note}" if isinstance(note, str) else f" ({', '.join(note)})"

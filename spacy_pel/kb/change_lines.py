@@ -1,0 +1,79 @@
+"""Changes to a knowledge base as JSON lines: entities to add or replace, and ids to retire."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Union
+
+from ..types import Entity
+from .jsonl_kb import JsonlKB
+from .knowledge_base import KnowledgeBase
+
+
+@dataclass
+class Changes:
+    """What a file of changes asks for.
+
+    entities (List[Entity]): to add, or to put in the place of those with the same id.
+    retired (Dict[str, Optional[str]]): ids to retire, with their successors if they have one.
+    repairs (Dict[str, int]): what was mended in the lines, by kind.
+    """
+
+    entities: List[Entity] = field(default_factory=list)
+    retired: Dict[str, Optional[str]] = field(default_factory=dict)
+    repairs: Dict[str, int] = field(default_factory=dict)
+
+
+def read_changes(path: Union[str, Path], *, strict: bool = False) -> Changes:
+    """Read a file of changes.
+
+    A line is an entity in the interchange format, or ``{"concept_id": ..., "retired": true}``,
+    the latter with ``"successor": ...`` if another entity takes its place.
+
+    path (Union[str, Path]): JSON lines, packed or not.
+    strict (bool): repairs are errors.
+    RETURNS (Changes): in the order of the lines.
+    RAISES (PelError): at a line that is neither; names the line.
+    """
+    reader, changes = JsonlKB(strict=strict), Changes()
+    for place, line in reader.lines(Path(path)):
+        if not line.strip():
+            continue
+        record = _record(line) if '"retired"' in line else {}
+        if record.get("retired") is not True:
+            changes.entities.append(reader.parse(place, line))
+            continue
+        entity_id, successor = record.get("concept_id"), record.get("successor")
+        if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
+            reader.fail(
+                place,
+                expected='{"concept_id": "…", "retired": true, "successor": "…" or null}',
+                came=line,
+                todo="Mend the line.",
+            )
+        changes.retired[entity_id] = successor
+    changes.repairs = reader.report
+    return changes
+
+
+def _record(line: str) -> Dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return {}  # the reader says what is wrong with the line
+    return record if isinstance(record, dict) else {}
+
+
+def apply_changes(kb: KnowledgeBase, changes: Changes) -> Dict[str, int]:
+    """Change a knowledge base; it is saved by its ``to_disk``. Successors may be new entities.
+
+    RETURNS (Dict[str, int]): how many were "added", "updated" and "retired".
+    RAISES (PelError): if an id to retire, or a successor, is not live.
+    """
+    known = [kb.resolve(entity.concept_id) == entity.concept_id for entity in changes.entities]
+    pairs = list(zip(changes.entities, known, strict=True))
+    added = kb.add(entity for entity, is_known in pairs if not is_known)
+    updated = kb.update(entity for entity, is_known in pairs if is_known)
+    successors = {old: new for old, new in changes.retired.items() if new is not None}
+    retired = kb.retire(changes.retired, successors)
+    return {"added": len(added), "updated": len(updated), "retired": len(retired)}

@@ -1,0 +1,76 @@
+"""What changed between two knowledge bases."""
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Dict, Iterator, List, Optional
+
+from ..types import Entity
+from ..util import progress
+from .knowledge_base import KnowledgeBase
+
+_FIELDS = ("canonical_name", "aliases", "types", "definition")
+_BATCH = 4096
+
+
+@dataclass
+class Diff:
+    """From an old to a new knowledge base, by id.
+
+    added (List[str]): ids that only the new one has.
+    removed (Dict[str, Optional[str]]): ids that only the old one has, and where they lead now.
+    changed (Dict[str, List[str]]): ids of both, and the fields that differ (orders of aliases and
+        types do not count).
+    """
+
+    added: List[str] = field(default_factory=list)
+    removed: Dict[str, Optional[str]] = field(default_factory=dict)
+    changed: Dict[str, List[str]] = field(default_factory=dict)
+
+
+def diff(old: KnowledgeBase, new: KnowledgeBase, *, show_progress: bool = False) -> Diff:
+    """Compare live entities by id. Memory grows with the differences, not with the entities.
+
+    RETURNS (Diff): ids in the order of the rows.
+    """
+    found = Diff()
+    if old.fingerprint == new.fingerprint:
+        return found
+    after = progress(new.entities(), description="new", total=len(new), show=show_progress)
+    for batch in _batches(after):
+        for entity, before in zip(batch, _same_ids(batch, old), strict=True):
+            if before is None:
+                found.added.append(entity.concept_id)
+            elif fields := _differences(before, entity):
+                found.changed[entity.concept_id] = fields
+    before_rows = progress(old.live_rows.tolist(), description="old", total=len(old), show=show_progress)
+    while rows := list(islice(before_rows, _BATCH)):
+        for entity_id in old.ids_at(rows):
+            successor = new.resolve(entity_id)
+            if successor != entity_id:
+                found.removed[entity_id] = successor
+    return found
+
+
+def _batches(entities: Iterator[Entity]) -> Iterator[List[Entity]]:
+    while batch := list(islice(entities, _BATCH)):
+        yield batch
+
+
+def _same_ids(entities: List[Entity], kb: KnowledgeBase) -> List[Optional[Entity]]:
+    rows = kb.rows([entity.concept_id for entity in entities]).tolist()
+    there = [kb.entity_at(row) if row >= 0 else None for row in rows]
+    # a row found by a redirect is another entity
+    return [
+        other if other is not None and other.concept_id == entity.concept_id else None
+        for entity, other in zip(entities, there, strict=True)
+    ]
+
+
+def _differences(old: Entity, new: Entity) -> List[str]:
+    if old == new:
+        return []
+    return [name for name in _FIELDS if _unordered(getattr(old, name)) != _unordered(getattr(new, name))]
+
+
+def _unordered(value: object) -> object:
+    return set(value) if isinstance(value, tuple) else value
