@@ -160,9 +160,19 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class VectorIndex(Protocol):
-    """Nearest neighbours by inner product over float32 vectors; rows count from 0."""
+    """Nearest neighbours by inner product over float32 vectors; rows count from 0.
 
+    ``registry.pel_indexes.get(name)(**settings)`` builds an empty one of the same kind.
+    """
+
+    name: str
     width: int
+
+    @property
+    def settings(self) -> Dict[str, Any]: ...
+
+    @property
+    def needs_training(self) -> bool: ...  # do the codes depend on a sample of the vectors?
 
     def __len__(self) -> int: ...
 

@@ -1,0 +1,47 @@
+"""The score of an entity is that of its best row."""
+
+from typing import Any, Dict, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..registry import registry
+from ..types import CandidateTable, Scores
+
+
+@registry.pel_combiners("spacy-pel.BestRow.v1")
+def make_best_row(exact_bonus: float = 0.0) -> "BestRow":
+    """Build a BestRow.
+
+    exact_bonus (float): added to the score where the mention is a name of the entity.
+    """
+    return BestRow(exact_bonus=exact_bonus)
+
+
+class BestRow:
+    """score = the best cosine over all rows of the entity (+ the bonus). Nothing is fitted."""
+
+    def __init__(self, *, exact_bonus: float = 0.0):
+        self.exact_bonus = exact_bonus
+
+    def __call__(self, table: CandidateTable) -> Scores:
+        """RETURNS (Scores): (m,), one for each candidate."""
+        score = best_row(table) + self.exact_bonus * table.features["exact"]
+        return score.astype(np.float32)
+
+    def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:
+        """Nothing to learn."""
+
+    def state(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): empty, there is nothing to keep."""
+        return {}
+
+    def load_state(self, state: Dict[str, Any]) -> None:
+        """Nothing to load."""
+
+
+def best_row(table: CandidateTable) -> Scores:
+    """RETURNS (Scores): (m,) best cosines. "mention" counts only where a mention row of the entity
+    was found (it votes then); elsewhere it holds the score of another entity's row."""
+    name, mention = table.features["name"], table.features["mention"]
+    return np.where(table.features["vote"] > 0, np.maximum(name, mention), name)

@@ -1,0 +1,87 @@
+"""What is embedded: the cards and names of entities, and the mentions of annotated text."""
+
+from dataclasses import dataclass
+from typing import Dict, Iterable, Iterator, List, Optional, Tuple
+
+import numpy as np
+
+from ..kb import KnowledgeBase
+from ..types import Document, Entity, MentionInText, Rows
+from ..util import normalize_alias
+
+_SEED = 0  # of the samples drawn here: the same input gives the same index
+
+
+def entities_at(kb: KnowledgeBase, kb_rows: Rows) -> Iterator[Tuple[int, Entity]]:
+    """RETURNS (Iterator[Tuple[int, Entity]]): KB row and entity; fastest for all live rows."""
+    if np.array_equal(kb_rows, kb.live_rows):
+        return zip(kb_rows.tolist(), kb.entities(), strict=True)
+    return ((row, kb.entity_at(row)) for row in kb_rows.tolist())
+
+
+def names_of(entity: Entity) -> List[str]:
+    """RETURNS (List[str]): canonical name and aliases, without repeats of one normal form."""
+    names: Dict[str, str] = {}
+    for name in (entity.canonical_name, *entity.aliases):
+        names.setdefault(normalize_alias(name), name)
+    return list(names.values())
+
+
+def with_names(entities: Iterable[Tuple[int, Entity]]) -> Iterator[Tuple[int, str]]:
+    """YIELDS (Tuple[int, str]): KB row and one name of its entity."""
+    for row, entity in entities:
+        for name in names_of(entity):
+            yield row, name
+
+
+@dataclass
+class GoldMentions:
+    """Mentions of annotated text whose entities the knowledge base has.
+
+    mentions (List[MentionInText]): one for each pair of mention and entity.
+    kb_rows (NDArray[int64]): the entity's row.
+    n_documents (int): how many documents were read.
+    """
+
+    mentions: List[MentionInText]
+    kb_rows: Rows
+    n_documents: int
+
+    @classmethod
+    def read(cls, kb: KnowledgeBase, documents: Iterable[Document]) -> "GoldMentions":
+        """NIL mentions and unknown ids are left out; a mention with several ids counts for each."""
+        mentions: List[MentionInText] = []
+        ids: List[str] = []
+        n_documents = 0
+        for document in documents:
+            n_documents += 1
+            for mention in document.mentions:
+                for entity_id in dict.fromkeys(mention.ids):
+                    mentions.append(MentionInText(document.text, mention.start, mention.end))
+                    ids.append(entity_id)
+        kb_rows = kb.rows(ids)
+        known = np.flatnonzero(kb_rows >= 0)
+        return cls([mentions[i] for i in known], kb_rows[known], n_documents)
+
+    def capped(self, most: Optional[int]) -> "GoldMentions":
+        """RETURNS (GoldMentions): at most so many mentions of an entity, drawn at random."""
+        if most is None:
+            return self
+        order = np.random.default_rng(_SEED).permutation(len(self.mentions))
+        order = order[np.argsort(self.kb_rows[order], kind="stable")]
+        _, firsts, counts = np.unique(self.kb_rows[order], return_index=True, return_counts=True)
+        rank = np.arange(len(order)) - np.repeat(firsts, counts)
+        kept = np.sort(order[rank < most])
+        return GoldMentions([self.mentions[i] for i in kept], self.kb_rows[kept], self.n_documents)
+
+    def sampled(self, most: int) -> "GoldMentions":
+        """RETURNS (GoldMentions): at most so many mentions, drawn at random."""
+        kept = sample_rows(np.arange(len(self.mentions)), most)
+        return GoldMentions([self.mentions[i] for i in kept], self.kb_rows[kept], self.n_documents)
+
+
+def sample_rows(rows: Rows, most: int) -> Rows:
+    """RETURNS (NDArray[int64]): at most so many of the rows, drawn at random, in order."""
+    if len(rows) <= most:
+        return rows
+    return np.sort(np.random.default_rng(_SEED).choice(rows, size=most, replace=False))
