@@ -210,7 +210,7 @@ class Errors:
         "[PEL-E411] Expected the index {expected} at {path}, but there is {came} now. "
         "Put it back, or open the folder anew."
     )
-    E412 = "[PEL-E412] Expected {name} of at least {least}, but it is {value}. Set a larger value."
+    E412 = "[PEL-E412] Expected codes among {known}, but came '{came}'. Mend the setting 'codes'."
     E420 = (
         "[PEL-E420] Expected mentions whose entity is among their candidates, but none of {n} is. "
         "Does the corpus use the ids of the knowledge base, and was the index built from it?"

@@ -11,7 +11,7 @@ from ..util import atomic_path, progress, write_json
 from .metrics import RECALL_AT, compute_metrics
 from .outcomes import Outcomes
 from .plots import plot_nil, plot_recall
-from .predict import IsSeen, MakeQueries, Stopwatch, gold_queries, predict_end_to_end, predict_gold
+from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold
 from .prediction import Prediction
 from .seen import seen_in_index
 from .spans import SpanCounts
@@ -44,7 +44,7 @@ def evaluate(
     RETURNS (Dict[str, Any]): the metrics, flat (see ``metrics.POLICY``).
     RAISES (PelError): if the corpus holds no mentions.
     """
-    stopwatch = Stopwatch()
+    tally = Tally()
     kept = linker.top_k, linker.row_k
     # several rows may lead to one entity: fewer rows than candidates would cut the list short
     linker.top_k, linker.row_k = top_k, max(linker.row_k, 2 * top_k)
@@ -54,13 +54,13 @@ def evaluate(
             progress(documents, description="Linking documents", show=show_progress),
             queries=queries,
             is_seen=is_seen or seen_in_index(linker.kb, linker.index),
-            stopwatch=stopwatch,
+            tally=tally,
         )
         outcomes = Outcomes.of(_recorded(predictions, output))
     finally:
         linker.top_k, linker.row_k = kept
     facts = {"end_to_end": False, "top_k": top_k, "corpus_fingerprint": corpus_fingerprint}
-    return _finish(linker, outcomes, stopwatch, facts, top_k, seed, output)
+    return _finish(linker, outcomes, tally, facts, top_k, seed, output)
 
 
 def evaluate_end_to_end(
@@ -84,19 +84,19 @@ def evaluate_end_to_end(
     spans (Callable): gives the linked spans of a Doc.
     The other arguments and the result are those of ``evaluate``.
     """
-    stopwatch, counts = Stopwatch(), SpanCounts()
+    tally, counts = Tally(), SpanCounts()
     predictions = predict_end_to_end(
         nlp,
         linker,
         progress(documents, description="Linking documents", show=show_progress),
         spans=spans,
         is_seen=is_seen or seen_in_index(linker.kb, linker.index),
-        stopwatch=stopwatch,
+        tally=tally,
         counts=counts,
     )
     outcomes = Outcomes.of(_recorded(predictions, output))
     facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}
-    return _finish(linker, outcomes, stopwatch, {**counts.scores(), **facts}, linker.top_k, seed, output)
+    return _finish(linker, outcomes, tally, {**counts.scores(), **facts}, linker.top_k, seed, output)
 
 
 def _recorded(predictions: Iterable[Prediction], output: Optional[Union[str, Path]]) -> Iterator[Prediction]:
@@ -112,7 +112,7 @@ def _recorded(predictions: Iterable[Prediction], output: Optional[Union[str, Pat
 def _finish(
     linker: Linker,
     outcomes: Outcomes,
-    stopwatch: Stopwatch,
+    tally: Tally,
     facts: Dict[str, Any],
     top_k: int,
     seed: int,
@@ -120,11 +120,14 @@ def _finish(
 ) -> Dict[str, Any]:
     if not len(outcomes.rank):
         raise PelError(Errors.E620)
+    if outcomes.is_nil.all() and tally.n_outside:
+        raise PelError(Errors.E621.format(n=tally.n_outside, example=tally.outside))
     metrics = compute_metrics(outcomes, ks=[k for k in RECALL_AT if k <= top_k], seed=seed)
     metrics.update(facts)
+    metrics["n_outside"] = tally.n_outside
     metrics["threshold"] = linker.threshold
-    metrics["seconds"] = stopwatch.seconds
-    metrics["mentions_per_second"] = stopwatch.n_mentions / max(stopwatch.seconds, 1e-9)
+    metrics["seconds"] = tally.seconds
+    metrics["mentions_per_second"] = tally.n_mentions / max(tally.seconds, 1e-9)
     metrics["kb_fingerprint"] = linker.kb.fingerprint
     metrics["model_fingerprint"] = linker.encoder.fingerprint
     metrics["index_fingerprint"] = linker.index.fingerprint

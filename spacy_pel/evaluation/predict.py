@@ -13,14 +13,17 @@ IsSeen = Callable[[Sequence[str]], bool]
 _MENTIONS = 1024  # linked at a time
 
 
-class Stopwatch:
-    """Adds up the time of linking alone, without reading the corpus and writing results."""
+class Tally:
+    """Counts along the way: the time of linking alone, without reading the corpus and writing
+    results, and the gold ids that the KB lacks."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self.n_mentions = 0
+        self.n_outside = 0
+        self.outside = ""  # an example of such an id
 
-    def add(self, started: float, n_mentions: int) -> None:
+    def took(self, started: float, n_mentions: int) -> None:
         self.seconds += time.perf_counter() - started
         self.n_mentions += n_mentions
 
@@ -30,19 +33,13 @@ def gold_queries(document: Document) -> List[MentionQuery]:
     return [cut_window(document.text, m.start, m.end, label=m.label) for m in document.mentions]
 
 
-def live_ids(linker: Linker, mention: Mention) -> List[str]:
-    """RETURNS (List[str]): the gold ids that the KB knows, redirects followed; empty = NIL."""
-    resolved = (linker.kb.resolve(entity_id) for entity_id in mention.ids)
-    return list(dict.fromkeys(entity_id for entity_id in resolved if entity_id is not None))
-
-
 def predict_gold(
     linker: Linker,
     documents: Iterable[Document],
     *,
     queries: MakeQueries,
     is_seen: IsSeen,
-    stopwatch: Stopwatch,
+    tally: Tally,
 ) -> Iterator[Prediction]:
     """Link the gold mentions.
 
@@ -50,16 +47,16 @@ def predict_gold(
     documents (Iterable[Document]): read as they are needed.
     queries (MakeQueries): one query per mention of a document.
     is_seen (IsSeen): does a gold entity occur in the training corpus?
-    stopwatch (Stopwatch): takes the time of linking.
+    tally (Tally): takes time and counts.
     YIELDS (Prediction): in the order of the corpus.
     """
     waiting: List[Document] = []
     for document in documents:
         waiting.append(document)
         if sum(len(one.mentions) for one in waiting) >= _MENTIONS:
-            yield from _link(linker, waiting, queries, is_seen, stopwatch)
+            yield from _link(linker, waiting, queries, is_seen, tally)
             waiting = []
-    yield from _link(linker, waiting, queries, is_seen, stopwatch)
+    yield from _link(linker, waiting, queries, is_seen, tally)
 
 
 def _link(
@@ -67,16 +64,16 @@ def _link(
     documents: List[Document],
     queries: MakeQueries,
     is_seen: IsSeen,
-    stopwatch: Stopwatch,
+    tally: Tally,
 ) -> Iterator[Prediction]:
     started = time.perf_counter()
     asked = [query for document in documents for query in queries(document)]
     links = iter(linker.link(asked))
-    stopwatch.add(started, len(asked))
+    tally.took(started, len(asked))
     for document in documents:
         for mention in document.mentions:
             link = next(links)
-            prediction = _blank(linker, document, mention, is_seen)
+            prediction = _blank(linker, document, mention, is_seen, tally)
             prediction.kb_id = link.kb_id
             prediction.candidates = [(candidate.entity_id, candidate.score) for candidate in link.candidates]
             prediction.nil_score = link.nil_score
@@ -90,7 +87,7 @@ def predict_end_to_end(
     *,
     spans: Callable[[Any], Iterable[Any]],
     is_seen: IsSeen,
-    stopwatch: Stopwatch,
+    tally: Tally,
     counts: SpanCounts,
 ) -> Iterator[Prediction]:
     """Let a pipeline find and link mentions, and look up the gold ones among them by offsets.
@@ -100,7 +97,7 @@ def predict_end_to_end(
     documents (Iterable[Document]): read as they are needed.
     spans (Callable): gives the linked spans of a Doc.
     is_seen (IsSeen): does a gold entity occur in the training corpus?
-    stopwatch (Stopwatch): takes the time of the whole pipeline.
+    tally (Tally): takes time and counts.
     counts (SpanCounts): takes the hits.
     YIELDS (Prediction): for each gold mention; one that was not found has no candidates and
         the id "".
@@ -108,10 +105,10 @@ def predict_end_to_end(
     started = time.perf_counter()
     for doc, document in nlp.pipe(((one.text, one) for one in documents), as_tuples=True):
         found = {(span.start_char, span.end_char): span for span in spans(doc)}
-        stopwatch.add(started, len(found))
+        tally.took(started, len(found))
         predictions = []
         for mention in document.mentions:
-            prediction = _blank(linker, document, mention, is_seen)
+            prediction = _blank(linker, document, mention, is_seen, tally)
             span = found.get((mention.start, mention.end))
             if span is not None:
                 prediction.kb_id = span.kb_id_
@@ -123,8 +120,12 @@ def predict_end_to_end(
         started = time.perf_counter()
 
 
-def _blank(linker: Linker, document: Document, mention: Mention, is_seen: IsSeen) -> Prediction:
-    gold = live_ids(linker, mention)
+def _blank(linker: Linker, document: Document, mention: Mention, is_seen: IsSeen, tally: Tally) -> Prediction:
+    resolved = [linker.kb.resolve(entity_id) for entity_id in mention.ids]
+    outside = [given for given, live in zip(mention.ids, resolved, strict=True) if live is None]
+    gold = list(dict.fromkeys(live for live in resolved if live is not None))
+    tally.n_outside += bool(outside)
+    tally.outside = tally.outside or next(iter(outside), "")
     return Prediction(
         doc=document.id,
         start=mention.start,
@@ -135,4 +136,5 @@ def _blank(linker: Linker, document: Document, mention: Mention, is_seen: IsSeen
         kb_id="",
         composite=mention.composite,
         seen=bool(gold) and is_seen(gold),
+        outside=outside,
     )

@@ -17,6 +17,7 @@ class Prediction:
     nil_score (float): the number compared with the NIL threshold.
     composite (bool): all of the gold ids are meant.
     seen (bool): a gold entity occurs in the training corpus.
+    outside (List[str]): gold ids that the KB lacks.
     """
 
     doc: str
@@ -30,6 +31,7 @@ class Prediction:
     nil_score: float = 0.0
     composite: bool = False
     seen: bool = False
+    outside: List[str] = field(default_factory=list)
 
     @property
     def rank(self) -> int:
@@ -46,7 +48,7 @@ class Prediction:
         return places[0] if places else 0
 
     def to_json(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the line's object; ``composite`` only where it is true."""
+        """RETURNS (Dict[str, Any]): the line's object; empty ``outside`` and false ``composite`` are left out."""
         record: Dict[str, Any] = {
             "doc": self.doc,
             "start": self.start,
@@ -61,6 +63,8 @@ class Prediction:
         }
         if self.composite:
             record["composite"] = True
+        if self.outside:
+            record["outside"] = self.outside
         return record
 
     @classmethod

@@ -1,0 +1,174 @@
+"""Linkers side by side: ours, scispaCy's, and the plain frequency prior.
+
+Same KB, same mentions, same measures, one run. Example:
+
+    python -m benchmarks.linkers --pipeline training/pipeline --corpus corpus/st21pv_test.jsonl \
+        --train corpus/st21pv_trainall.jsonl --output metrics/linkers_st21pv
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional, Sequence, Tuple
+
+import typer
+
+from benchmarks.peers import frequency_prior, run_peers, scispacy_linker
+from spacy_pel.errors import PelError
+from spacy_pel.types import NIL, Document
+from spacy_pel.util import fingerprint, read_jsonl, write_json
+
+OURS = "spacy_pel"
+COLUMNS = ("recall@1", "recall@5", "recall@64", "accuracy_seen", "accuracy_unseen", "nil_aupr")
+Figures = Tuple[Dict[str, Any], Any]  # metrics and outcomes
+
+
+def main(
+    corpus: Annotated[Path, typer.Option(help="The annotated test corpus (JSON lines).")],
+    train: Annotated[
+        Path, typer.Option(help="The training corpus: for the prior, and to tell seen from unseen.")
+    ],
+    output: Annotated[Path, typer.Option(help="Folder for linkers.json and the plots.")],
+    pipeline: Annotated[Optional[Path], typer.Option(help="Our pipeline; without it the peers only.")] = None,
+    kb: Annotated[Optional[Path], typer.Option(help="The KB folder, where no pipeline is given.")] = None,
+    cache: Annotated[Optional[Path], typer.Option(help="Folder that keeps the peers' answers.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Compare linkers on gold mentions."""
+    try:
+        figures = compare(corpus, train, output, pipeline=pipeline, kb_path=kb, cache=cache)
+    except PelError as err:
+        typer.echo(f"Error: {err}", err=True)
+        raise typer.Exit(2) from err
+    report = {
+        "corpus": str(corpus),
+        "linkers": {name: metrics for name, (metrics, _) in figures.items()},
+        "notes": [scispacy_linker.NOTE, frequency_prior.NOTE],
+    }
+    write_json(output / "linkers.json", report)
+    _plot(output, figures)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(report))
+    else:
+        _print_table(report)
+
+
+def compare(
+    corpus: Path,
+    train: Path,
+    output: Path,
+    *,
+    pipeline: Optional[Path],
+    kb_path: Optional[Path],
+    cache: Optional[Path],
+) -> Dict[str, Figures]:
+    """Evaluate all linkers.
+
+    RETURNS (Dict[str, Figures]): name -> its metrics and outcomes; ours first.
+    RAISES (PelError): if an input is missing or broken.
+    """
+    from spacy_pel.data import read_corpus
+    from spacy_pel.evaluation import Outcomes, compute_metrics, seen_in_corpus
+    from spacy_pel.kb import KnowledgeBase
+
+    documents, train_documents = list(read_corpus(corpus)), list(read_corpus(train))
+    figures: Dict[str, Figures] = {}
+    if pipeline is not None:
+        from spacy_pel.cli._pipeline import load_pipeline
+
+        loaded = load_pipeline(pipeline)
+        kb = loaded.component.linker.kb
+        figures[OURS] = _ours(loaded, documents, seen_in_corpus(kb, train_documents), output / OURS, corpus)
+    elif kb_path is not None:
+        kb = KnowledgeBase.from_disk(kb_path)
+    else:
+        raise PelError("Expected a pipeline or a KB, but none came. Add --pipeline or --kb.")
+    key = fingerprint(kb.fingerprint, Path(corpus), Path(train))
+    is_seen = seen_in_corpus(kb, train_documents)
+    for name, run in run_peers(kb, train_documents, documents, key=key, cache=cache).items():
+        outcomes = Outcomes.of(_predictions(kb, documents, run.answers, is_seen))
+        metrics = compute_metrics(outcomes)
+        # a peer without a threshold calls nothing NIL: these would be no figures of its own
+        for absent in ("nil_precision", "nil_recall", "nil_f1", "accuracy", "accuracy_low", "accuracy_high"):
+            metrics.pop(absent, None)
+        figures[name] = ({**metrics, "mentions_per_second": run.per_second}, outcomes)
+    return figures
+
+
+def _ours(loaded: Any, documents: List[Document], is_seen: Any, output: Path, corpus: Path) -> Figures:
+    from spacy_pel.evaluation import Outcomes, Prediction, evaluate
+    from spacy_pel.pipeline.gold import gold_queries
+
+    metrics = evaluate(
+        loaded.component.linker,
+        documents,
+        queries=gold_queries(loaded.nlp, name=loaded.name),
+        is_seen=is_seen,
+        output=output,
+        corpus_fingerprint=fingerprint(Path(corpus)),
+        show_progress=True,
+    )
+    lines = read_jsonl(output / "predictions.jsonl")
+    return metrics, Outcomes.of(Prediction.from_json(line) for line in lines)
+
+
+def _predictions(kb: Any, documents: Sequence[Document], answers: Sequence[Any], is_seen: Any) -> Any:
+    from spacy_pel.evaluation import Prediction
+
+    given = iter(answers)
+    for document in documents:
+        for mention in document.mentions:
+            candidates, nil_score = next(given)
+            resolved = (kb.resolve(entity_id) for entity_id in mention.ids)
+            gold = list(dict.fromkeys(entity_id for entity_id in resolved if entity_id is not None))
+            yield Prediction(
+                doc=document.id,
+                start=mention.start,
+                end=mention.end,
+                text=document.text[mention.start : mention.end],
+                label=mention.label,
+                gold=gold,
+                kb_id=candidates[0][0] if candidates else NIL,
+                candidates=candidates,
+                nil_score=nil_score,
+                composite=mention.composite,
+                seen=bool(gold) and is_seen(gold),
+            )
+
+
+def _plot(output: Path, figures: Dict[str, Figures]) -> None:
+    from spacy_pel.evaluation.plots import plot_nil, plot_recall
+
+    plot_recall(output / "recall.png", {name: metrics for name, (metrics, _) in figures.items()})
+    plot_nil(output / "nil.png", {name: outcomes for name, (_, outcomes) in figures.items()})
+
+
+def _print_table(report: Dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    first = next(iter(report["linkers"].values()))
+    title = f"{report['corpus']}: {first['n']:,} mentions, {first['n_nil']:,} NIL (95 % intervals)"
+    table = Table(title=title)
+    table.add_column("linker")
+    for column in (*COLUMNS, "per second"):
+        table.add_column(column, justify="right")
+    for name, metrics in report["linkers"].items():
+        cells = [_cell(metrics, column) for column in COLUMNS]
+        table.add_row(name, *cells, f"{metrics['mentions_per_second']:,.0f}")
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
+    console.print(table)
+    for note in report["notes"]:
+        console.print(note, style="dim", soft_wrap=True)
+
+
+def _cell(metrics: Dict[str, Any], key: str) -> str:
+    value = f"{100 * metrics[key]:.1f}"
+    if f"{key}_low" not in metrics:
+        return value
+    return f"{value} [{100 * metrics[f'{key}_low']:.1f}, {100 * metrics[f'{key}_high']:.1f}]"
+
+
+if __name__ == "__main__":
+    typer.run(main)

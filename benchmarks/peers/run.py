@@ -1,0 +1,77 @@
+"""Run the peers over a corpus, and keep their answers for the next run."""
+
+import gzip
+import json
+import time
+from pathlib import Path
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Document
+from spacy_pel.util import atomic_path, fingerprint, logger
+
+from .frequency_prior import FrequencyPrior
+from .scispacy_linker import Answer, ScispacyLinker
+from .surfaces import surfaces
+
+PEERS = ("frequency prior", "scispaCy, abbreviations expanded", "scispaCy")
+
+
+class PeerRun(NamedTuple):
+    """answers: one per gold mention. per_second: distinct surfaces looked up per second."""
+
+    answers: List[Answer]
+    per_second: float
+
+
+def run_peers(
+    kb: KnowledgeBase,
+    train: Sequence[Document],
+    test: Sequence[Document],
+    *,
+    key: str,
+    cache: Optional[Path],
+    top_k: int = 64,
+) -> Dict[str, PeerRun]:
+    """Link the gold mentions with every peer.
+
+    kb (KnowledgeBase): the entities.
+    train (Sequence[Document]): annotated text for the frequency prior.
+    test (Sequence[Document]): the documents whose mentions are linked.
+    key (str): fingerprint of the three.
+    cache (Optional[Path]): a folder that keeps the answers.
+    RETURNS (Dict[str, PeerRun]): by the names of ``PEERS``.
+    """
+    path = cache / f"{fingerprint(key, top_k, PEERS)}.json.gz" if cache else None
+    if path and path.is_file():
+        logger.info("Peers' answers from %s", path)
+        return _load(path)
+    linker = ScispacyLinker(kb, top_k=top_k)
+    plain, expanded = surfaces(test, expand=False), surfaces(test, expand=True)
+    runs = {PEERS[2]: _timed(linker, plain), PEERS[1]: _timed(linker, expanded)}
+    ids = [mention.ids for document in train for mention in document.mentions]
+    # the training text names entities as it stands: expanding there made the prior worse
+    named: Sequence[Tuple[str, Sequence[str]]] = list(zip(surfaces(train, expand=False), ids, strict=True))
+    prior = FrequencyPrior(kb, named, top_k=top_k)
+    answers = prior.rank(expanded, runs[PEERS[1]].answers)
+    runs[PEERS[0]] = PeerRun(answers, runs[PEERS[1]].per_second)
+    runs = {name: runs[name] for name in PEERS}
+    if path:
+        with atomic_path(path) as part, gzip.open(part, "wt", encoding="utf8") as file:
+            json.dump(runs, file)
+    return runs
+
+
+def _timed(linker: ScispacyLinker, asked: Sequence[str]) -> PeerRun:
+    started = time.perf_counter()
+    answers = linker.rank(asked)
+    return PeerRun(answers, len(set(asked)) / max(time.perf_counter() - started, 1e-9))
+
+
+def _load(path: Path) -> Dict[str, PeerRun]:
+    with gzip.open(path, "rt", encoding="utf8") as file:
+        saved = json.load(file)
+    return {
+        name: PeerRun([Answer([(i, s) for i, s in found], nil) for found, nil in answers], per_second)
+        for name, (answers, per_second) in saved.items()
+    }

@@ -1,0 +1,106 @@
+"""Reading the texts that are to be linked: plain text, JSON lines, Parquet, PubTator."""
+
+import re
+from itertools import chain
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator
+
+from ..errors import Errors, PelError
+from ..types import Document
+from ..util import open_text, read_jsonl
+
+_PUBTATOR = re.compile(r"^[^|\t]+\|[ta]\|")
+
+
+def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
+    """Read texts, one document after the other. Files may be packed (.gz), but for Parquet.
+
+    path (Path): "txt": one document per line, named by its line number, or a folder of .txt
+        files, one document each, named by the file. "jsonl": objects with "text" and perhaps
+        "id" and "meta". "parquet": columns "text" and perhaps "id". "pubtator": title and
+        abstract lines; annotations are not read.
+    format_name (str): one of these, or "auto" = by the file's name and first line.
+    YIELDS (Document): without mentions.
+    RAISES (PelError): if the format is unknown or the file is not in it.
+    """
+    if not path.exists():
+        raise PelError(
+            Errors.E002.format(expected="texts", path=path, came="nothing is there", todo="Check the path.")
+        )
+    name = _guess(path) if format_name == "auto" else format_name
+    if name not in _READERS:
+        raise PelError(Errors.E640.format(came=format_name, path=path, known=", ".join(sorted(_READERS))))
+    yield from _READERS[name](path)
+
+
+def _guess(path: Path) -> str:
+    if path.is_dir():
+        return "txt"
+    kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if kind.lower() in (".txt", ".pubtator"):
+        with open_text(path) as file:
+            first = next((line for line in file if line.strip()), "")
+        return "pubtator" if _PUBTATOR.match(first) else "txt"
+    return kind.lstrip(".").lower()
+
+
+def _text(path: Path) -> Iterator[Document]:
+    if path.is_dir():
+        for file in sorted(chain(path.glob("*.txt"), path.glob("*.txt.gz"))):
+            with open_text(file) as opened:
+                yield Document(file.name.split(".txt")[0], opened.read())
+        return
+    with open_text(path) as opened:
+        for number, line in enumerate(opened, start=1):
+            if line.strip():
+                yield Document(str(number), line.rstrip("\r\n"))
+
+
+def _jsonl(path: Path) -> Iterator[Document]:
+    for number, record in enumerate(read_jsonl(path), start=1):
+        yield _document(record, number, f"{path}, document {number}")
+
+
+def _parquet(path: Path) -> Iterator[Document]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid as err:
+        raise PelError(
+            Errors.E002.format(expected="Parquet", path=path, came=str(err), todo="Write the file anew.")
+        ) from err
+    columns = [name for name in ("id", "text", "meta") if name in file.schema_arrow.names]
+    if "text" not in columns:
+        raise PelError(
+            Errors.E641.format(where=path, came=f"the columns {', '.join(file.schema_arrow.names)}")
+        )
+    number = 0
+    for batch in file.iter_batches(columns=columns, batch_size=1024):
+        for record in batch.to_pylist():
+            number += 1
+            yield _document(record, number, f"{path}, row {number}")
+
+
+def _document(record: Dict[str, Any], number: int, where: str) -> Document:
+    text = record.get("text")
+    if not isinstance(text, str):
+        raise PelError(Errors.E641.format(where=where, came=f"the keys {', '.join(record)}"))
+    meta = record.get("meta")
+    return Document(str(record.get("id") or number), text, meta=meta if isinstance(meta, dict) else {})
+
+
+def _pubtator(path: Path) -> Iterator[Document]:
+    from ..data.pubtator_corpus import make_pubtator_corpus
+
+    for document in make_pubtator_corpus()([path]):
+        yield Document(document.id, document.text, meta=document.meta)
+
+
+_READERS: Dict[str, Callable[[Path], Iterator[Document]]] = {
+    "txt": _text,
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+    "pubtator": _pubtator,
+}

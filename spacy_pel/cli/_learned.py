@@ -1,0 +1,62 @@
+"""Storing a calibration in a saved pipeline without touching its other files."""
+
+import shutil
+from pathlib import Path
+from typing import Any, Dict
+
+from ..errors import Errors, PelError, Warnings
+from ..util import atomic_path, logger, read_json, write_json
+from ._pipeline import FACTORY
+
+_FILE = "cfg.json"  # in the component's folder, see pipeline/learned.py
+
+
+def check_fits(pipeline: Path, learned: Dict[str, Any]) -> None:
+    """Can this pipeline take over what another one learned?
+
+    pipeline (Path): a saved pipeline.
+    learned (Dict[str, Any]): from ``learned_state``.
+    RAISES (PelError): if it is no pipeline with a linker, or has another kind of combiner or
+        NIL model.
+    """
+    saved = read_json(_learned_path(pipeline))
+    for part in ("combiner", "nil_model"):
+        if saved[part]["kind"] != learned[part]["kind"]:
+            raise PelError(
+                Errors.E661.format(
+                    path=pipeline, part=part, expected=learned[part]["kind"], came=saved[part]["kind"]
+                )
+            )
+
+
+def store_learned(pipeline: Path, learned: Dict[str, Any]) -> None:
+    """Replace what a saved pipeline has learned, in one step.
+
+    pipeline (Path): a saved pipeline.
+    learned (Dict[str, Any]): from ``learned_state``.
+    """
+    path = _learned_path(pipeline)
+    write_json(path, learned)
+    settings = _components(pipeline)[path.parent.name]
+    if settings.get("threshold") is not None:
+        logger.warning(Warnings.W600.format(path=pipeline, value=settings["threshold"]))
+
+
+def copy_pipeline(pipeline: Path, output: Path, learned: Dict[str, Any]) -> None:
+    """Write a copy of a saved pipeline that has learned something else."""
+    with atomic_path(output) as part:
+        shutil.copytree(pipeline, part)
+        store_learned(part, learned)
+
+
+def _learned_path(pipeline: Path) -> Path:
+    for name, settings in _components(pipeline).items():
+        if settings.get("factory") == FACTORY:
+            return Path(pipeline) / name / _FILE
+    raise PelError(Errors.E651.format(path=pipeline, factory=FACTORY, came=", ".join(_components(pipeline))))
+
+
+def _components(pipeline: Path) -> Dict[str, Dict[str, Any]]:
+    from ._config import load_config
+
+    return load_config(Path(pipeline) / "config.cfg", {}).get("components", {})

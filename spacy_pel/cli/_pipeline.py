@@ -1,0 +1,58 @@
+"""Loading pipelines for commands, with one-line errors."""
+
+from pathlib import Path
+from typing import Any, List, NamedTuple
+
+from ..errors import Errors, PelError
+
+FACTORY = "proxy_entity_linker"
+
+
+class LoadedPipeline(NamedTuple):
+    """A pipeline and the component in it.
+
+    nlp (Language): the pipeline.
+    name (str): the component's name.
+    component (ProxyEntityLinker): the component; ``component.linker`` does the work.
+    """
+
+    nlp: Any
+    name: str
+    component: Any
+
+
+def load_pipeline(path: Path) -> LoadedPipeline:
+    """Load a saved pipeline.
+
+    path (Path): its folder, or the name of an installed pipeline package.
+    RETURNS (LoadedPipeline): with the component that links.
+    RAISES (PelError): if there is no pipeline, it cannot be loaded or has no such component.
+    """
+    import spacy
+    from spacy.util import is_package
+
+    folder = Path(path)
+    if not (folder / "config.cfg").is_file() and not is_package(str(path)):
+        raise PelError(
+            Errors.E002.format(
+                expected="a pipeline folder",
+                path=path,
+                came="there is no config.cfg" if folder.is_dir() else "there is none",
+                todo="Assemble one with: spacy assemble CONFIG OUT",
+            )
+        )
+    try:
+        nlp = spacy.load(path)
+    except PelError:
+        raise
+    except (ValueError, KeyError, OSError) as err:  # spaCy's errors come as all of these
+        raise PelError(Errors.E650.format(path=path, came=err)) from err
+    names = linker_names(nlp)
+    if not names:
+        raise PelError(Errors.E651.format(path=path, factory=FACTORY, came=", ".join(nlp.pipe_names)))
+    return LoadedPipeline(nlp, names[0], nlp.get_pipe(names[0]))
+
+
+def linker_names(nlp: Any) -> List[str]:
+    """RETURNS (List[str]): the names of the components that link."""
+    return [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == FACTORY]

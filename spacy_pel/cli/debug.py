@@ -1,0 +1,133 @@
+"""The command ``debug``: check a config and its data, say what would happen."""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict, Iterable, List, Optional, Set
+
+import typer
+
+from ..errors import Errors, PelError
+from ..types import Document
+from ._app import CONFIG_CONTEXT, pel_cli
+from ._config import describe_config_error, load_config, parse_overrides
+from ._output import JSON, emit, key_values
+
+
+@pel_cli.command("debug", context_settings=CONFIG_CONTEXT)
+def debug(
+    ctx: typer.Context,
+    config: Annotated[Path, typer.Argument(help="A training config, or a pipeline's config.")],
+    as_json: bool = JSON,
+) -> None:
+    """Check a config, its data and the coverage of the KB, without training anything.
+
+    Settings can be overridden: --pel.training.max_epochs 2.
+
+    Example: spacy-pel debug configs/tiny.cfg --paths.train corpus/train.jsonl
+    """
+    overrides = parse_overrides(ctx.args)
+    settings = load_config(config, overrides)
+    if "pel" in settings:
+        result = _debug_training(config, overrides)
+    elif "components" in settings:
+        result = _debug_pipeline(config, settings)
+    else:
+        raise PelError(Errors.E601.format(path=config, came="it has no section [pel] and no [components]"))
+    emit(result, as_json=as_json, text=key_values)
+
+
+def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
+    from ..data import read_corpus
+    from ..kb import KnowledgeBase
+    from ..training.settings import read_settings
+
+    settings = read_settings(config, overrides)
+    missing = [name for name in ("kb", "train", "dev") if getattr(settings.paths, name) is None]
+    if missing:
+        raise PelError(
+            Errors.E601.format(
+                path=config, came=f"{', '.join(f'paths.{name}' for name in missing)} is not set"
+            )
+        )
+    kb = KnowledgeBase.from_disk(str(settings.paths.kb))
+    if not len(kb):
+        raise PelError(Errors.E670.format(path=settings.paths.kb))
+    result: Dict[str, Any] = {"kb.entities": len(kb), "kb.fingerprint": kb.fingerprint}
+    seen: Set[str] = set()
+    for name in ("train", "dev"):
+        facts = coverage(kb, read_corpus(getattr(settings.paths, name)), seen_before=seen or None)
+        if not facts["in_kb"]:
+            raise PelError(Errors.E671.format(path=getattr(settings.paths, name), kb=settings.paths.kb))
+        seen |= facts.pop("ids")
+        result.update({f"{name}.{key}": value for key, value in facts.items()})
+    training = settings.pel.training
+    examples = min(result["train.in_kb"], training.limit or result["train.in_kb"])
+    batches = -(-examples // training.batch_size)
+    updates = training.max_epochs * max(1, batches // training.accumulate_gradient)
+    result["parts"] = {
+        name: type(getattr(settings.pel, name)).__name__ for name in ("encoder", "loss", "negatives")
+    }
+    result["mentions_per_epoch"] = examples
+    result["updates"] = min(updates, training.max_steps or updates)
+    result["evaluations"] = -(-result["updates"] // training.eval_frequency)
+    result["next"] = f"spacy-pel train {config} --output DIR"
+    return result
+
+
+def coverage(kb: Any, documents: Iterable[Document], *, seen_before: Optional[Set[str]]) -> Dict[str, Any]:
+    """Count a corpus against a KB.
+
+    kb (KnowledgeBase): resolves the ids.
+    documents (Iterable[Document]): the corpus; reading it verifies the offsets.
+    seen_before (Optional[Set[str]]): live ids of the training corpus.
+    RETURNS (Dict[str, Any]): "documents", "mentions", "in_kb", "nil", "share_in_kb",
+        "entities", with ``seen_before`` also "share_seen", and "ids": the live gold ids.
+    """
+    counts = {"documents": 0, "mentions": 0, "in_kb": 0, "nil": 0}
+    ids: Set[str] = set()
+    n_seen = 0
+    for document in documents:
+        counts["documents"] += 1
+        for mention in document.mentions:
+            live = {found for given in mention.ids if (found := kb.resolve(given)) is not None}
+            counts["mentions"] += 1
+            counts["in_kb" if live else "nil"] += 1
+            n_seen += not live.isdisjoint(seen_before or ())
+            ids |= live
+    facts: Dict[str, Any] = dict(counts, entities=len(ids), ids=ids)
+    facts["share_in_kb"] = counts["in_kb"] / max(1, counts["mentions"])
+    if seen_before is not None:
+        facts["share_seen"] = n_seen / max(1, counts["in_kb"])
+    return facts
+
+
+def _debug_pipeline(config: Path, settings: Any) -> Dict[str, Any]:
+    from spacy.util import load_model_from_config
+    from thinc.api import ConfigValidationError
+
+    from ._pipeline import FACTORY, linker_names
+
+    try:
+        nlp = load_model_from_config(settings, auto_fill=True, validate=True)
+    except ConfigValidationError as err:
+        raise PelError(Errors.E601.format(path=config, came=describe_config_error(err))) from err
+    except PelError:
+        raise
+    except ValueError as err:
+        raise PelError(Errors.E601.format(path=config, came=err)) from err
+    if not linker_names(nlp):
+        raise PelError(Errors.E651.format(path=config, factory=FACTORY, came=", ".join(nlp.pipe_names)))
+    loaders = settings.get("initialize", {}).get("components", {})
+    paths = [
+        (f"initialize.components.{name}.{key}.path", loader["path"])
+        for name, arguments in loaders.items()
+        for key, loader in arguments.items()
+        if isinstance(loader, dict) and "path" in loader
+    ]
+    absent: List[str] = [f"{key} = {path}" for key, path in paths if not Path(str(path)).exists()]
+    if absent:
+        raise PelError(Errors.E601.format(path=config, came=f"nothing is at {'; '.join(absent)}"))
+    return {
+        "pipeline": nlp.pipe_names,
+        **{key: str(path) for key, path in paths},
+        "next": f"spacy assemble {config} OUT",
+    }

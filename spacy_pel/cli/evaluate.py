@@ -1,0 +1,89 @@
+"""The command ``evaluate``: how well a pipeline links a corpus."""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional
+
+import typer
+
+from ._app import pel_cli
+from ._output import JSON, emit, message
+
+
+@pel_cli.command("evaluate")
+def evaluate(
+    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
+    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
+    output: Annotated[Path, typer.Option(help="Folder for metrics.json, predictions.jsonl and the plots.")],
+    end_to_end: Annotated[
+        bool, typer.Option("--end-to-end", help="Let the pipeline find the mentions, too.")
+    ] = False,
+    top_k: Annotated[int, typer.Option(min=1, help="Candidates per mention (gold mentions only).")] = 64,
+    seen: Annotated[
+        Optional[List[Path]],
+        typer.Option(
+            help="Training corpus that tells seen from unseen entities; default: the texts that the index "
+            "was built with."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Evaluate a pipeline on gold mentions, or end to end.
+
+    Example: spacy-pel evaluate training/pipeline corpus/test.jsonl --output metrics/test
+    """
+    from itertools import chain
+
+    from ..data import read_corpus
+    from ..evaluation import evaluate as evaluate_linker
+    from ..evaluation import evaluate_end_to_end, seen_in_corpus
+    from ..pipeline.gold import gold_queries
+    from ..pipeline.mentions import mention_spans
+    from ..util import fingerprint
+    from ._pipeline import load_pipeline
+
+    nlp, name, component = load_pipeline(pipeline)
+    documents = list(read_corpus(corpus))  # offsets are checked before hours of linking
+    common: Dict[str, Any] = {"output": output, "seed": seed, "show_progress": True}
+    common["corpus_fingerprint"] = fingerprint(Path(corpus))
+    if seen:
+        texts = chain.from_iterable(read_corpus(path) for path in seen)
+        common["is_seen"] = seen_in_corpus(component.linker.kb, texts)
+    if end_to_end:
+        metrics = evaluate_end_to_end(
+            nlp,
+            component.linker,
+            documents,
+            spans=lambda doc: mention_spans(doc, component.spans_key),
+            **common,
+        )
+    else:
+        metrics = evaluate_linker(
+            component.linker,
+            documents,
+            queries=gold_queries(nlp, name=name),
+            top_k=top_k,
+            **common,
+        )
+    message(f"Wrote {output}")
+    emit(metrics, as_json=as_json, text=table)
+
+
+def table(metrics: Dict[str, Any]) -> str:
+    """RETURNS (str): the figures with their intervals in percent, one per line."""
+    lines = [
+        f"{metrics['n']:,} mentions in {metrics['n_documents']:,} documents, {metrics['n_nil']:,} NIL "
+        f"({100 * metrics['nil_share']:.1f} %)"
+    ]
+    for key, value in metrics.items():
+        if not isinstance(value, float) or key.endswith(("_low", "_high")) or key in _NO_SHARES:
+            continue
+        interval = ""
+        if f"{key}_low" in metrics:
+            interval = f"  [{100 * metrics[f'{key}_low']:.1f}, {100 * metrics[f'{key}_high']:.1f}]"
+        lines.append(f"{key:<18} {100 * value:6.2f}{interval}")
+    lines.append(f"{metrics['mentions_per_second']:,.0f} mentions/s, {metrics['seconds']:,.1f} s")
+    return "\n".join(lines)
+
+
+_NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share"}

@@ -1,0 +1,86 @@
+"""The command ``index``: embed a knowledge base."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional
+
+import typer
+
+from ..errors import Errors, PelError
+from ._app import pel_cli
+from ._output import JSON, emit, key_values, message
+
+
+@pel_cli.command("index")
+def index(
+    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
+    model: Annotated[Path, typer.Argument(help="The model folder, e.g. training/model-best.")],
+    out: Annotated[Path, typer.Argument(help="The index folder to write.")],
+    kinds: Annotated[
+        str, typer.Option(help="Rows that an entity gets: card, alias, mention; separated by commas.")
+    ] = "card,alias",
+    mentions: Annotated[
+        Optional[List[Path]],
+        typer.Option(
+            help="Annotated corpus (JSON lines) for the mention rows and the counts of surfaces; may be "
+            "given several times. Use training text only."
+        ),
+    ] = None,
+    max_mentions: Annotated[
+        Optional[int], typer.Option(min=1, help="At most so many mention rows for an entity.")
+    ] = None,
+    index_type: Annotated[str, typer.Option(help="The kind of vector index.")] = "faissflat",
+    codes: Annotated[
+        Optional[str], typer.Option(help="How vectors are kept: fp32, fp16 or int8 (faissflat).")
+    ] = None,
+    pca: Annotated[
+        Optional[int], typer.Option(min=1, help="Width after a PCA rotation (faissflat); default: no PCA.")
+    ] = None,
+    backend: Annotated[
+        Optional[str], typer.Option(help="What computes the vectors, e.g. torchbackend or openvinobackend.")
+    ] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Embed the names of a knowledge base and write an index folder.
+
+    Example: spacy-pel index corpus/kb training/model-best training/index
+    --kinds card,alias,mention --mentions corpus/train.jsonl --codes int8
+    """
+    from itertools import chain
+
+    from ..data import read_corpus
+    from ..encoders import load_encoder
+    from ..indexes import EntityIndex
+    from ..kb import KnowledgeBase
+    from ..registry import registry
+
+    wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
+    if "mention" in wanted and not mentions:
+        raise PelError(Errors.E630)
+    settings = {name: value for name, value in (("codes", codes), ("pca", pca)) if value is not None}
+    vectors = _make(registry.resolve_short("pel_indexes", index_type), index_type, settings)
+    chosen = registry.resolve_short("pel_backends", backend)() if backend else None
+    started = time.perf_counter()
+    knowledge = KnowledgeBase.from_disk(kb)
+    encoder = load_encoder(model, backend=chosen)
+    message(f"Embedding {len(knowledge):,} entities")
+    built = EntityIndex.build(
+        knowledge,
+        encoder,
+        index=vectors,
+        kinds=wanted,
+        documents=chain.from_iterable(read_corpus(path) for path in mentions or ()),
+        max_mentions_per_entity=max_mentions,
+        show_progress=True,
+    )
+    built.to_disk(out)
+    size = sum(path.stat().st_size for path in Path(out).rglob("*") if path.is_file())
+    result = {**built.meta, "megabytes": size / 1e6, "seconds": time.perf_counter() - started}
+    emit(result, as_json=as_json, text=key_values)
+
+
+def _make(builder: Any, name: str, settings: Dict[str, Any]) -> Any:
+    try:
+        return builder(**settings)
+    except TypeError as err:
+        raise PelError(Errors.E631.format(name=name, came=", ".join(f"--{key}" for key in settings))) from err

@@ -1,0 +1,127 @@
+"""The command ``link``: a pipeline over a corpus of any size."""
+
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Dict, Iterable, Iterator, List, Optional
+
+import typer
+
+from ..errors import Errors, PelError
+from ..types import NIL, Document
+from ._app import pel_cli
+from ._output import JSON, emit, key_values, message
+
+
+@pel_cli.command("link")
+def link(
+    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
+    input_path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INPUT",
+            help="Texts: .txt (a document per line), a folder of .txt files, .jsonl, .parquet or PubTator; "
+            "all but Parquet may be packed (.gz).",
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(help="A .jsonl, .jsonl.gz or .parquet file.")],
+    format_name: Annotated[
+        str, typer.Option("--format", help="txt, jsonl, parquet, pubtator; auto = by name and first line.")
+    ] = "auto",
+    n_process: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    batch_size: Annotated[Optional[int], typer.Option(min=1, help="Documents handed over together.")] = None,
+    n_candidates: Annotated[int, typer.Option(min=0, help="Candidates written per mention.")] = 5,
+    part_size: Annotated[int, typer.Option(min=1, help="Documents between two saved states.")] = 1000,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
+    as_json: bool = JSON,
+) -> None:
+    """Link a corpus. Each output line is a document with its mentions, ids and candidates.
+
+    Example: spacy-pel link training/pipeline abstracts.txt linked.jsonl --n-process 2 --resume
+    """
+    from ..util import fingerprint, progress
+    from ._documents import read_documents
+    from ._parts import PartFiles
+    from ._pipeline import load_pipeline
+
+    documents = read_documents(input_path, format_name)
+    first = next(documents, None)  # a wrong path or format shows before the pipeline is loaded
+    if first is None:
+        raise PelError(Errors.E645.format(path=input_path))
+    nlp, _, component = load_pipeline(pipeline)
+    linker = component.linker
+    settings = {
+        "input": _input_fingerprint(input_path),
+        "pipeline": fingerprint(
+            nlp.config.to_str(),
+            linker.kb.fingerprint,
+            linker.encoder.fingerprint,
+            linker.index.fingerprint,
+            [linker.threshold, linker.combiner.state(), linker.nil_model.state()],
+        ),
+        "n_candidates": n_candidates,
+        "part_size": part_size,
+    }
+    parts = PartFiles(output, settings, resume=resume)
+    done = len(parts.paths())
+    if done:
+        message(f"Going on after {done * part_size:,} documents")
+    started = time.perf_counter()
+    rest = islice(read_documents(input_path, format_name), done * part_size, None)
+    records = _records(nlp, component, rest, n_process, batch_size, n_candidates)
+    counts = {"documents": 0, "mentions": 0, "nil": 0}
+    shown = progress(records, description="Linking documents", show=True)
+    while part := list(islice(shown, part_size)):
+        parts.write(done, part)
+        done += 1
+        counts["documents"] += len(part)
+        counts["mentions"] += sum(len(record["mentions"]) for record in part)
+        counts["nil"] += sum(found["kb_id"] == NIL for record in part for found in record["mentions"])
+    parts.finish()
+    if not counts["mentions"] and counts["documents"]:
+        message("No mention was found. Has the pipeline a component that finds mentions (ner)?")
+    seconds = time.perf_counter() - started
+    result = {**counts, "seconds": seconds, "documents_per_second": counts["documents"] / max(seconds, 1e-9)}
+    emit({"output": str(output), **result}, as_json=as_json, text=key_values)
+
+
+def _records(
+    nlp: Any,
+    component: Any,
+    documents: Iterable[Document],
+    n_process: int,
+    batch_size: Optional[int],
+    n_candidates: int,
+) -> Iterator[Dict[str, Any]]:
+    from ..pipeline.mentions import mention_spans
+
+    pairs = ((document.text, document) for document in documents)
+    for doc, document in nlp.pipe(pairs, as_tuples=True, n_process=n_process, batch_size=batch_size):
+        spans = mention_spans(doc, component.spans_key)
+        mentions = [_mention(component.linker.kb, span, n_candidates) for span in spans]
+        yield {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
+
+
+def _mention(kb: Any, span: Any, n_candidates: int) -> Dict[str, Any]:
+    candidates: List[Any] = span._.pel_candidates or []
+    linked = span.kb_id_ not in ("", NIL)
+    return {
+        "start": span.start_char,
+        "end": span.end_char,
+        "text": span.text,
+        "label": span.label_,
+        "ids": [span.kb_id_] if linked else [],
+        "kb_id": span.kb_id_,
+        "name": kb[span.kb_id_].canonical_name if linked else None,
+        "score": candidates[0][1] if candidates else None,
+        "nil_score": span._.pel_nil_score,
+        "candidates": candidates[:n_candidates],
+    }
+
+
+def _input_fingerprint(path: Path) -> str:
+    from ..util import fingerprint
+
+    if path.is_dir():
+        return fingerprint([[file.name, file.stat().st_size] for file in sorted(path.iterdir())])
+    return fingerprint(Path(path))
