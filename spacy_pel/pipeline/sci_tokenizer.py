@@ -1,5 +1,7 @@
 """scispaCy's tokenizer in a pipeline that later loads without scispaCy."""
 
+import re
+import warnings
 from typing import Callable
 
 import spacy
@@ -32,4 +34,11 @@ def set_sci_tokenizer(nlp: Language) -> None:
         raise PelError(
             Errors.E003.format(feature="spacy-pel.sci_tokenizer.v1", package="scispacy", extra="scispacy")
         ) from err
-    nlp.tokenizer = combined_rule_tokenizer(nlp)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of the doubled bar below
+        tokenizer = combined_rule_tokenizer(nlp)
+    # in scispaCy's rules one set of characters holds "||": the same set with one bar does not make
+    # Python warn at every load of the pipeline
+    suffixes = tokenizer.suffix_search.__self__.pattern
+    tokenizer.suffix_search = re.compile(suffixes.replace("||", "|")).search
+    nlp.tokenizer = tokenizer
