@@ -1,0 +1,147 @@
+"""The configs of mention detectors: plain `spacy train` and `spacy assemble` in tiny form."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.cli.train import train
+from spacy.util import load_config, load_model_from_config
+
+from spacy_pel.data import write_corpus
+from spacy_pel.types import Document, Mention
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+TEXTS = ["Metformin lowers glucose.", "Aspirin lowers fever.", "Metformin and aspirin help."]
+FOUND = [(0, 9), (0, 7), (0, 9)]
+
+
+@pytest.fixture
+def corpus(tmp_path) -> str:
+    documents = [
+        Document(str(number), text, [Mention(*FOUND[number], label="ENTITY", ids=("C1",))])
+        for number, text in enumerate(TEXTS)
+    ]
+    write_corpus(tmp_path / "corpus.jsonl", documents)
+    return str(tmp_path / "corpus.jsonl")
+
+
+def test_ner_learns_and_loads_without_scispacy(corpus, tmp_path, monkeypatch):
+    pytest.importorskip("scispacy")
+    overrides = {
+        "paths.train": corpus,
+        "paths.dev": corpus,
+        "components.tok2vec.model.embed.rows": [50, 50, 50, 50],
+        "components.tok2vec.model.encode.width": 16,
+        "components.tok2vec.model.encode.depth": 1,
+        "training.max_steps": 40,
+        "training.eval_frequency": 40,
+        "training.dropout": 0.0,
+        "training.optimizer.learn_rate": 0.02,
+    }
+    train(CONFIGS / "ner.cfg", tmp_path / "ner", overrides=overrides)
+    monkeypatch.setitem(sys.modules, "scispacy", None)
+    nlp = spacy.load(tmp_path / "ner" / "model-last")
+    docs = [nlp(text) for text in TEXTS]
+    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [
+        [span] for span in FOUND
+    ]
+    assert {ent.label_ for doc in docs for ent in doc.ents} == {"ENTITY"}
+    assert all(ent.kb_id_ == "" for doc in docs for ent in doc.ents)
+    assert [token.text for token in nlp("beta-blocker (B) [3H]thymidine")] == (
+        ["beta-blocker", "(", "B", ")", "[3H]thymidine"]
+    )
+
+
+def test_ner_size():
+    """About 5 MB of parameters, as the config says."""
+    config = load_config(CONFIGS / "ner.cfg", interpolate=True)
+    rows = sum(config["components"]["tok2vec"]["model"]["embed"]["rows"])
+    encode = config["components"]["tok2vec"]["model"]["encode"]
+    width, pieces, context = encode["width"], encode["maxout_pieces"], 2 * encode["window_size"] + 1
+    n_tables = len(config["components"]["tok2vec"]["model"]["embed"]["attrs"])
+    parameters = rows * width + (n_tables + encode["depth"] * context) * width * width * pieces
+    assert 4e6 < 4 * parameters < 6e6
+
+
+def test_ner_sourced(tmp_path):
+    """All components of another pipeline, with its tokenizer, and nothing trained anew."""
+    base = spacy.blank("en")
+    for name in ("tok2vec", "tagger", "attribute_ruler", "parser", "ner"):
+        base.add_pipe(name)
+    lemmatizer = base.add_pipe("lemmatizer", config={"mode": "lookup"}, before="parser")
+    base.get_pipe("tagger").add_label("NN")
+    base.get_pipe("parser").add_label("dep")
+    base.get_pipe("ner").add_label("ENTITY")
+    base.get_pipe("attribute_ruler").add([[{"ORTH": "are"}]], {"TAG": "NN"})
+    tables = spacy.lookups.Lookups()
+    tables.add_table("lemma_lookup", {"drugs": "drug"})
+    lemmatizer.initialize(lookups=tables)
+    with base.select_pipes(disable=["attribute_ruler", "lemmatizer"]):
+        base.initialize()
+    base.tokenizer.add_special_case("betablocker", [{"ORTH": "beta"}, {"ORTH": "blocker"}])
+    base.to_disk(tmp_path / "base")
+    config = load_config(
+        CONFIGS / "ner_sourced.cfg", overrides={"paths.source": str(tmp_path / "base")}, interpolate=False
+    )
+    # what `spacy assemble` does
+    nlp = load_model_from_config(config, auto_fill=True)
+    with nlp.select_pipes(disable=nlp.pipe_names):
+        nlp.initialize()
+    nlp.to_disk(tmp_path / "sourced")
+    sourced = spacy.load(tmp_path / "sourced")
+    assert sorted(sourced.pipe_names) == sorted(base.pipe_names)
+    text = "betablocker drugs are drugs, too"
+    expected = base(text)
+    doc = sourced(text)
+    assert [token.text for token in doc][:2] == ["beta", "blocker"]
+    for attribute in ("text", "tag_", "lemma_", "dep_", "ent_iob_", "ent_type_"):
+        values = [getattr(token, attribute) for token in expected]
+        assert [getattr(token, attribute) for token in doc] == values
+    assert doc[2].lemma_ == "drug"
+
+
+@pytest.mark.slow
+def test_ner_trf(corpus, tmp_path):
+    """One random layer with a vocabulary of letters: the whole path, no download."""
+    pytest.importorskip("spacy_transformers")
+    transformers = pytest.importorskip("transformers")
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+    words = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        ".",
+        *letters,
+        *(f"##{letter}" for letter in letters),
+    ]
+    (tmp_path / "vocab.txt").write_text("\n".join(words), encoding="utf8")
+    folder = tmp_path / "bert"
+    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(folder)
+    size = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    bert = transformers.BertConfig(vocab_size=len(words), **size)
+    transformers.BertModel(bert).save_pretrained(folder)
+    overrides = {
+        "paths.train": corpus,
+        "paths.dev": corpus,
+        "paths.transformer": str(folder),
+        "system.gpu_allocator": None,
+        "training.max_steps": 4,
+        "training.eval_frequency": 2,
+        "training.accumulate_gradient": 1,
+    }
+    train(CONFIGS / "ner_trf.cfg", tmp_path / "out", overrides=overrides)
+    nlp = spacy.load(tmp_path / "out" / "model-last")
+    assert nlp.get_pipe("ner").labels == ("ENTITY",)
+    text = TEXTS[0].lower()
+    doc = nlp(text)
+    assert all(ent.label_ == "ENTITY" for ent in doc.ents)
+    # the weights are those of the folder: four steps of the warm-up hardly change them
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    expected = model(**tokenizer(text, return_tensors="pt")).last_hidden_state.detach().numpy()
+    hidden = doc._.trf_data.model_output.last_hidden_state
+    assert hidden.shape == expected.shape
+    assert abs(hidden - expected).max() < 1e-3
