@@ -68,11 +68,6 @@ class Errors:
         "[PEL-E112] Expected a live successor for '{id}', but '{came}' is retired along with it. "
         "Name the entity that stays."
     )
-    E113 = (
-        "[PEL-E113] Expected settings that the reader '{name}' has ({known}), but came '{setting}'. "
-        "Leave it out, or choose another reader."
-    )
-    E114 = "[PEL-E114] Expected a reader's setting as NAME=VALUE, but came '{came}'. Write --setting NAME=VALUE."
     E120 = (
         "[PEL-E120] Expected at least one entity from {paths}, but none came through. "
         "Check the files, and the filters for types, id prefix, sources and languages."
@@ -115,9 +110,9 @@ class Errors:
         "[PEL-E207] {where}: expected {expected}, but came {came}. Check that the files belong to the reader "
         "'{reader}'."
     )
-    E208 = "[PEL-E208] The corpus reader '{reader}' has no setting {came}. Its settings: {known}."
+    E208 = "[PEL-E208] The reader '{reader}' has no setting {came}. Its settings: {known}."
     E209 = (
-        "[PEL-E209] Expected other values for settings of the corpus reader '{reader}', but came {came}. "
+        "[PEL-E209] Expected other values for settings of the reader '{reader}', but came {came}. "
         "Lists are written as JSON: --set 'ontologies=[\"CL\"]'."
     )
     E210 = "[PEL-E210] Expected both --dev-share and --dev-out, or none of them, but came {came} alone."
@@ -170,9 +165,7 @@ class Errors:
         "[PEL-E314] Expected an empty or new output folder, but {path} holds a training. Give --resume to "
         "go on with it, or choose another --output."
     )
-    E315 = (
-        "[PEL-E315] Expected pel.training.dev.metric to be one of {known}, but it is '{value}'."
-    )
+    E315 = "[PEL-E315] Expected pel.training.dev.metric to be one of {known}, but it is '{value}'."
     # index, combiners: E400-E499
     E400 = (
         "[PEL-E400] Expected {expected} in the index folder {path}, but came {came}. "
@@ -186,7 +179,9 @@ class Errors:
         "[PEL-E402] Expected vectors of the shape (n, {expected}), as the index holds them, but came {came}. "
         "Use the encoder that the index was built with, or rebuild it with: spacy-pel index KB MODEL OUT"
     )
-    E403 = "[PEL-E403] Expected an index with a width, but this one is new. Call train() or from_disk() first."
+    E403 = (
+        "[PEL-E403] Expected an index with a width, but this one is new. Call train() or from_disk() first."
+    )
     E404 = (
         "[PEL-E404] An index with codes '{codes}' and pca {pca} needs at least {least} vectors of at least that "
         "width to learn from, but came {n} of width {width}. Use codes 'fp16' and no pca for a small knowledge base."
@@ -283,7 +278,9 @@ class Errors:
         "[PEL-E640] Expected texts in one of the formats {known}, but '{came}' came for {path}. "
         "Name the format with --format."
     )
-    E641 = '[PEL-E641] {where}: expected a "text" with the document\'s text, but came {came}. Rename the column.'
+    E641 = (
+        '[PEL-E641] {where}: expected a "text" with the document\'s text, but came {came}. Rename the column.'
+    )
     E642 = "[PEL-E642] Expected an output file of the kinds {known}, but {path} came. Rename it."
     E643 = (
         "[PEL-E643] Expected no parts of an earlier run, but {folder} holds some. Add --resume to go on with "
@@ -299,7 +296,9 @@ class Errors:
         "[PEL-E651] Expected a pipeline with the component '{factory}' at {path}, but it has: {came}. "
         "Add the component, or name another pipeline."
     )
-    E660 = "[PEL-E660] Expected one place to store the calibration, but --apply-to and --output came. Name one."
+    E660 = (
+        "[PEL-E660] Expected one place to store the calibration, but --apply-to and --output came. Name one."
+    )
     E661 = (
         "[PEL-E661] Expected a {part} of the kind {expected} in the pipeline {path}, but it has a {came}. "
         "Both pipelines must be assembled with the same parts."

@@ -1,7 +1,5 @@
 """The command ``convert``: corpora of many formats to the corpus format, or to spaCy's."""
 
-import inspect
-import json
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Callable, Dict, Iterable, Iterator, List, Optional, Set
@@ -12,6 +10,7 @@ from ..errors import Errors, PelError
 from ..types import Document
 from ._app import pel_cli
 from ._output import JSON, emit
+from ._settings import make_reader, parse_settings
 
 
 @pel_cli.command("convert")
@@ -54,10 +53,10 @@ def convert(
     """
     if bool(dev_share) != (dev_out is not None):
         raise PelError(Errors.E210.format(came="--dev-share" if dev_share else "--dev-out"))
-    given = _parse(settings or [])
+    given = parse_settings(settings or [])
     if strict:
         given["strict"] = True
-    part = _build(reader, given)
+    part = make_reader("pel_corpus_readers", reader, given)
     keep = _kept(part, files, split or [])
     write = _writer(nlp)
     if dev_out is None:
@@ -74,38 +73,6 @@ def convert(
         as_json=as_json,
         text=_text,
     )
-
-
-def _parse(settings: List[str]) -> Dict[str, Any]:
-    parsed = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise PelError(Errors.E211.format(came=setting))
-        try:
-            parsed[name.replace("-", "_")] = json.loads(value)
-        except ValueError:
-            parsed[name.replace("-", "_")] = value
-    return parsed
-
-
-def _build(reader: str, settings: Dict[str, Any]) -> Any:
-    import pydantic
-
-    from ..registry import registry
-
-    builder = registry.resolve_short("pel_corpus_readers", reader)
-    known = inspect.signature(builder).parameters
-    unknown = sorted(settings.keys() - known.keys())
-    if unknown:
-        raise PelError(
-            Errors.E208.format(reader=reader, came=", ".join(unknown), known=", ".join(known) or "none")
-        )
-    try:
-        return pydantic.validate_call(builder)(**settings)
-    except pydantic.ValidationError as err:
-        faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in err.errors())
-        raise PelError(Errors.E209.format(reader=reader, came=faults)) from err
 
 
 def _kept(part: Any, files: List[Path], splits: List[Path]) -> Iterator[Document]:

@@ -1,14 +1,13 @@
 """The command ``kb build``: a knowledge base folder from source files."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional
 
 import typer
 
-from ..errors import Errors, PelError
 from ._app import kb_cli
 from ._output import JSON, emit, key_values
+from ._settings import make_reader, parse_settings
 
 
 @kb_cli.command("build")
@@ -29,9 +28,11 @@ def kb_build(
         Optional[List[str]], typer.Option(help="Keep names in these languages, separated by commas.")
     ] = None,
     id_prefix: Annotated[str, typer.Option(help="Keep entities whose id starts so.")] = "",
-    setting: Annotated[
+    settings: Annotated[
         Optional[List[str]],
-        typer.Option(help="Another setting of the reader, NAME=VALUE; may be given several times."),
+        typer.Option(
+            "--set", help="Another setting of the reader as NAME=VALUE, e.g. id_xref=UMLS (repeatable)."
+        ),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse faulty entities instead of repairing them.")
@@ -42,18 +43,17 @@ def kb_build(
 
     Example: spacy-pel kb build corpus/umls --reader umls 2024AA/META --types st21pv --languages ENG
     """
-    from ..kb.from_reader import build_from_reader, make_reader
-    from ..registry import registry
+    from ..kb.from_reader import build_from_reader
 
     lists = {"types": types, "sources": sources, "languages": languages}
     filters = {name: _split(values) for name, values in lists.items() if values}
-    settings: Dict[str, Any] = {**_parse(setting or []), **filters}
+    given: Dict[str, Any] = {**parse_settings(settings or []), **filters}
     if id_prefix:
-        settings["id_prefix"] = id_prefix
+        given["id_prefix"] = id_prefix
     if strict:
-        settings["strict"] = True
-    made = make_reader(registry.resolve_short("pel_kb_readers", reader), reader, settings)
-    about = {"reader": reader, "settings": settings}
+        given["strict"] = True
+    made = make_reader("pel_kb_readers", reader, given)
+    about = {"reader": reader, "settings": given}
     kb = build_from_reader(made, files, out, source=about, strict=strict, show_progress=True)
     repairs = {**kb.source["repairs"], **kb.meta["report"]}
     result = {**kb.meta["counts"], "repairs": repairs, "fingerprint": kb.fingerprint}
@@ -62,16 +62,3 @@ def kb_build(
 
 def _split(values: List[str]) -> List[str]:
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
-
-
-def _parse(settings: List[str]) -> Dict[str, Any]:
-    parsed: Dict[str, Any] = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise PelError(Errors.E114.format(came=text))
-        try:
-            parsed[name] = json.loads(value)
-        except ValueError:
-            parsed[name] = value  # plain text needs no quotes
-    return parsed

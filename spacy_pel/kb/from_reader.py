@@ -1,28 +1,10 @@
 """Building a knowledge base folder with a reader of source files."""
 
-import inspect
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, Mapping, Sequence
+from typing import Any, Dict, Iterator, Mapping, Sequence
 
-from ..errors import Errors, PelError
 from ..types import Entity, KBReader
 from .knowledge_base import KnowledgeBase, PathLike
-
-
-def make_reader(builder: Callable[..., KBReader], name: str, settings: Mapping[str, Any]) -> KBReader:
-    """Make a reader, if it has the settings.
-
-    builder (Callable): the registered function.
-    name (str): the reader's name, for the error.
-    settings (Mapping[str, Any]): e.g. {"types": ["T047"], "strict": True}.
-    RETURNS (KBReader): the reader.
-    RAISES (PelError): at a setting that this reader does not have.
-    """
-    known = inspect.signature(builder).parameters
-    for setting in settings:
-        if setting not in known:
-            raise PelError(Errors.E113.format(name=name, setting=setting, known=", ".join(known)))
-    return builder(**settings)
 
 
 def build_from_reader(

@@ -1,0 +1,54 @@
+"""Readers on the command line: their settings, ``--set NAME=VALUE``, and clear errors for them."""
+
+import inspect
+import json
+from typing import Any, Dict, List
+
+from ..errors import Errors, PelError
+
+
+def parse_settings(settings: List[str]) -> Dict[str, Any]:
+    """Read the values of ``--set``.
+
+    settings (List[str]): e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are read as JSON,
+        and as text where they are not JSON.
+    RETURNS (Dict[str, Any]): values by name.
+    RAISES (PelError): at one that is not of this form.
+    """
+    parsed: Dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise PelError(Errors.E211.format(came=setting))
+        try:
+            parsed[name.replace("-", "_")] = json.loads(value)
+        except ValueError:
+            parsed[name.replace("-", "_")] = value
+    return parsed
+
+
+def make_reader(registry_name: str, reader: str, settings: Dict[str, Any]) -> Any:
+    """Make a registered reader, if it has the settings and they fit.
+
+    registry_name (str): e.g. "pel_kb_readers".
+    reader (str): its short or its full name.
+    settings (Dict[str, Any]): by name.
+    RETURNS (Callable): the reader.
+    RAISES (PelError): if the reader, or a setting of it, is unknown, or a value has the wrong type.
+    """
+    import pydantic
+
+    from ..registry import registry
+
+    builder = registry.resolve_short(registry_name, reader)
+    known = inspect.signature(builder).parameters
+    unknown = sorted(settings.keys() - known.keys())
+    if unknown:
+        raise PelError(
+            Errors.E208.format(reader=reader, came=", ".join(unknown), known=", ".join(known) or "none")
+        )
+    try:
+        return pydantic.validate_call(builder)(**settings)
+    except pydantic.ValidationError as err:
+        faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in err.errors())
+        raise PelError(Errors.E209.format(reader=reader, came=faults)) from err

@@ -1,0 +1,164 @@
+"""The kb commands: results on stdout, one line per error, exit code 2."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from spacy_pel.cli import pel_cli
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Entity
+
+ENTITIES = [
+    Entity("C1", "Aspirin", ("ASA",), ("T109",), "A drug."),
+    Entity("C2", "Fever", ("heat",), ("T184",)),
+    Entity("D3", "Cough", (), ("T184",)),
+]
+
+
+def run(*args):
+    return CliRunner().invoke(pel_cli, [str(arg) for arg in args])
+
+
+def run_json(*args):
+    result = run(*args, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def fails(*args):
+    """The one line on stderr (after progress bars) of a command that fails."""
+    result = run(*args)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert "Traceback" not in result.stderr
+    lines = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
+    assert len(lines) == 1 and result.stderr.endswith(lines[0] + "\n")
+    return lines[0]
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "kb.jsonl"
+    path.write_text("".join(json.dumps(entity.to_json()) + "\n" for entity in ENTITIES))
+    return path
+
+
+@pytest.fixture
+def kb(source, tmp_path):
+    assert run("kb", "build", tmp_path / "kb", source, "--reader", "jsonl").exit_code == 0
+    return tmp_path / "kb"
+
+
+def test_build_and_info(source, tmp_path):
+    built = run_json("kb", "build", tmp_path / "kb", "--reader", "jsonl", source)
+    assert (built["entities"], built["aliases"], built["repairs"]) == (3, 2, {})
+    info = run_json("kb", "info", tmp_path / "kb", "--check")
+    assert info["fingerprint"] == built["fingerprint"] == KnowledgeBase(ENTITIES).fingerprint
+    assert info["types"] == {"T184": 2, "T109": 1}
+    assert info["source"]["reader"] == "jsonl" and info["source"]["files"] == ["kb.jsonl"]
+    assert str(tmp_path) not in json.dumps(info)
+    text = run("kb", "info", tmp_path / "kb").stdout
+    assert info["fingerprint"] in text and "type: T184" in text
+
+
+def test_filters(source, tmp_path):
+    def ids(*filters):
+        run_json("kb", "build", tmp_path / "kb", "--reader", "jsonl", source, *filters)
+        return [entity.concept_id for entity in KnowledgeBase.from_disk(tmp_path / "kb").entities()]
+
+    assert ids("--types", "T184,T999") == ["C2", "D3"]
+    assert ids("--types", "T184", "--types", "T109") == ["C1", "C2", "D3"]
+    assert ids("--id-prefix", "C", "--types", "T184") == ["C2"]
+    assert KnowledgeBase.from_disk(tmp_path / "kb").source["settings"] == {
+        "types": ["T184"],
+        "id_prefix": "C",
+    }
+
+
+def test_settings_of_a_reader(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("code;canonical_name;aliases\nC1;Fever;heat/hot\n")
+    columns = 'columns={"concept_id": "code"}'
+    settings = ["--set", columns, "--set", "list_separator=/", "--set", "delimiter=;"]
+    run_json("kb", "build", tmp_path / "kb", "--reader", "csv", table, *settings)
+    assert KnowledgeBase.from_disk(tmp_path / "kb").ids("hot") == ["C1"]
+    assert "PEL-E208" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "x=1")
+    assert "PEL-E209" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "columns=1")
+    assert "PEL-E211" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "x")
+
+
+def test_repairs_are_reported_or_refused(source, tmp_path):
+    with source.open("a") as file:
+        file.write(json.dumps(ENTITIES[0].to_json()) + "\n")
+        file.write(json.dumps(Entity("C7", "A\x00B").to_json()) + "\n")
+    args = ("kb", "build", tmp_path / "kb", "--reader", "jsonl", source)
+    assert run_json(*args)["repairs"] == {"duplicate_id": 1, "control_character": 1}
+    assert "line 4" in fails(*args, "--strict")
+    assert len(KnowledgeBase.from_disk(tmp_path / "kb")) == 4  # the failure left it
+
+
+def test_show(kb):
+    assert run_json("kb", "show", kb, "C1") == ENTITIES[0].to_json()
+    assert run("kb", "show", kb, "C1").stdout.splitlines() == [
+        "C1  Aspirin",
+        "types: T109",
+        "A drug.",
+        "- ASA",
+    ]
+    assert "PEL-E100" in fails("kb", "show", kb, "C9")
+
+
+def test_add_and_diff(kb, source, tmp_path):
+    old = tmp_path / "old"
+    KnowledgeBase.from_disk(kb).to_disk(old)
+    changes = tmp_path / "changes.jsonl"
+    lines = [
+        {"concept_id": "C2", "retired": True, "successor": "C4"},
+        Entity("C4", "Pyrexia").to_json(),
+        Entity("C1", "Aspirin", ("ASS",)).to_json(),
+    ]
+    changes.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    added = run_json("kb", "add", kb, changes)
+    assert {key: added[key] for key in ("added", "updated", "retired")} == dict.fromkeys(
+        ("added", "updated", "retired"), 1
+    )
+    assert added["fingerprint"] == run_json("kb", "info", kb, "--check")["fingerprint"]
+    assert run_json("kb", "show", kb, "C2")["successor_of"] == "C2"
+    found = run_json("kb", "diff", old, kb)
+    assert (found["added"], found["removed"]) == (["C4"], {"C2": "C4"})
+    assert found["changed"] == {"C1": ["aliases", "types", "definition"]}
+    assert run("kb", "diff", old, kb).stdout.splitlines() == [
+        *("1 added", "+ C4", "1 removed", "- C2 -> C4"),
+        *("1 changed", "~ C1 (aliases, types, definition)"),
+    ]
+    assert "C4" not in run("kb", "diff", old, kb, "--limit", "0").stdout
+    before = added["fingerprint"]
+    assert "PEL-E100" in fails("kb", "add", kb, changes)  # C2 is no longer live
+    assert run_json("kb", "info", kb)["fingerprint"] == before
+
+
+@pytest.mark.parametrize(
+    "args, code",
+    [
+        (("info", "{tmp}/nowhere"), "PEL-E103"),
+        (("info", "{tmp}"), "PEL-E103"),
+        (("show", "{tmp}/nowhere", "C1"), "PEL-E103"),
+        (("add", "{tmp}/nowhere", "{tmp}/kb.jsonl"), "PEL-E103"),
+        (("diff", "{tmp}/nowhere", "{tmp}/nowhere"), "PEL-E103"),
+        (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/nowhere.jsonl"), "PEL-E002"),
+        (("build", "{tmp}/out", "--reader", "nix", "{tmp}/kb.jsonl"), "PEL-E001"),
+        (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--languages", "ENG"), "PEL-E208"),
+        (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--types", "T9"), "PEL-E120"),
+        (("build", "{tmp}", "--reader", "jsonl", "{tmp}/kb.jsonl"), "PEL-E111"),
+        (("build", "{tmp}/out", "--reader", "jsonl"), "--help"),
+    ],
+)
+def test_bad_input_is_one_clear_line(source, tmp_path, args, code):
+    assert code in fails("kb", *(arg.format(tmp=tmp_path) for arg in args))
+    assert [path.name for path in tmp_path.iterdir()] == ["kb.jsonl"]
+
+
+def test_truncated_folder(kb):
+    with (kb / "entities.arrow").open("r+b") as file:
+        file.truncate(100)
+    assert "entities.arrow has 100 bytes instead of" in fails("kb", "info", kb)

@@ -1,0 +1,73 @@
+"""Differences between knowledge bases, and files of changes."""
+
+import json
+
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.change_lines import apply_changes, read_changes
+from spacy_pel.kb.diff import diff
+from spacy_pel.types import Entity
+
+OLD = [
+    Entity("C1", "Fever", ("heat", "hot"), ("T1",)),
+    Entity("C2", "Cough"),
+    Entity("C3", "Pain"),
+    Entity("C4", "Itch"),
+]
+
+
+def write(path, lines):
+    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + "\n")
+    return path
+
+
+def test_diff():
+    old, new = KnowledgeBase(OLD), KnowledgeBase(OLD[::-1])
+    found = diff(old, new)
+    assert (found.added, found.removed, found.changed) == ([], {}, {})
+    new.retire(["C2", "C3"], {"C2": "C1"})
+    new.add([Entity("C5", "Rash")])
+    new.update([Entity("C1", "Fever", ("hot", "heat"), ("T2",), "Hot.")])
+    found = diff(old, new)
+    assert found.added == ["C5"]
+    assert found.removed == {"C2": "C1", "C3": None}
+    assert found.changed == {"C1": ["types", "definition"]}
+    back = diff(new, old)
+    assert set(back.added) == {"C2", "C3"} and back.removed == {"C5": None}
+
+
+def test_changes(tmp_path):
+    lines = [
+        {"concept_id": "C2", "retired": True, "successor": "C6"},
+        {"concept_id": "C3", "retired": True},
+        {**Entity("C6", "Tussis").to_json(), "retired": False},
+        Entity("C1", "Pyrexia").to_json(),
+        "",
+    ]
+    kb = KnowledgeBase(OLD)
+    changes = read_changes(write(tmp_path / "changes.jsonl", lines))
+    assert changes.repairs == {"unknown_key": 1}  # "retired": false says nothing
+    assert apply_changes(kb, changes) == {"added": 1, "updated": 1, "retired": 2}
+    assert kb["C2"].concept_id == "C6" and "C3" not in kb and kb.ids("pyrexia") == ["C1"]
+    assert kb.ids("heat") == []
+    again = read_changes(write(tmp_path / "again.jsonl", [Entity("C2", "Cough").to_json()]))
+    assert apply_changes(kb, again) == {"added": 1, "updated": 0, "retired": 0}
+    assert kb.row("C2") == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"concept_id": "C1", "retired": tru',
+        '{"retired": true}',
+        '{"concept_id": "C1", "retired": true, "successor": 5}',
+        '"retired"',
+        '{"concept_id": "C1"}',
+    ],
+)
+def test_bad_change_lines_are_named(tmp_path, line):
+    path = write(tmp_path / "changes.jsonl", [Entity("C9", "Good").to_json(), line])
+    with pytest.raises(PelError, match="line 2"):
+        read_changes(path)

@@ -1,0 +1,361 @@
+"""The knowledge base: look-ups, changes, saving, and what is refused."""
+
+import json
+import multiprocessing
+import pickle
+import resource
+import shutil
+
+import numpy as np
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase, alias_map, hash_search, store_writer
+from spacy_pel.kb.check import check_content
+from spacy_pel.types import Entity
+from spacy_pel.util import normalize_alias
+
+ENTITIES = [
+    Entity("C1", "Aspirin", ("ASA", "acetylsalicylic acid"), ("T109", "T121"), "A drug.\nOld."),
+    Entity("C2", "Atrial septal aneurysm", ("ASA",), ("T047",)),
+    Entity("C3", "Fibroblast growth factor-1", ("FGF 1", "FGF-1", "HBGF1"), ("T116",)),
+    Entity("C4", "Naïve T cell 🧫", ("خلية تائية",), ()),
+]
+REDIRECTS = {"C90": "C1", "C91": "C90"}
+
+
+@pytest.fixture
+def kb():
+    return KnowledgeBase(ENTITIES, redirects=REDIRECTS, source={"licence": "CC0"})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    KnowledgeBase.build(iter(ENTITIES), tmp_path / "kb", redirects=REDIRECTS, source={"licence": "CC0"})
+    return tmp_path / "kb"
+
+
+def many(n):
+    return [
+        Entity(f"M{i}", f"name {i}", (f"alias {i % 7}", f"other-{i}"), (f"T{i % 3}",) * (i % 2))
+        for i in range(n)
+    ]
+
+
+def same(a, b):
+    """Do two knowledge bases give the same answers to everything?"""
+    assert a.fingerprint == b.fingerprint
+    assert a.meta["counts"] == b.meta["counts"]
+    assert list(a.items()) == list(b.items())
+    assert a.types() == b.types()
+    ids = [entity.concept_id for entity, _ in a.items()] + list(REDIRECTS) + ["nowhere"]
+    names = [name for entity, _ in a.items() for name in (entity.canonical_name, *entity.aliases)] + [
+        "nothing"
+    ]
+    assert a.rows(ids).tolist() == b.rows(ids).tolist()
+    for left, right in zip(a.rows_of_aliases(names), b.rows_of_aliases(names), strict=True):
+        assert left.tolist() == right.tolist()
+    return True
+
+
+def test_by_id(kb):
+    assert len(kb) == kb.n_rows == 4
+    assert list(kb.entities()) == ENTITIES == [kb[entity.concept_id] for entity in ENTITIES]
+    assert "C1" in kb and "C91" in kb and "C5" not in kb and 1 not in kb
+    assert [kb.row(key) for key in ("C3", "C91", "C5", "", "\ud800")] == [2, 0, -1, -1, -1]
+    assert kb.rows(["C91", "C5", "C4"]).tolist() == [0, -1, 3]
+    assert kb.rows(["C5", "C4"]).dtype == np.int64 and kb.rows([]).tolist() == []
+    assert (kb.resolve("C1"), kb.resolve("C91"), kb.resolve("C5")) == ("C1", "C1", None)
+    with pytest.raises(PelError, match="PEL-E100.*'C5'"):
+        kb["C5"]
+
+
+def test_by_row(kb):
+    assert kb.ids_at([3, 0, 0]) == ["C4", "C1", "C1"] and kb.ids_at(np.array([], dtype=int)) == []
+    assert (kb.id_at(1), kb.name_at(3), kb.entity_at(2)) == ("C2", "Naïve T cell 🧫", ENTITIES[2])
+    for row in (-1, 4):
+        with pytest.raises(PelError, match=f"PEL-E110.*{row}"):
+            kb.ids_at([0, row])
+        with pytest.raises(PelError, match="PEL-E110"):
+            kb.entity_at(row)
+
+
+def test_by_name(kb):
+    assert kb.ids("asa") == ["C1", "C2"]
+    assert kb.ids("FIBROBLAST growth-factor 1") == ["C3"] and kb.ids("fgf_1") == ["C3"]
+    assert kb.ids("خلية تائية") == ["C4"] and kb.ids("naïve t cell 🧫") == kb.ids("Naïve T-cell") == ["C4"]
+    assert kb.ids("") == kb.ids(" ") == kb.ids("as") == []
+    rows = kb.rows_of_aliases(["ASA", "nothing", "hbgf1", "ASA"])
+    assert [found.tolist() for found in rows] == [[0, 1], [], [2], [0, 1]]
+    assert all(found.dtype == np.int64 for found in rows)
+    assert kb.rows_of_aliases([]) == []
+
+
+def test_types(kb):
+    assert kb.types() == {"T047": 1, "T109": 1, "T116": 1, "T121": 1}
+    assert kb.rows_with_types(["T047", "T109", "T121"]).tolist() == [True, True, False, False]
+    assert kb.rows_with_types(()).tolist() == kb.rows_with_types(["T1"]).tolist() == [False] * 4
+    assert kb.rows_with_types({"T116"}) is kb.rows_with_types(["T116"])  # cached
+
+
+def test_built_on_disk_equals_in_memory(kb, folder):
+    opened = KnowledgeBase.from_disk(folder)
+    assert same(kb, opened)
+    assert opened.source == kb.source == {"licence": "CC0"}
+    assert (kb.path, opened.path) == (None, folder)
+
+
+@pytest.mark.parametrize("hashing", ["good", "colliding"])
+def test_many_chunks_and_colliding_hashes(tmp_path, monkeypatch, hashing):
+    monkeypatch.setattr(store_writer, "_CHUNK", 8)
+    monkeypatch.setattr(alias_map, "_CHUNK", 5)
+    if hashing == "colliding":
+        for module in (store_writer, alias_map, hash_search):
+            monkeypatch.setattr(
+                module, "hash_strings", lambda texts: np.array([len(t) % 3 for t in texts], dtype=np.uint64)
+            )
+    entities = many(50)
+    redirects = {f"R{i}": f"M{i}" for i in range(20)}
+    kb = KnowledgeBase.build(entities, tmp_path / "kb", redirects=redirects)
+    expected = {}
+    for row, entity in enumerate(entities):
+        for name in dict.fromkeys(map(normalize_alias, (entity.canonical_name, *entity.aliases))):
+            expected.setdefault(name, []).append(row)
+    found = kb.rows_of_aliases(list(expected))
+    assert {name: rows.tolist() for name, rows in zip(expected, found, strict=True)} == expected
+    assert [kb.ids(name) for name in ("alias 7", "name 5x", "other 50")] == [[], [], []]
+    ids = [entity.concept_id for entity in entities]
+    order = np.random.default_rng(0).permutation(50)
+    assert kb.rows([ids[i] for i in order]).tolist() == order.tolist()
+    assert kb.ids_at(order) == [ids[i] for i in order]
+    assert kb.row("M50") == kb.row("M5x") == -1
+    assert [kb.resolve(old) for old in redirects] == ids[:20] and kb.resolve("R20") is None
+    assert list(kb.entities()) == entities
+    assert kb.types() == {f"T{t}": sum(i % 3 == t for i in range(1, 50, 2)) for t in (1, 0, 2)}
+    assert np.flatnonzero(kb.rows_with_types(["T1"])).tolist() == list(range(1, 50, 6))
+    check_content(kb)
+
+
+def test_redirects_end_well():
+    redirects = {"a": "b", "b": "a", "C1": "C2", "c": "gone", "C2": "C2"}
+    kb = KnowledgeBase(ENTITIES, redirects=redirects)
+    assert [kb.resolve(old) for old in ("a", "b", "C1", "c", "C2")] == [None, None, "C1", None, "C2"]
+    assert kb.redirects() == {"a": "b", "b": "a", "c": "gone"}  # a live id leads to itself
+
+
+def test_add(kb):
+    before = kb.fingerprint
+    rows = kb.add([Entity("C5", "Cough", ("Tussis", "asa"), ("T184", "T047")), Entity("C6", "Fever")])
+    assert rows.tolist() == [4, 5] and len(kb) == kb.n_rows == 6
+    assert kb.ids("tussis") == ["C5"] and kb.ids("ASA") == ["C1", "C2", "C5"]
+    assert kb.rows(["C6", "C1", "x", "C5"]).tolist() == [5, 0, -1, 4]
+    assert kb.ids_at([5, 0]) == ["C6", "C1"] and kb.name_at(4) == "Cough"
+    assert kb.types()["T047"] == 2 and kb.rows_with_types(["T047"]).tolist() == [0, 1, 0, 0, 1, 0]
+    assert kb.live_rows.tolist() == list(range(6)) and kb.fingerprint != before
+
+
+@pytest.mark.parametrize("wrong", [["C1"], ["C7", "C7"], ["C7", "C4"], [" "]])
+def test_add_refuses_and_changes_nothing(kb, wrong):
+    before = kb.fingerprint
+    with pytest.raises(PelError, match="PEL-E10[14]"):
+        kb.add([Entity("C8", "Good"), *(Entity(entity_id, "A name") for entity_id in wrong)])
+    assert kb.fingerprint == before and "C8" not in kb
+
+
+def test_update(kb):
+    changed = Entity("C1", "Aspirin", ("ASS",), ("T200",), None)
+    assert kb.update([changed]).tolist() == [0]
+    assert kb["C1"] == changed and kb.ids("ass") == ["C1"] and kb.ids("ASA") == ["C2"]
+    assert "T109" not in kb.types() and kb.types()["T200"] == 1
+    kb.update([ENTITIES[0]])
+    assert kb.ids("ass") == [] and kb.ids("asa") == ["C1", "C2"]
+    assert kb.fingerprint == KnowledgeBase(ENTITIES, redirects=REDIRECTS).fingerprint
+    for unknown in ("C7", "C90"):
+        with pytest.raises(PelError, match="PEL-E100"):
+            kb.update([Entity(unknown, "Name")])
+
+
+def test_retire(kb):
+    assert kb.retire(["C1", "C3"], {"C1": "C2"}).tolist() == [0, 2]
+    assert (len(kb), kb.n_rows, kb.live_rows.tolist()) == (2, 4, [1, 3])
+    assert kb["C1"] == kb["C91"] == ENTITIES[1] and "C3" not in kb
+    assert kb.ids("aspirin") == kb.ids("hbgf1") == [] and kb.ids("asa") == ["C2"]
+    assert kb.types() == {"T047": 1} and not kb.rows_with_types(["T116"]).any()
+    assert kb.id_at(0) == "C1"  # a tombstone
+    assert [entity.concept_id for entity in kb.entities()] == ["C2", "C4"]
+    for ids, successor in ((["C3"], {}), (["C9"], {}), (["C2"], {"C2": "C3"}), (["C2"], {"C2": "C2"})):
+        with pytest.raises(PelError, match="PEL-E1(00|12)"):
+            kb.retire(ids, successor)
+    assert kb.add([ENTITIES[0]]).tolist() == [0]  # back in its own row, and no longer redirected
+    assert kb.resolve("C1") == "C1"
+    kb.retire(["C1"])
+    assert kb.resolve("C1") is None
+
+
+def changed(kb):
+    kb.add([Entity("C5", "Cough", ("ASA",), ("T184",)), Entity("C6", "Fever")])
+    kb.update([Entity("C2", "Septal aneurysm", ("ASA", "aneurysm"), ("T190",)), Entity("C6", "Pyrexia")])
+    kb.retire(["C3", "C5"], {"C3": "C1"})
+    return kb
+
+
+def test_changes_survive_every_round_trip(folder, tmp_path):
+    kb = changed(KnowledgeBase.from_disk(folder))
+    other = KnowledgeBase.from_disk(folder)
+    assert other.fingerprint != kb.fingerprint and "C6" not in other
+    assert same(kb, KnowledgeBase.from_bytes(kb.to_bytes()))
+    assert same(kb, pickle.loads(pickle.dumps(kb)))
+    kb.to_disk(tmp_path / "copy")
+    assert same(kb, KnowledgeBase.from_disk(tmp_path / "copy"))
+    kb.to_disk(folder)
+    assert same(kb, KnowledgeBase.from_disk(folder)) and kb.source == {"licence": "CC0"}
+    assert other["C3"] == ENTITIES[2]  # who has the old files open keeps them
+    check_content(kb)
+
+
+def test_rows_stay_through_saving(kb, tmp_path):
+    kb.add([Entity("C5", "Cough")])
+    kb.retire(["C2"])
+    kb.to_disk(tmp_path / "kb")
+    again = KnowledgeBase.from_disk(tmp_path / "kb")
+    assert again.rows(["C1", "C2", "C3", "C4", "C5"]).tolist() == [0, -1, 2, 3, 4]
+    assert again.add([Entity("C7", "Fever"), Entity("C2", "Back")]).tolist() == [5, 1]
+
+
+def test_empty_in_memory_but_never_built(tmp_path):
+    kb = KnowledgeBase()
+    assert (len(kb), kb.n_rows, kb.ids("a"), kb.row("a"), kb.types()) == (0, 0, [], -1, {})
+    assert kb.rows_with_types(["T1"]).tolist() == [] and kb.live_rows.tolist() == []
+    kb.add(ENTITIES)
+    assert same(kb, KnowledgeBase(ENTITIES)) and kb.ids_at([3, 1]) == ["C4", "C2"]
+    assert same(KnowledgeBase(), KnowledgeBase.from_bytes(KnowledgeBase().to_bytes()))
+    with pytest.raises(PelError, match="PEL-E102"):
+        KnowledgeBase.build([], tmp_path / "kb")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fingerprint_depends_on_every_part():
+    def print_of(entities=tuple(ENTITIES), **settings):
+        return KnowledgeBase(entities, **settings).fingerprint
+
+    first, *rest = ENTITIES
+    variants = [
+        ("C0", first.canonical_name, first.aliases, first.types, first.definition),
+        ("C1", "aspirin", first.aliases, first.types, first.definition),
+        ("C1", first.canonical_name, first.aliases[:1], first.types, first.definition),
+        ("C1", first.canonical_name, first.aliases, first.types[:1], first.definition),
+        ("C1", first.canonical_name, (*first.aliases, "T109"), first.types[1:], first.definition),
+        ("C1", first.canonical_name, first.aliases, first.types, None),
+    ]
+    prints = [print_of([Entity(*variant), *rest]) for variant in variants]
+    prints += [print_of(), print_of(ENTITIES[::-1]), print_of(redirects={"x": "C1"}), print_of(rest)]
+    assert len(set(prints)) == len(prints)
+    assert print_of() == print_of(source={"licence": "CC BY"})
+
+
+def _query(kb):
+    return kb.fingerprint, kb.ids("ASA"), kb["C90"].canonical_name
+
+
+def test_processes_share_the_files_under_spawn(folder):
+    kb = KnowledgeBase.from_disk(folder)
+    data = pickle.dumps(kb)
+    assert len(data) < 1000 and pickle.loads(data).path == folder.resolve()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(_query, (kb,)) == _query(kb)
+        kb.add([Entity("C5", "Cough", ("asa",))])
+        assert pool.apply(_query, (kb,)) == (kb.fingerprint, ["C1", "C2", "C5"], "Aspirin")
+
+
+def test_pickle_of_a_folder_that_changed(folder):
+    kb = KnowledgeBase.from_disk(folder)
+    data = pickle.dumps(kb)
+    changed(KnowledgeBase.from_disk(folder)).to_disk(folder)
+    with pytest.raises(PelError, match="PEL-E109"):
+        pickle.loads(data)
+    assert same(kb, pickle.loads(pickle.dumps(kb)))  # its own files are gone: it travels as bytes
+    shutil.rmtree(folder)
+    assert same(kb, pickle.loads(pickle.dumps(kb)))
+
+
+def test_damaged_folders(folder, tmp_path):
+    with pytest.raises(PelError, match="PEL-E103.*there is none"):
+        KnowledgeBase.from_disk(tmp_path / "nowhere")
+    with pytest.raises(PelError, match="PEL-E103.*no meta.json"):
+        KnowledgeBase.from_disk(tmp_path)
+    meta = json.loads((folder / "meta.json").read_text())
+    for name in meta["files"]:
+        whole = (folder / name).read_bytes()
+        (folder / name).write_bytes(whole[:-10])
+        with pytest.raises(PelError, match=f"PEL-E103.*{name} has {len(whole) - 10} bytes instead of"):
+            KnowledgeBase.from_disk(folder)
+        (folder / name).write_bytes(bytes(len(whole)))
+        with pytest.raises(PelError, match="PEL-E103.*damaged"):
+            KnowledgeBase.from_disk(folder)
+        (folder / name).unlink()
+        with pytest.raises(PelError, match=f"PEL-E103.*{name} is missing"):
+            KnowledgeBase.from_disk(folder)
+        (folder / name).write_bytes(whole)
+    for change, code in (
+        ({"version": 99}, "E106.*99"),
+        ({"format": "x"}, "E103"),
+        ({"counts": None}, "E103"),
+    ):
+        wrong = {key: value for key, value in {**meta, **change}.items() if value is not None}
+        (folder / "meta.json").write_text(json.dumps(wrong))
+        with pytest.raises(PelError, match=f"PEL-{code}"):
+            KnowledgeBase.from_disk(folder)
+
+
+def test_changed_bytes_are_found_by_the_check(folder):
+    whole = (folder / "entities.arrow").read_bytes()
+    (folder / "entities.arrow").write_bytes(whole.replace(b"Aspirin", b"Ibuprof"))
+    with pytest.raises(PelError, match="PEL-E103.*damaged"):
+        check_content(KnowledgeBase.from_disk(folder))
+
+
+def test_bytes_of_something_else(kb, monkeypatch):
+    data = kb.to_bytes()
+    for wrong in (b"", b"abc", data[:40], data[:-1]):
+        with pytest.raises(PelError, match="PEL-E108"):
+            KnowledgeBase.from_bytes(wrong)
+    monkeypatch.setattr("spacy_pel.kb.pack.LIMIT", 100)
+    with pytest.raises(PelError, match="PEL-E107"):
+        kb.to_bytes()
+
+
+def test_never_replaces_other_files(kb, tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    for write in (lambda: KnowledgeBase.build(ENTITIES, tmp_path), lambda: kb.to_disk(tmp_path)):
+        with pytest.raises(PelError, match="PEL-E111"):
+            write()
+        with pytest.raises(PelError, match="PEL-E111"):
+            kb.to_disk(tmp_path / "thesis.txt")
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_full_disk_leaves_the_old_knowledge_base(folder):
+    kb = KnowledgeBase.from_disk(folder)
+    kb.add(many(2000))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        with pytest.raises(PelError, match="PEL-E002.*room to write"):
+            kb.to_disk(folder)
+        with pytest.raises(PelError, match="PEL-E002.*room to write"):
+            KnowledgeBase.build(many(2000), folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert same(KnowledgeBase.from_disk(folder), KnowledgeBase(ENTITIES, redirects=REDIRECTS))
+    assert [path.name for path in folder.parent.iterdir()] == ["kb"]
+
+
+def test_a_source_that_fails_leaves_the_old_knowledge_base(folder):
+    def broken():
+        yield ENTITIES[3]
+        raise PelError("line 2 is bad")
+
+    with pytest.raises(PelError, match="line 2"):
+        KnowledgeBase.build(broken(), folder)
+    assert len(KnowledgeBase.from_disk(folder)) == 4
+    assert [path.name for path in folder.parent.iterdir()] == ["kb"]

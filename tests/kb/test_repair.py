@@ -1,0 +1,79 @@
+"""Faulty entities are mended and counted, or refused."""
+
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Entity
+
+FAULTS = [
+    # what came, what is kept, how it is counted
+    (Entity(" ", "A name"), None, {"empty_id": 1}),
+    (Entity("NIL", "A name"), None, {"reserved_id": 1}),
+    (Entity("C1", " ", ("", "\t")), None, {"blank_alias": 2, "nameless": 1}),
+    (Entity("C1", "", ("Fever", "heat")), Entity("C1", "Fever", ("heat",)), {"empty_name": 1}),
+    (Entity("C1", "Fever", (" ", "heat")), Entity("C1", "Fever", ("heat",)), {"blank_alias": 1}),
+    (Entity("C1", "Fever", (), ("", "T1")), Entity("C1", "Fever", (), ("T1",)), {"blank_type": 1}),
+    (Entity("C1", "Fe\x00ver\n"), Entity("C1", "Fe ver"), {"control_character": 1}),
+    (Entity("C\n1", "Fever"), Entity("C 1", "Fever"), {"control_character": 1}),
+    (Entity("C1", "Fever", ("a\nb",)), Entity("C1", "Fever", ("a b",)), {"control_character": 1}),
+    (Entity("C1", "Fe\ud800ver"), Entity("C1", "Fe\ufffdver"), {"bad_unicode": 1}),
+    (
+        Entity("C1", "Fever", definition="one\n\ttwo\x00"),
+        Entity("C1", "Fever", definition="one\n\ttwo"),
+        {"control_character": 1},
+    ),
+]
+HARMLESS = [
+    (Entity(" C1", "Fever ", ("heat", "heat", " hot")), Entity("C1", "Fever", ("heat", "hot"))),
+    (Entity("C1", "Fever", (), ("T1", "T1"), "  "), Entity("C1", "Fever", (), ("T1",))),
+]
+
+
+@pytest.mark.parametrize("came, kept, report", FAULTS)
+def test_faults_are_mended_and_counted_or_refused(came, kept, report):
+    other = Entity("C2", "Cough")
+    kb = KnowledgeBase([other, came])
+    assert list(kb.entities()) == ([other, kept] if kept else [other])
+    assert kb.meta["report"] == report
+    with pytest.raises(PelError, match="PEL-E104"):
+        KnowledgeBase([other, came], strict=True)
+
+
+@pytest.mark.parametrize("came, kept", HARMLESS)
+def test_white_space_and_repetitions_are_no_faults(came, kept):
+    kb = KnowledgeBase([came], strict=True)
+    assert list(kb.entities()) == [kept] and kb.meta["report"] == {}
+
+
+def test_duplicate_ids_are_merged():
+    entities = [
+        Entity("C1", "Fever", ("heat",), ("T1",)),
+        Entity("C2", "Cough"),
+        Entity("C1", "Pyrexia", ("heat", "Fever", "hot"), ("T2", "T1"), "Being hot."),
+        Entity("C1", "Fever"),
+    ]
+    kb = KnowledgeBase(iter(entities), redirects={"C3": "C1", "C2": "C1"})
+    merged = Entity("C1", "Fever", ("heat", "Pyrexia", "hot"), ("T1", "T2"), "Being hot.")
+    assert list(kb.entities()) == [merged, entities[1]]
+    assert kb.meta["report"] == {"duplicate_id": 2}
+    assert (kb.ids("pyrexia"), kb.row("C2"), kb.resolve("C3")) == (["C1"], 1, "C1")
+    assert kb.fingerprint == KnowledgeBase([merged, entities[1]], redirects={"C3": "C1"}).fingerprint
+    with pytest.raises(PelError, match="PEL-E104.*C1.*duplicate_id"):
+        KnowledgeBase(entities, strict=True)
+
+
+def test_duplicates_leave_no_files_of_the_first_pass(tmp_path):
+    KnowledgeBase.build([Entity("C1", "Fever")] * 2, tmp_path / "two")
+    KnowledgeBase.build([Entity("C1", "Fever")], tmp_path / "one")
+    assert {path.name for path in (tmp_path / "two").iterdir()} == {
+        path.name for path in (tmp_path / "one").iterdir()
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong", [Entity("C1", None), Entity("C1", "x", (1,)), Entity(7, "x"), Entity("C1", "x", (), (), 3)]
+)
+def test_what_is_no_text_is_always_an_error(wrong):
+    with pytest.raises(PelError, match="PEL-E105"):
+        KnowledgeBase([wrong])
