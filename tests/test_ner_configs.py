@@ -2,11 +2,13 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import spacy
+from spacy.cli.assemble import assemble_cli
 from spacy.cli.train import train
-from spacy.util import load_config, load_model_from_config
+from spacy.util import load_config
 
 from spacy_pel.data import write_corpus
 from spacy_pel.types import Document, Mention
@@ -81,14 +83,8 @@ def test_ner_sourced(tmp_path):
         base.initialize()
     base.tokenizer.add_special_case("betablocker", [{"ORTH": "beta"}, {"ORTH": "blocker"}])
     base.to_disk(tmp_path / "base")
-    config = load_config(
-        CONFIGS / "ner_sourced.cfg", overrides={"paths.source": str(tmp_path / "base")}, interpolate=False
-    )
-    # what `spacy assemble` does
-    nlp = load_model_from_config(config, auto_fill=True)
-    with nlp.select_pipes(disable=nlp.pipe_names):
-        nlp.initialize()
-    nlp.to_disk(tmp_path / "sourced")
+    arguments = SimpleNamespace(args=["--paths.source", str(tmp_path / "base")])
+    assemble_cli(arguments, CONFIGS / "ner_sourced.cfg", tmp_path / "sourced", None, False)
     sourced = spacy.load(tmp_path / "sourced")
     assert sorted(sourced.pipe_names) == sorted(base.pipe_names)
     text = "betablocker drugs are drugs, too"
