@@ -8,7 +8,7 @@ best              | the better of both                                    | one 
 has_mention       | 1 if an annotated mention of it was found             | "mention" is not its own otherwise
 log_vote          | log(vote + 0.001)                                     | many near mentions agree
 exact             | 1 if the mention is one of its names                  |
-exact_unseen      | the same, for surfaces never annotated                | names say more where counts say nothing
+exact_unseen      | the same, for surfaces never annotated                | names tell more there
 exact_share       | exact / candidates of the mention that match exactly  | an ambiguous name says less
 log_prior         | log(prior + 0.001)                                    | counts are skewed
 popularity        | log(1 + count)                                        |

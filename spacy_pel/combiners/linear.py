@@ -62,7 +62,7 @@ class LinearCombiner:
         matrix = np.divide(matrix, scale, out=np.zeros_like(matrix), where=scale > 1e-9)
         counts = np.diff(table.offsets)
         kept = counts[segment_sum(right, table.offsets) > 0]
-        problem = _ConditionalLogit(matrix, kept, right[used], self.l2)
+        problem = ConditionalLogit(matrix, kept, right[used], self.l2)
         start = np.array([self.weights[name] for name in named]) * scale
         result = minimize(problem, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
         logger.info("Combiner: mean loss %.4f on %d mentions", result.fun, len(kept))
@@ -84,7 +84,7 @@ class LinearCombiner:
         self.weights = {name: float(weights[name]) for name in DEFAULT_WEIGHTS}
 
 
-class _ConditionalLogit:
+class ConditionalLogit:
     """Mean of -log P(gold) over mentions, plus l2 / 2 |w|²; with its gradient."""
 
     def __init__(self, matrix: Floats, counts: NDArray[np.int64], right: NDArray[np.bool_], l2: float):

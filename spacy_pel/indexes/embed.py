@@ -8,7 +8,7 @@ import numpy as np
 from ..kb import KnowledgeBase
 from ..types import Encoder, Rows, Vectors
 from ..util import progress
-from .row_table import KINDS
+from .row_table import NAME_KINDS
 from .rows_of_kb import GoldMentions, entities_at, with_names
 
 _CHUNK = 16_384  # strings at a time: 25 MB of vectors at width 384
@@ -28,7 +28,7 @@ def embed_entities(
     show_progress (bool): show a progress bar.
     YIELDS (Tuple[str, Rows, Vectors]): kind, KB rows and vectors of a chunk.
     """
-    for kind in KINDS[:2]:
+    for kind in NAME_KINDS:
         if kind not in kinds:
             continue
         entities = progress(

@@ -16,6 +16,12 @@ from .checks import check_vectors, damaged
 from .faiss_blocks import search_blocks
 
 _FILE = "vectors.faiss"
+Codes = Literal["fp32", "fp16", "int8"]
+_CODES: Dict[Codes, Optional[int]] = {
+    "fp32": None,
+    "fp16": faiss.ScalarQuantizer.QT_fp16,
+    "int8": faiss.ScalarQuantizer.QT_8bit,
+}
 _MANY = 32  # from so many queries on it pays to decode the rows once for all of them
 
 make_fork_safe()
@@ -25,9 +31,7 @@ _search_parameters: Any = faiss.SearchParameters
 
 
 @registry.pel_indexes("spacy-pel.FaissFlat.v1")
-def make_faiss_flat(
-    codes: Literal["fp32", "fp16", "int8"] = "fp32", pca: Optional[int] = None
-) -> "FaissFlat":
+def make_faiss_flat(codes: Codes = "fp32", pca: Optional[int] = None) -> "FaissFlat":
     """Build a FaissFlat.
 
     codes (Literal["fp32", "fp16", "int8"]): how a number is stored: 4, 2 or 1 bytes.
@@ -44,7 +48,9 @@ class FaissFlat:
 
     name = "spacy-pel.FaissFlat.v1"
 
-    def __init__(self, *, codes: Literal["fp32", "fp16", "int8"] = "fp32", pca: Optional[int] = None):
+    def __init__(self, *, codes: Codes = "fp32", pca: Optional[int] = None):
+        if codes not in _CODES:
+            raise PelError(Errors.E412.format(known=", ".join(_CODES), came=codes))
         self.codes = codes
         self.pca = pca
         self.width = 0
@@ -134,7 +140,7 @@ class FaissFlat:
                 raise OSError(0, str(err).splitlines()[0], str(part)) from err
 
     def from_disk(self, path: Path) -> "FaissFlat":
-        """Map the FAISS file of a folder into memory.
+        """Map the FAISS file of a folder into memory; the settings become those of the file.
 
         RAISES (PelError): if the file is missing or damaged.
         """
@@ -143,20 +149,22 @@ class FaissFlat:
         except RuntimeError as err:
             raise damaged(Path(path), f"a whole {_FILE}", err) from err
         self._owner, self._mapped = whole, True
-        self.width = whole.d
-        self._rotation = None
-        self._rows = whole
+        self._rotation, self._rows = None, whole
         if isinstance(whole, faiss.IndexPreTransform):
             chain: Any = whole.chain
             self._rotation = faiss.downcast_VectorTransform(chain.at(0))
             self._rows = faiss.downcast_index(whole.index)
+        self.width = whole.d
+        self.pca = None if self._rotation is None else self._rows.d
+        quantizer = None if isinstance(self._rows, faiss.IndexFlat) else self._rows.sq.qtype
+        self.codes = next(name for name, known in _CODES.items() if known == quantizer)
         return self
 
     def _make_rows(self, width: int) -> faiss.Index:
-        if self.codes == "fp32":
+        quantizer = _CODES[self.codes]
+        if quantizer is None:
             return faiss.IndexFlatIP(width)
-        kinds = {"fp16": faiss.ScalarQuantizer.QT_fp16, "int8": faiss.ScalarQuantizer.QT_8bit}
-        return faiss.IndexScalarQuantizer(width, kinds[self.codes], faiss.METRIC_INNER_PRODUCT)
+        return faiss.IndexScalarQuantizer(width, quantizer, faiss.METRIC_INNER_PRODUCT)
 
     def _rotate(self, vectors: Vectors) -> Vectors:
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)

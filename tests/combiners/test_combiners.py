@@ -1,0 +1,182 @@
+"""The contract of pel_combiners, and what the linear one learns."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spacy_pel.combiners import BestRow, LinearCombiner
+from spacy_pel.combiners.columns import DEFAULT_WEIGHTS, columns
+from spacy_pel.combiners.linear import ConditionalLogit, is_gold
+from spacy_pel.errors import PelError
+from spacy_pel.indexes import FEATURES
+from spacy_pel.registry import registry
+from spacy_pel.types import CandidateTable
+
+
+@pytest.fixture(params=sorted(registry.parts("pel_combiners").values()))
+def make(request):
+    return registry.pel_combiners.get(request.param)
+
+
+def make_table(n, seed, best_everywhere=False):
+    """Random evidence; the gold entity (row 7) looks good by chance, or in all respects."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 12, size=n)
+    counts[:3] = [0, 1, 12]
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    kb_rows = np.concatenate([rng.permutation(20)[:count] for count in counts]).astype(np.int64)
+    right = kb_rows == 7
+    m = len(kb_rows)
+    lift = 0.9 if best_everywhere else 0.3
+    mixed = np.clip(rng.random(m) * 0.5 + lift * right * (best_everywhere or rng.random(m)), 0, 1)
+    features = {
+        "name": mixed,
+        "mention": np.clip(rng.random(m) * 0.4 + lift * right, 0, 1),
+        "vote": np.where(right | (rng.random(m) < 0.3), 0.3 * mixed, 0),
+        "exact": (right & best_everywhere) | (rng.random(m) < 0.1) & ~right & (not best_everywhere),
+        "prior": np.where(right, 0.9, 0) if best_everywhere else (rng.random(m) < 0.2) * 0.4,
+        "seen": np.repeat(rng.random(n) < 0.5, counts),
+        "popularity": rng.random(m) + 3 * right,
+    }
+    features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
+    return CandidateTable(kb_rows, offsets.astype(np.int64), features)
+
+
+def gold_of(table):
+    return [np.array([7], dtype=np.int64)] * len(table)
+
+
+def share_right(combiner, table):
+    scores, hits, n = combiner(table), 0, 0
+    for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True):
+        rows = table.kb_rows[start:stop]
+        if 7 in rows:
+            hits += int(rows[scores[start:stop].argmax()] == 7)
+            n += 1
+    return hits / n
+
+
+def test_scores_are_finite_and_the_best_wins(make):
+    combiner = make()
+    table = make_table(80, 0, best_everywhere=True)
+    for _ in range(2):  # before and after fit
+        scores = combiner(table)
+        assert scores.shape == table.kb_rows.shape and scores.dtype == np.float32
+        assert np.isfinite(scores).all()
+        assert share_right(combiner, table) == 1.0
+        combiner.fit(table, gold_of(table))
+
+
+def test_same_again_and_apart_or_together(make):
+    table = make_table(40, 1)
+    combiner = make()
+    combiner.fit(table, gold_of(table))
+    scores = combiner(table)
+    np.testing.assert_array_equal(scores, combiner(table))
+    for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True):
+        one = CandidateTable(
+            table.kb_rows[start:stop],
+            np.array([0, stop - start]),
+            {name: values[start:stop] for name, values in table.features.items()},
+        )
+        np.testing.assert_allclose(combiner(one), scores[start:stop], rtol=1e-5)
+
+
+def test_no_mentions(make):
+    empty = CandidateTable(
+        np.empty(0, np.int64), np.zeros(1, np.int64), {name: np.empty(0, np.float32) for name in FEATURES}
+    )
+    assert make()(empty).shape == (0,)
+
+
+def test_state_round_trip(make):
+    table = make_table(60, 2)
+    combiner, other = make(), make()
+    combiner.fit(table, gold_of(table))
+    other.fit(make_table(60, 3), gold_of(table))  # a differently fitted object
+    other.load_state(json.loads(json.dumps(combiner.state())))
+    np.testing.assert_array_equal(other(table), combiner(table))
+
+
+def test_fit_is_deterministic_and_never_worse(make):
+    table = make_table(300, 4)
+    before = share_right(make(), table)
+    fitted = []
+    for _ in range(2):
+        combiner = make()
+        combiner.fit(table, gold_of(table))
+        fitted.append(combiner.state())
+        assert share_right(combiner, table) >= before
+    assert fitted[0] == fitted[1]
+
+
+def test_best_row_ignores_mention_scores_of_others():
+    table = CandidateTable(
+        np.array([1, 2, 3]),
+        np.array([0, 3]),
+        {name: np.zeros(3, np.float32) for name in FEATURES}
+        | {
+            "name": np.array([0.5, 0.6, 0.4], np.float32),
+            "mention": np.array([0.8, 0.8, 0.9], np.float32),
+            "vote": np.array([0.0, 0.0, 1.0], np.float32),
+            "exact": np.array([1.0, 0.0, 0.0], np.float32),
+        },
+    )
+    np.testing.assert_allclose(BestRow()(table), [0.5, 0.6, 0.9])
+    np.testing.assert_allclose(BestRow(exact_bonus=1.0)(table), [1.5, 0.6, 0.9])
+
+
+def test_linear_scores_are_probabilities():
+    table = make_table(50, 5)
+    scores = LinearCombiner()(table)
+    filled = np.flatnonzero(np.diff(table.offsets))
+    np.testing.assert_allclose(np.add.reduceat(scores, table.offsets[filled]), 1.0, atol=1e-5)
+
+
+def test_linear_learns_what_separates():
+    table = make_table(400, 6)
+    combiner = LinearCombiner()
+    combiner.fit(table, gold_of(table))
+    held_out = make_table(400, 7)
+    assert share_right(combiner, held_out) > share_right(LinearCombiner(), held_out) + 0.05
+    assert combiner.weights["popularity"] > 0
+
+
+def test_gradient_equals_finite_differences():
+    rng = np.random.default_rng(8)
+    counts = np.array([3, 1, 6, 4])
+    right = np.zeros(14, dtype=bool)
+    right[[1, 3, 5, 8, 12]] = True  # the third mention has two right candidates
+    problem = ConditionalLogit(rng.standard_normal((14, 5)), counts, right, 0.1)
+    weights = rng.standard_normal(5)
+    _, gradient = problem(weights)
+    for i, step in enumerate(np.eye(5) * 1e-6):
+        difference = (problem(weights + step)[0] - problem(weights - step)[0]) / 2e-6
+        assert gradient[i] == pytest.approx(difference, abs=1e-6)
+
+
+def test_several_gold_entities_and_none():
+    table = make_table(30, 9)
+    gold = [np.array([7, 3]), np.empty(0, np.int64), np.array([19])] * 10
+    expected = [
+        row in gold[i]
+        for i, (start, stop) in enumerate(zip(table.offsets[:-1], table.offsets[1:], strict=True))
+        for row in table.kb_rows[start:stop]
+    ]
+    assert is_gold(table, gold).tolist() == expected
+    LinearCombiner().fit(table, gold)
+    with pytest.raises(PelError, match="PEL-E420"):
+        LinearCombiner().fit(table, [np.empty(0, np.int64)] * 30)
+    with pytest.raises(PelError, match="PEL-E420"):
+        LinearCombiner().fit(table, [np.array([1000])] * 30)
+
+
+def test_columns_have_weights_and_foreign_weights_are_refused():
+    assert list(columns(make_table(10, 0))) == list(DEFAULT_WEIGHTS)
+    combiner = LinearCombiner()
+    with pytest.raises(PelError, match="PEL-E421"):
+        combiner.load_state({"weights": {"name": 1.0}})
+    combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
+    combiner.load_state({})
+    assert combiner.weights == DEFAULT_WEIGHTS
