@@ -1,4 +1,4 @@
-"""The linker: mentions in, entities or NIL out. Pure Python; spaCy, the evaluation and the calibration use it."""
+"""The linker: mentions in, entities or NIL out. Pure Python: component, evaluation and commands use it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Protocol, Sequence, Tuple
@@ -226,7 +226,7 @@ class Linker:
         self.calibrated_threshold = best_f1_threshold(self.score(queries, table)[1], is_nil)
 
     def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): distinct KB rows of gold ids, redirects followed; unknown ids have none."""
+        """RETURNS (NDArray[int64]): distinct KB rows of gold ids, redirects followed; unknown have none."""
         rows = np.unique(self.kb.rows(list(ids))) if ids else np.zeros(0, dtype=np.int64)
         return rows[rows >= 0]
 

@@ -1,0 +1,1 @@
+"""The spaCy side: the component, its factory, loaders and scorer."""

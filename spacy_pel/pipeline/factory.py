@@ -1,0 +1,105 @@
+"""The factory of the component. spaCy imports this file for every pipeline: it stays cheap."""
+
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Optional
+
+from spacy.language import Language
+
+if TYPE_CHECKING:
+    from .proxy_entity_linker import ProxyEntityLinker
+
+DEFAULT_CONFIG: Dict[str, Any] = {
+    "top_k": 64,
+    "threshold": None,
+    "batch_size": 256,
+    "overwrite": True,
+    "labels_discard": [],
+    "max_length": None,
+    "spans_key": None,
+    "expand_abbreviations": True,
+    "entity_types": {},
+    "row_kinds": ["card", "alias"],
+    "reranker": None,
+    "encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"},
+    "index": {"@pel_indexes": "spacy-pel.FaissFlat.v1"},
+    "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},
+    "nil_model": {"@pel_nil": "spacy-pel.LogisticNil.v1"},
+    "scorer": {"@scorers": "spacy-pel.nel_scorer.v1"},
+}
+
+
+@Language.factory(
+    "proxy_entity_linker",
+    assigns=["token.ent_kb_id", "span._.pel_candidates", "span._.pel_nil_score"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights={
+        "nel_accuracy": 1.0,
+        "nel_micro_f": None,
+        "nel_micro_p": None,
+        "nel_micro_r": None,
+        "nel_nil_p": None,
+        "nel_nil_r": None,
+        "nel_nil_f": None,
+    },
+)
+def make_proxy_entity_linker(
+    nlp: Language,
+    name: str,
+    top_k: int,
+    threshold: Optional[float],
+    batch_size: int,
+    overwrite: bool,
+    labels_discard: List[str],
+    max_length: Optional[int],
+    spans_key: Optional[str],
+    expand_abbreviations: bool,
+    entity_types: Dict[str, List[str]],
+    row_kinds: List[Literal["card", "alias", "mention"]],
+    reranker: Optional[Any],
+    encoder: Any,
+    index: Any,
+    combiner: Any,
+    nil_model: Any,
+    scorer: Optional[Callable],
+) -> "ProxyEntityLinker":
+    """Build a ProxyEntityLinker without data: that arrives by ``initialize`` or ``from_disk``.
+
+    top_k (int): candidates kept for each mention in ``span._.pel_candidates``.
+    threshold (Optional[float]): a mention is NIL if its nil_score is higher. None = the
+        calibrated one that was saved with the component.
+    batch_size (int): mentions linked together, across documents.
+    overwrite (bool): link mentions that have an id already.
+    labels_discard (List[str]): labels whose mentions are not looked at.
+    max_length (Optional[int]): word pieces the mention tower reads; None = as it was trained.
+    spans_key (Optional[str]): link ``doc.spans[spans_key]``. None = ``doc.ents``.
+    expand_abbreviations (bool): put the long form in an abbreviation's place before linking,
+        where a component before this one has set ``doc._.abbreviations``.
+    entity_types (Dict[str, List[str]]): label -> types of the KB, applied before ranking.
+    row_kinds (List[str]): rows of an index that ``initialize`` builds itself.
+    reranker (Optional[Any]): none can be used yet.
+    encoder (Encoder): architecture only.
+    index (VectorIndex): type only.
+    combiner (Combiner): how evidence becomes a score.
+    nil_model (NilModel): how scores become the nil_score.
+    scorer (Optional[Callable]): what ``nlp.evaluate`` calls.
+    """
+    from .proxy_entity_linker import ProxyEntityLinker
+
+    return ProxyEntityLinker(
+        name,
+        encoder=encoder,
+        index=index,
+        combiner=combiner,
+        nil_model=nil_model,
+        top_k=top_k,
+        threshold=threshold,
+        batch_size=batch_size,
+        overwrite=overwrite,
+        labels_discard=labels_discard,
+        max_length=max_length,
+        spans_key=spans_key,
+        expand_abbreviations=expand_abbreviations,
+        entity_types=entity_types,
+        row_kinds=row_kinds,
+        reranker=reranker,
+        scorer=scorer,
+    )

@@ -1,0 +1,58 @@
+"""Gold mentions of a corpus, as the component would ask about them."""
+
+from typing import Callable, Dict, Iterable, List
+
+from spacy.language import Language
+from spacy.training import Example
+
+from ..linking import MentionQuery, cut_window
+from ..types import NIL, Document, Mention
+from .mentions import long_forms
+
+
+def gold_queries(
+    nlp: Language, *, name: str = "proxy_entity_linker"
+) -> Callable[[Document], List[MentionQuery]]:
+    """Ask about gold mentions, whether or not they lie on token bounds.
+
+    Abbreviations are expanded as the component does it: for that, and for that only, the
+    text is tokenised and the pipeline's abbreviation detector is run.
+
+    nlp (Language): a pipeline with the component.
+    name (str): the component's name in the pipeline.
+    RETURNS (Callable): document -> one query for each of its mentions, in order.
+    """
+    detectors = [
+        proc for pipe, proc in nlp.pipeline if "doc._.abbreviations" in nlp.get_pipe_meta(pipe).assigns
+    ]
+    if not nlp.get_pipe(name).expand_abbreviations:  # type: ignore[attr-defined]
+        detectors = []
+
+    def make_queries(document: Document) -> List[MentionQuery]:
+        text = document.text
+        forms: Dict[str, str] = {}
+        if detectors and document.mentions:
+            doc = nlp.make_doc(text)
+            for detector in detectors:
+                doc = detector(doc)
+            forms = long_forms(doc)
+        return [
+            cut_window(text, m.start, m.end, label=m.label, surface=forms.get(text[m.start : m.end]))
+            for m in document.mentions
+        ]
+
+    return make_queries
+
+
+def documents_of(examples: Iterable[Example]) -> List[Document]:
+    """RETURNS (List[Document]): the reference documents' entities that have an id; "NIL" = no id."""
+    documents = []
+    for number, example in enumerate(examples):
+        reference = example.reference
+        mentions = [
+            Mention(ent.start_char, ent.end_char, ent.label_, () if ent.kb_id_ == NIL else (ent.kb_id_,))
+            for ent in reference.ents
+            if ent.kb_id_
+        ]
+        documents.append(Document(id=str(number), text=reference.text, mentions=mentions))
+    return documents

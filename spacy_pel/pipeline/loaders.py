@@ -1,0 +1,55 @@
+"""Loaders for ``[initialize.components.proxy_entity_linker]``: the only place with paths."""
+
+from pathlib import Path
+from typing import Callable, Union
+
+from spacy.util import registry as spacy_registry
+
+from ..kb import KnowledgeBase
+from ..types import Encoder
+
+PathLike = Union[str, Path]
+
+
+@spacy_registry.misc("spacy-pel.KBFromDisk.v1")
+def make_kb_loader(path: PathLike) -> Callable[[], KnowledgeBase]:
+    """Load the KB from a folder made by ``spacy-pel kb build``.
+
+    path (Union[str, Path]): the KB folder.
+    RETURNS (Callable): () -> KnowledgeBase.
+    """
+
+    def load_kb() -> KnowledgeBase:
+        return KnowledgeBase.from_disk(Path(path))
+
+    return load_kb
+
+
+@spacy_registry.misc("spacy-pel.EncoderFromDisk.v1")
+def make_encoder_loader(path: PathLike) -> Callable[[Encoder], Encoder]:
+    """Load the encoder from a model folder.
+
+    path (Union[str, Path]): the model folder, e.g. "training/model-best".
+    RETURNS (Callable): the component's encoder -> the same encoder, with weights.
+    """
+
+    def load(encoder: Encoder) -> Encoder:
+        return encoder.from_disk(Path(path))
+
+    return load
+
+
+@spacy_registry.misc("spacy-pel.IndexFromDisk.v1")
+def make_index_loader(path: PathLike) -> Callable[[KnowledgeBase, Encoder], object]:
+    """Load the index from a folder made by ``spacy-pel index``.
+
+    path (Union[str, Path]): the index folder.
+    RETURNS (Callable): (kb, encoder) -> EntityIndex, checked to fit both.
+    """
+
+    def load_index(kb: KnowledgeBase, encoder: Encoder) -> object:
+        from ..indexes import EntityIndex
+
+        return EntityIndex.from_disk(Path(path), kb=kb, encoder=encoder)
+
+    return load_index

@@ -1,0 +1,82 @@
+"""From a Doc to queries, and from links back to the Doc."""
+
+from typing import Dict, List, Optional, Sequence
+
+from spacy.tokens import Doc, Span
+
+from ..linking import Link, MentionQuery, cut_window
+
+
+def add_extensions() -> None:
+    """Declare ``span._.pel_candidates`` and ``span._.pel_nil_score``.
+
+    Values are plain lists and floats, so that they survive ``doc.to_bytes`` and a DocBin with
+    ``store_user_data=True``. spaCy keeps them by character offsets: spans of equal offsets share them.
+    """
+    if not Span.has_extension("pel_candidates"):
+        Span.set_extension("pel_candidates", default=[])
+    if not Span.has_extension("pel_nil_score"):
+        Span.set_extension("pel_nil_score", default=None)
+
+
+def mention_spans(doc: Doc, spans_key: Optional[str]) -> List[Span]:
+    """RETURNS (List[Span]): the mentions of a document, linked or not."""
+    if spans_key is None:
+        return list(doc.ents)
+    return list(doc.spans[spans_key]) if spans_key in doc.spans else []
+
+
+def long_forms(doc: Doc) -> Dict[str, str]:
+    """The abbreviations that a document defines, as scispaCy's AbbreviationDetector leaves them
+    in ``doc._.abbreviations``, as spans or in its serializable form.
+
+    RETURNS (Dict[str, str]): short form -> long form; of two definitions the first.
+    """
+    if not Doc.has_extension("abbreviations"):
+        return {}
+    forms: Dict[str, str] = {}
+    for found in doc._.abbreviations or []:
+        if isinstance(found, dict):
+            forms.setdefault(found["short_text"], found["long_text"])
+        else:
+            long_form = found._.long_form
+            forms.setdefault(found.text, getattr(long_form, "text", long_form))
+    return forms
+
+
+def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> List[MentionQuery]:
+    """RETURNS (List[MentionQuery]): one for each span; the document stays as it is."""
+    text = doc.text
+    forms = long_forms(doc) if expand_abbreviations else {}
+    return [
+        cut_window(
+            text,
+            span.start_char,
+            span.end_char,
+            label=span.label_,
+            surface=forms.get(text[span.start_char : span.end_char]),
+        )
+        for span in spans
+    ]
+
+
+def write_links(doc: Doc, links: Sequence[Optional[Link]], spans_key: Optional[str]) -> None:
+    """Write links into a document.
+
+    doc (Doc): the document.
+    links (Sequence[Optional[Link]]): one for each of its ``mention_spans``; None = leave as it is.
+    spans_key (Optional[str]): where the mentions are.
+    """
+    for number, (span, link) in enumerate(zip(mention_spans(doc, spans_key), links, strict=True)):
+        if link is None:
+            continue
+        # a span is a view: an id that is set on it is lost, both with doc.ents and doc.spans
+        if spans_key is None:
+            for token in span:
+                token.ent_kb_id_ = link.kb_id
+        else:
+            doc.spans[spans_key][number] = Span(
+                doc, span.start, span.end, label=span.label, kb_id=link.kb_id, span_id=span.id
+            )
+        span._.pel_candidates = [[candidate.entity_id, candidate.score] for candidate in link.candidates]
+        span._.pel_nil_score = link.nil_score

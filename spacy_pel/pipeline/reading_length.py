@@ -1,0 +1,27 @@
+"""A shorter (or longer) reading of the context than the encoder was trained with."""
+
+import copy
+from typing import Any, Optional
+
+from ..errors import Errors, PelError
+from ..types import Encoder
+
+
+def with_max_length(encoder: Encoder, max_length: Optional[int]) -> Encoder:
+    """Let an encoder read mentions in another length. The vectors of entities do not change
+    by that, so the index stays valid; neither does what the given encoder saves.
+
+    encoder (Encoder): with its weights.
+    max_length (Optional[int]): word pieces, special tokens included; None = as trained.
+    RETURNS (Encoder): the given one, or a copy that shares its weights.
+    RAISES (PelError): if the encoder has no template with such a limit.
+    """
+    if max_length is None:
+        return encoder
+    template: Any = getattr(encoder, "mention_template", None)
+    if not hasattr(template, "max_length"):
+        raise PelError(Errors.E504.format(encoder=type(encoder).__name__))
+    reader: Any = copy.copy(encoder)
+    settings = {**template.settings, "max_length": max_length}
+    reader.mention_template = type(template)(**settings)
+    return reader

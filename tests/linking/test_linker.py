@@ -1,0 +1,166 @@
+import logging
+
+import numpy as np
+import pytest
+
+from spacy_pel.combiners import BestRow, LinearCombiner
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.errors import PelError
+from spacy_pel.indexes import EntityIndex
+from spacy_pel.indexes.brute_force import BruteForce
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, cut_window
+from spacy_pel.nil import LogisticNil, ScoreThreshold
+from spacy_pel.types import NIL, Document, Entity, Mention
+
+DISEASES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]
+DRUGS = ["aspirin", "heparin", "codeine", "insulin"]
+UNKNOWN = ["zzyzx", "qwrtp", "xyloph", "vbnmk", "plokij"]
+
+
+@pytest.fixture(scope="module")
+def kb():
+    entities = [Entity(f"D{i}", name, (f"{name} disease",), ("T047",)) for i, name in enumerate(DISEASES)]
+    entities += [Entity(f"M{i}", name, (), ("T121",)) for i, name in enumerate(DRUGS)]
+    return KnowledgeBase(entities, redirects={"OLD": "D2"})
+
+
+@pytest.fixture
+def make_linker(kb):
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce())
+
+    def make(combiner=None, nil_model=None, **settings):
+        return Linker(kb, encoder, index, combiner or BestRow(), nil_model or ScoreThreshold(), **settings)
+
+    return make
+
+
+def ask(*surfaces, label=""):
+    return [cut_window(f"about {s} and more", 6, 6 + len(s), label=label) for s in surfaces]
+
+
+def documents(names, prefix):
+    """One document a name; D and M are in the KB."""
+    return [
+        Document(
+            f"{prefix}{i}", f"about {name} and more", [Mention(6, 6 + len(name), "X", (f"{prefix}{i}",))]
+        )
+        for i, name in enumerate(names)
+    ]
+
+
+def test_links_of_a_batch_are_those_of_single_queries(make_linker):
+    queries = ask("gout", "asthma disease", "malria", "zzyzx", "  ")
+    whole = make_linker().link(queries)
+    assert [link.kb_id for link in whole[:3]] == ["D2", "D1", "D4"]
+    assert (whole[4].kb_id, whole[4].candidates, whole[4].nil_score) == (NIL, [], 1.0)
+    for batch_size in (1, 2, 64):
+        for one, two in zip(whole, make_linker(batch_size=batch_size).link(queries), strict=True):
+            assert one.kb_id == two.kb_id
+            assert [c.entity_id for c in one.candidates] == [c.entity_id for c in two.candidates]
+            assert one.nil_score == pytest.approx(two.nil_score, abs=1e-5)
+    assert make_linker().link([]) == []
+
+
+def test_evidence_has_a_segment_for_each_query(make_linker):
+    queries = ask("gout", " ", "asthma")
+    table = make_linker(batch_size=2).evidence(queries)
+    assert len(table) == 3
+    assert (np.diff(table.offsets) > 0).tolist() == [True, False, True]
+    assert len(make_linker().evidence([])) == 0
+    assert len(make_linker().evidence(ask(" "))) == 1
+
+
+def test_threshold_and_its_default(make_linker):
+    linker = make_linker()
+    assert linker.nil_threshold is None
+    assert linker.link(ask("zzyzx"))[0].kb_id != NIL
+    linker.calibrated_threshold = 0.5
+    assert linker.link(ask("zzyzx"))[0].kb_id == NIL
+    linker.threshold = 5.0  # a setting wins over what was found
+    assert linker.nil_threshold == 5.0
+    assert linker.link(ask("zzyzx"))[0].kb_id != NIL
+
+
+def test_entity_types(make_linker):
+    linker = make_linker(entity_types={"DRUG": ["T121"], "NONE": []})
+    for label, expected in (("DRUG", "M"), ("OTHER", "D")):
+        link = linker.link(ask("gout", label=label))[0]
+        assert link.kb_id.startswith(expected)
+    assert {c.entity_id[0] for c in linker.link(ask("gout", label="DRUG"))[0].candidates} == {"M"}
+    assert linker.link(ask("gout", label="NONE"))[0].kb_id == NIL
+    with pytest.raises(PelError, match="PEL-E500.*T000.*T047"):
+        make_linker(entity_types={"X": ["T047", "T000"]})
+
+
+def test_one_encoding_for_two_labels(make_linker, monkeypatch):
+    linker = make_linker(entity_types={"DRUG": ["T121"]})
+    asked = []
+    encode = linker.encoder.encode_mentions
+    monkeypatch.setattr(linker.encoder, "encode_mentions", lambda m: asked.append(len(m)) or encode(m))
+    links = linker.link(ask("gout", "gout") + ask("gout", label="DRUG"))
+    assert asked == [1]
+    assert links[0] == links[1] and links[2].kb_id.startswith("M")
+
+
+def test_fit_learns_combiner_nil_model_and_threshold(make_linker):
+    linker = make_linker(LinearCombiner(), LogisticNil())
+    corpus = documents(DISEASES, "D") + documents(DRUGS, "M") + documents(UNKNOWN, "U")
+    linker.fit(corpus)
+    assert 0.0 < linker.calibrated_threshold < 1.0
+    assert linker.combiner.state() and linker.nil_model.state()
+    found = [linker.link([cut_window(d.text, d.mentions[0].start, d.mentions[0].end)])[0] for d in corpus]
+    assert [link.kb_id for link in found] == [
+        d.mentions[0].ids[0] if d.mentions[0].ids[0][0] != "U" else NIL for d in corpus
+    ]
+
+
+def test_fit_gives_the_combiner_linkable_mentions_only(make_linker):
+    seen = {}
+
+    class Recorder(BestRow):
+        def fit(self, table, gold):
+            seen["n"] = len(table)
+            seen["gold"] = [rows.tolist() for rows in gold]
+
+    linker = make_linker(Recorder())
+    corpus = documents(["zzyzx"], "U") + documents(["gout"], "D")
+    corpus[1].mentions = [Mention(6, 10, "", ("gone", "OLD", "D2", "D1"))]
+    linker.fit(corpus)
+    assert seen == {"n": 1, "gold": [[1, 2]]}  # redirected, distinct, known
+
+
+def test_fit_without_nil_keeps_the_threshold(make_linker, caplog):
+    linker = make_linker(LinearCombiner())
+    linker.calibrated_threshold = 0.25
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        linker.fit(documents(DISEASES, "D"))
+    assert "PEL-W500" in caplog.text
+    assert linker.calibrated_threshold == 0.25 and linker.combiner.state()
+
+
+def test_fit_needs_linkable_mentions(make_linker):
+    for corpus in ([], documents(UNKNOWN, "U")):
+        with pytest.raises(PelError, match="PEL-E501"):
+            make_linker().fit(corpus)
+
+
+def test_reranker_scores_the_candidates_anew(make_linker):
+    linker = make_linker()
+    plain = linker.link(ask("gout", " ", "asthma"))
+    linker.reranker = lambda queries, table, scores: -scores
+    turned = linker.link(ask("gout", " ", "asthma"))
+    assert turned[0].candidates[-1].entity_id == plain[0].kb_id == "D2"
+    assert turned[0].kb_id == plain[0].candidates[-1].entity_id
+    assert turned[1].kb_id == NIL
+
+
+def test_added_features_do_not_change_the_order_of_ties(kb):
+    twins = KnowledgeBase([Entity("B", "same"), Entity("A", "same")])
+    encoder = HashEmbed(width=32)
+    index = EntityIndex.build(twins, encoder, index=BruteForce())
+    linker = Linker(twins, encoder, index, BestRow(), ScoreThreshold())
+    first = linker.link(ask("same"))[0]
+    assert [c.score for c in first.candidates][0] == [c.score for c in first.candidates][1]
+    assert [linker.link(ask("same", "gout"))[0].kb_id for _ in range(3)] == [first.kb_id] * 3

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from spacy_pel.linking.tables import insert_empty, join_tables, ranking, take_mentions
+from spacy_pel.types import CandidateTable
+
+
+@pytest.fixture
+def table():
+    """Three mentions: candidates 10 11 | none | 12 13 14."""
+    return CandidateTable(
+        kb_rows=np.array([10, 11, 12, 13, 14]),
+        offsets=np.array([0, 2, 2, 5]),
+        features={"name": np.array([0.1, 0.2, 0.3, 0.4, 0.5], dtype=np.float32)},
+    )
+
+
+def rows(table):
+    return [table.kb_rows[i:j].tolist() for i, j in zip(table.offsets[:-1], table.offsets[1:], strict=True)]
+
+
+def names(table):
+    return [
+        table.features["name"][i:j].tolist()
+        for i, j in zip(table.offsets[:-1], table.offsets[1:], strict=True)
+    ]
+
+
+def test_join(table):
+    joined = join_tables([table, table])
+    assert rows(joined) == rows(table) * 2
+    assert names(joined) == names(table) * 2
+    assert rows(join_tables([table])) == rows(table)
+
+
+def test_take(table):
+    taken = take_mentions(table, np.array([2, 0, 1, 2]))
+    assert rows(taken) == [[12, 13, 14], [10, 11], [], [12, 13, 14]]
+    assert names(taken)[1] == names(table)[0]
+    assert len(take_mentions(table, np.array([], dtype=np.int64))) == 0
+
+
+def test_insert_empty(table):
+    wide = insert_empty(table, np.array([False, True, True, False, True, False]))
+    assert rows(wide) == [[], [10, 11], [], [], [12, 13, 14], []]
+
+
+def test_ranking_is_stable_and_cut(table):
+    scores = np.array([0.5, 0.9, 0.3, 0.7, 0.7], dtype=np.float32)
+    assert [order.tolist() for order in ranking(table, scores, 10)] == [[1, 0], [], [3, 4, 2]]
+    assert [order.tolist() for order in ranking(table, scores, 1)] == [[1], [], [3]]

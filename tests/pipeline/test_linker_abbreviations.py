@@ -1,0 +1,63 @@
+import pytest
+from spacy.tokens import Doc, Span
+
+from spacy_pel.pipeline.gold import gold_queries
+from spacy_pel.pipeline.mentions import long_forms
+from spacy_pel.types import Document, Mention
+
+from .conftest import NAME
+
+pytest.importorskip("scispacy")
+TEXT = "Huntington disease (HD) is rare. HD is inherited."
+
+
+@pytest.fixture
+def expanding(make_nlp):
+    nlp = make_nlp()
+    nlp.add_pipe("pel_abbreviation_detector", before=NAME)
+    return nlp
+
+
+def test_long_form_is_linked_and_the_text_stays(expanding, make_nlp):
+    plain = make_nlp(expand_abbreviations=False)
+    plain.add_pipe("pel_abbreviation_detector", before=NAME)
+    doc = expanding(TEXT)
+    assert doc.text == TEXT
+    assert [(e.text, e.kb_id_) for e in doc.ents] == [
+        ("Huntington disease", "C07"),
+        ("HD", "C07"),
+        ("HD", "C07"),
+    ]
+    assert [e.kb_id_ for e in plain(TEXT).ents] == ["C07", "C08", "C08"]  # HD is a name of hemodialysis
+
+
+def test_without_definition_or_detector_nothing_is_expanded(expanding, nlp):
+    assert [e.kb_id_ for e in expanding("HD was started.").ents] == ["C08"]
+    assert [e.kb_id_ for e in nlp(TEXT).ents] == ["C07", "C08", "C08"]
+
+
+def test_batches_keep_the_definitions_of_each_document_apart(expanding):
+    docs = list(expanding.pipe([TEXT, "HD was started.", TEXT]))
+    assert [[e.kb_id_ for e in doc.ents][-1] for doc in docs] == ["C07", "C08", "C07"]
+
+
+def test_gold_mentions_are_asked_about_in_the_same_way(expanding, make_nlp):
+    document = Document("1", TEXT, [Mention(20, 22, "X", ("C07",)), Mention(0, 10, "X", ("C07",))])
+    queries = gold_queries(expanding)(document)
+    assert [query.surface for query in queries] == ["Huntington disease", "Huntington"]
+    assert expanding.get_pipe(NAME).linker.link(queries)[0].kb_id == "C07"
+    expanding.get_pipe(NAME).expand_abbreviations = False
+    assert [query.surface for query in gold_queries(expanding)(document)] == ["HD", "Huntington"]
+    assert [query.surface for query in gold_queries(make_nlp())(document)] == ["HD", "Huntington"]
+
+
+def test_scispacy_form_with_spans(nlp):
+    for owner, name in ((Doc, "abbreviations"), (Span, "long_form")):
+        if not owner.has_extension(name):
+            owner.set_extension(name, default=None)
+    doc = nlp.make_doc(TEXT)
+    assert long_forms(doc) == {}
+    short = doc[3:4]
+    short._.long_form = doc[0:2]
+    doc._.abbreviations = [short]
+    assert long_forms(doc) == {"HD": "Huntington disease"}

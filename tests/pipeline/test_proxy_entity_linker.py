@@ -1,0 +1,259 @@
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+
+from spacy_pel.errors import PelError
+from spacy_pel.types import NIL, Entity
+
+from .conftest import NAME, PLAIN, TEXTS, links, make_doc
+
+
+def test_links_and_candidates(nlp):
+    doc = nlp(TEXTS[0])
+    assert [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents] == [
+        ("Aspirin", "CHEMICAL", "C02"),
+        ("heart attack", "DISEASE", "C01"),
+        ("headache", "DISEASE", "C03"),
+    ]
+    for ent in doc.ents:
+        ids = [entity_id for entity_id, _ in ent._.pel_candidates]
+        scores = [score for _, score in ent._.pel_candidates]
+        assert ids[0] == ent.kb_id_ and len(set(ids)) == len(ids)
+        assert scores == sorted(scores, reverse=True)
+        assert isinstance(ent._.pel_nil_score, float)
+        assert all(type(pair) is list and type(pair[1]) is float for pair in ent._.pel_candidates)
+
+
+def test_uninitialized_component_says_so():
+    nlp = spacy.blank("en")
+    linker = nlp.add_pipe(NAME, config=PLAIN)
+    for use in (
+        lambda: nlp("text"),
+        lambda: list(nlp.pipe(["text"])),
+        lambda: linker.kb,
+        lambda: linker.add_entities([]),
+        lambda: nlp.to_bytes(),
+        lambda: nlp.initialize(),
+    ):
+        with pytest.raises(PelError, match="PEL-E502.*nlp.initialize"):
+            use()
+
+
+def test_default_config_needs_no_weights_and_survives_as_text():
+    nlp = spacy.blank("en")
+    nlp.add_pipe(NAME)
+    again = spacy.util.load_config_from_str(nlp.config.to_str())
+    assert again.to_str() == nlp.config.to_str()
+    assert spacy.blank("en").from_config(again).config.to_str() == nlp.config.to_str()
+
+
+def test_initialize_from_config(make_nlp):
+    nlp = make_nlp(ruler=False)
+    again = spacy.blank("en").from_config(spacy.util.load_config_from_str(nlp.config.to_str()))
+    again.initialize()
+    doc = make_doc(again, ("Aspirin", "CHEMICAL"))
+    assert again.get_pipe(NAME)(doc).ents[0].kb_id_ == "C02"
+
+
+@pytest.mark.parametrize(
+    ("setting", "code"),
+    [
+        ({"top_k": 0}, "E507"),
+        ({"batch_size": 0}, "E507"),
+        ({"reranker": {"some": "ranker"}}, "E503"),
+        ({"max_length": 64}, "E504"),  # HashEmbed has no such limit
+        ({"entity_types": {"DISEASE": ["T999"]}}, "E500"),
+    ],
+)
+def test_settings_that_cannot_be_used(make_nlp, setting, code):
+    with pytest.raises(PelError, match=f"PEL-{code}"):
+        make_nlp(**setting)
+
+
+@pytest.mark.parametrize("setting", [{"no_such_setting": 1}, {"top_k": "many"}, {"row_kinds": ["title"]}])
+def test_config_is_checked(make_nlp, setting):
+    with pytest.raises(ValueError, match=next(iter(setting))):
+        make_nlp(**setting)
+
+
+def test_unusual_documents(nlp):
+    linker = nlp.get_pipe(NAME)
+    assert len(linker(Doc(nlp.vocab))) == 0
+    assert linker(make_doc(nlp, ("cold", "X"))).ents[0].kb_id_ in ("C04", "C05")
+    assert linker(make_doc(nlp, "no", "mentions")).ents == ()
+    blank = linker(make_doc(nlp, "a", (" \n", "X"), ("Aspirin", "X")))
+    assert [(ent.kb_id_, len(ent._.pel_candidates) > 0) for ent in blank.ents] == [
+        (NIL, False),
+        ("C02", True),
+    ]
+    assert blank.ents[0]._.pel_nil_score == 1.0
+    odd = linker(make_doc(nlp, "👩‍⚕️👩‍⚕️", ("🧬", "X"), "عن", ("قلب", "X"), "é́", ("heart attack", "X")))
+    assert [ent.kb_id_ for ent in odd.ents] == ["C10", "C09", "C01"]
+
+
+def test_many_mentions_in_a_long_document(nlp):
+    words = ["cold", "and"] + ["word"] * 38
+    doc = Doc(nlp.vocab, words=words * 5_000)
+    assert len(doc) == 200_000
+    doc.ents = [Span(doc, start, start + 1, label="DISEASE") for start in range(0, len(doc), 40)]
+    nlp.get_pipe(NAME)(doc)
+    assert len(doc.ents) == 5_000
+    assert {ent.kb_id_ for ent in doc.ents} <= {"C04", "C05"}
+    assert all(ent._.pel_candidates for ent in doc.ents)
+
+
+def test_batch_is_as_single_and_twice_as_once(make_nlp):
+    nlp = make_nlp(batch_size=2)
+    single = [links(nlp(text)) for text in TEXTS]
+    assert sum(map(len, single)) == 8
+    assert [links(doc) for doc in nlp.pipe(TEXTS)] == single
+    assert [links(doc) for doc in nlp.pipe(TEXTS, batch_size=1)] == single
+    docs = list(nlp.pipe(TEXTS))
+    assert [links(doc) for doc in nlp.get_pipe(NAME).pipe(docs)] == single
+
+
+def test_pipe_is_a_stream_that_batches_mentions_of_several_documents(make_nlp, monkeypatch):
+    nlp = make_nlp(batch_size=3)
+    linker = nlp.get_pipe(NAME)
+    asked = []
+    encode = linker.encoder.encode_mentions
+    monkeypatch.setattr(linker.encoder, "encode_mentions", lambda m: asked.append(len(m)) or encode(m))
+    pulled = []
+    texts = (pulled.append(number) or f"{number}: a cold and Aspirin" for number in range(100))
+    stream = linker.pipe(nlp.get_pipe("entity_ruler")(nlp.make_doc(text)) for text in texts)
+    next(stream)
+    assert pulled == [0, 1]  # two documents have the three mentions of a batch, and more
+    assert asked == [3, 1]
+
+
+def test_same_mention_in_same_text_is_encoded_once(nlp, monkeypatch):
+    linker = nlp.get_pipe(NAME)
+    asked = []
+    encode = linker.encoder.encode_mentions
+    monkeypatch.setattr(linker.encoder, "encode_mentions", lambda m: asked.extend(m) or encode(m))
+    docs = list(nlp.pipe(["A cold."] * 5 + ["The cold."]))
+    assert len(asked) == 2
+    assert len({str(links(doc)) for doc in docs[:5]}) == 1
+
+
+def test_nil_is_what_lies_above_the_threshold(make_nlp):
+    doc = make_nlp()(TEXTS[4])
+    nil_scores = {ent.text: ent._.pel_nil_score for ent in doc.ents}
+    assert all(ent.kb_id_ != NIL for ent in doc.ents)  # nothing is calibrated: no mention is NIL
+    assert nil_scores["zzyzx"] > nil_scores["Aspirin"]
+    threshold = (nil_scores["zzyzx"] + max(s for text, s in nil_scores.items() if text != "zzyzx")) / 2
+    ids = {ent.text: ent.kb_id_ for ent in make_nlp(threshold=threshold)(TEXTS[4]).ents}
+    assert ids["zzyzx"] == NIL and NIL not in (ids["Aspirin"], ids["cold"], ids["Huntington disease"])
+    exact = {ent.text: ent.kb_id_ for ent in make_nlp(threshold=nil_scores["zzyzx"])(TEXTS[4]).ents}
+    assert exact["zzyzx"] != NIL  # not above, but at the threshold
+    assert {ent.kb_id_ for ent in make_nlp(threshold=-1.0)(TEXTS[4]).ents} == {NIL}
+
+
+def test_top_k_shortens_the_candidates_and_nothing_else(make_nlp):
+    combiner = {"@pel_combiners": "spacy-pel.LinearCombiner.v1"}
+    long = make_nlp(combiner=combiner)(TEXTS[0])
+    short = make_nlp(combiner=combiner, top_k=2)(TEXTS[0])
+    assert len(long.ents[0]._.pel_candidates) > 2
+    for one, two in zip(links(long), links(short), strict=True):
+        assert two == (*one[:3], one[3][:2], one[4])
+
+
+def test_settings_can_be_changed_in_use(nlp):
+    linker = nlp.get_pipe(NAME)
+    linker.top_k, linker.threshold = 1, -1.0
+    ent = nlp("Aspirin").ents[0]
+    assert ent.kb_id_ == NIL and len(ent._.pel_candidates) == 1
+
+
+def test_overwrite(make_nlp):
+    for overwrite, expected in ((True, ["C02", "C05"]), (False, ["KEEP", "C05"])):
+        nlp = make_nlp(overwrite=overwrite, entity_types={"DISEASE": ["T047"]})
+        doc = make_doc(nlp, ("Aspirin", "CHEMICAL"), "against", ("cold", "DISEASE"))
+        doc[0].ent_kb_id_ = "KEEP"
+        assert [ent.kb_id_ for ent in nlp.get_pipe(NAME)(doc).ents] == expected
+        assert [ent.label_ for ent in doc.ents] == ["CHEMICAL", "DISEASE"]
+
+
+def test_labels_discard(make_nlp):
+    nlp = make_nlp(labels_discard=["DISEASE"])
+    doc = nlp(TEXTS[0])
+    assert [ent.kb_id_ for ent in doc.ents] == ["C02", "", ""]
+    assert [ent._.pel_nil_score is None for ent in doc.ents] == [False, True, True]
+    assert doc.ents[1]._.pel_candidates == []
+
+
+def test_entity_types_filter_before_ranking(make_nlp):
+    diseases = make_nlp(entity_types={"DISEASE": ["T047"]})("a cold and Aspirin")
+    assert [ent.kb_id_ for ent in diseases.ents] == ["C05", "C02"]
+    assert {c[0] for c in diseases.ents[0]._.pel_candidates} == {"C01", "C05", "C06", "C07"}
+    assert len(diseases.ents[1]._.pel_candidates) > 4  # CHEMICAL is not in the map: no filter
+    weather = make_nlp(entity_types={"DISEASE": ["T070", "T023"]})("a cold")
+    assert [c[0] for c in weather.ents[0]._.pel_candidates] == ["C04", "C09"]
+    none = make_nlp(entity_types={"DISEASE": []})("a cold")
+    assert (none.ents[0].kb_id_, none.ents[0]._.pel_candidates) == (NIL, [])
+
+
+def test_spans_key(make_nlp):
+    nlp = make_nlp(ruler=False, spans_key="mentions")
+    doc = make_doc(nlp, ("heart attack", "DISEASE"), "Aspirin")
+    doc.spans["mentions"] = [Span(doc, 0, 2, "A"), Span(doc, 0, 1, "B"), Span(doc, 2, 3, "C")]
+    doc.spans["others"] = [Span(doc, 2, 3, "C")]
+    nlp.get_pipe(NAME)(doc)
+    assert [span.kb_id_ for span in doc.spans["mentions"]] == ["C01", "C09", "C02"]
+    assert doc.spans["mentions"][2]._.pel_candidates[0][0] == "C02"
+    assert doc.spans["others"][0].kb_id_ == "" and doc.ents[0].kb_id_ == ""
+    assert nlp("no such group").spans.get("mentions") is None
+    again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    assert [span.kb_id_ for span in again.spans["mentions"]] == ["C01", "C09", "C02"]
+
+
+def test_add_entities_are_linkable_at_once(nlp):
+    linker = nlp.get_pipe(NAME)
+    linker.threshold = 0.5
+    assert nlp("zzyzx").ents[0].kb_id_ == NIL
+    linker.add_entities(
+        [
+            Entity("N1", "Zzyzx syndrome", ("zzyzx",), ("T047",)),
+            Entity("C02", "Acetylsalicylic acid", ("ASA",), ("T121",)),
+        ]
+    )
+    assert nlp("zzyzx").ents[0].kb_id_ == "N1"
+    assert linker.kb["N1"].canonical_name == "Zzyzx syndrome"
+    assert linker.kb["C02"].aliases == ("ASA",)
+    assert nlp("Aspirin").ents[0].kb_id_ == NIL  # has lost that name
+
+
+def test_set_annotations_writes_what_predict_found(nlp):
+    doc = make_doc(nlp, ("Aspirin", "CHEMICAL"))
+    linker = nlp.get_pipe(NAME)
+    found = linker.predict([doc])
+    assert doc.ents[0].kb_id_ == "" and doc.ents[0]._.pel_nil_score is None  # predict does not write
+    assert found[0][0].kb_id == "C02"
+    linker.set_annotations([doc], found)
+    assert doc.ents[0].kb_id_ == "C02"
+
+
+def test_error_handler_decides(nlp, monkeypatch):
+    linker = nlp.get_pipe(NAME)
+    encode = linker.encoder.encode_mentions
+
+    def fail(mentions):
+        if any("boom" in mention.text for mention in mentions):
+            raise ValueError("boom")
+        return encode(mentions)
+
+    monkeypatch.setattr(linker.encoder, "encode_mentions", fail)
+    with pytest.raises(ValueError, match="boom"):
+        nlp("cold boom")
+    failed = []
+    nlp.set_error_handler(lambda name, proc, docs, error: failed.extend(doc.text for doc in docs))
+    texts = ["cold", "cold boom", "cold rain"]
+    assert [doc.text for doc in nlp.pipe(texts, batch_size=1)] == ["cold", "cold rain"]
+    assert failed == ["cold boom"]
+
+
+def test_extensions_are_not_forced(make_nlp):
+    make_nlp()
+    before = Span.get_extension("pel_candidates")
+    make_nlp()
+    assert Span.get_extension("pel_candidates") is before

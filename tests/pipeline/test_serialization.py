@@ -1,0 +1,222 @@
+"""Round trips. Each loads into an object that was made differently and compares what it finds."""
+
+import logging
+import pickle
+import shutil
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import NIL, Document, Entity, Mention
+
+from .conftest import NAME, PLAIN, TEXTS, links
+
+FITTED = {
+    "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},
+    "nil_model": {"@pel_nil": "spacy-pel.LogisticNil.v1"},
+}
+KNOWN = [("heart attack", "C01"), ("aspirin", "C02"), ("headache", "C03"), ("hart atack", "C01")]
+KNOWN += [("hedache", "C03"), ("DNA", "C10"), ("aspirine", "C02"), ("diabetes", "C06")]
+UNKNOWN = ["zzyzx", "qwrtp", "brrzk", "vbnmk", "plokij"]
+
+
+def dev_set():
+    texts = [(text, (entity_id,)) for text, entity_id in KNOWN] + [(text, ()) for text in UNKNOWN]
+    return [Document(t, f"A {t} case", [Mention(2, 2 + len(t), "X", ids)]) for t, ids in texts]
+
+
+@pytest.fixture
+def trained(make_nlp):
+    """A calibrated pipeline whose KB has got an entity more than the one on the disk."""
+    nlp = make_nlp(**FITTED)
+    linker = nlp.get_pipe(NAME)
+    linker.calibrate(nlp, dev_set())
+    linker.add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
+    ids = [ent.kb_id_ for ent in nlp(TEXTS[4]).ents]
+    assert "C07" in ids and NIL in ids  # what is to survive says both
+    return nlp
+
+
+@pytest.fixture
+def expected(trained):
+    return [links(doc) for doc in trained.pipe(TEXTS)]
+
+
+@pytest.fixture
+def other(make_nlp):
+    """The same config, but another KB and nothing learned."""
+
+    def make():
+        nlp = make_nlp(**FITTED)
+        kb = KnowledgeBase([Entity("X1", "Aspirin"), Entity("X2", "zzyzx")])
+        nlp.get_pipe(NAME).initialize(lambda: [], kb_loader=lambda: kb)
+        nlp.get_pipe(NAME).encoder._width = 32  # comes back with the encoder
+        return nlp
+
+    return make
+
+
+def found(nlp):
+    return [links(doc) for doc in nlp.pipe(TEXTS)]
+
+
+def test_disk(trained, expected, other, tmp_path):
+    trained.to_disk(tmp_path / "pipeline")
+    assert sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir()) == [
+        "cfg.json",
+        "encoder",
+        "index",
+        "kb",
+    ]
+    assert found(spacy.load(tmp_path / "pipeline")) == expected
+    assert found(other().from_disk(tmp_path / "pipeline")) == expected
+
+
+def test_a_moved_folder_loads(trained, expected, tmp_path):
+    trained.to_disk(tmp_path / "first")
+    shutil.move(tmp_path / "first", tmp_path / "second")
+    assert found(spacy.load(tmp_path / "second")) == expected
+
+
+def test_disk_over_the_folder_it_came_from(trained, tmp_path):
+    trained.to_disk(tmp_path / "pipeline")
+    nlp = spacy.load(tmp_path / "pipeline")
+    nlp.get_pipe(NAME).add_entities([Entity("N2", "zzyzx", (), ("T047",))])
+    nlp.to_disk(tmp_path / "pipeline")
+    for same in (nlp, spacy.load(tmp_path / "pipeline")):
+        assert [ent.kb_id_ for ent in same("zzyzx").ents] == ["N2"]
+        assert [ent.kb_id_ for ent in same("HD of Aspirin").ents][1] == "C02"
+
+
+def test_bytes(trained, expected, other):
+    data = trained.to_bytes()
+    assert found(other().from_bytes(data)) == expected
+    blank = spacy.blank("en").from_config(trained.config)
+    assert found(blank.from_bytes(data)) == expected
+
+
+def test_component_bytes_can_leave_parts_out(trained, expected, make_nlp):
+    linker = trained.get_pipe(NAME)
+    data = linker.to_bytes(exclude=["encoder"])
+    assert len(data) < len(linker.to_bytes())
+    nlp = make_nlp(**FITTED)
+    nlp.get_pipe(NAME).from_bytes(data)
+    assert found(nlp) == expected
+
+
+def test_pickle(trained, expected):
+    linker = trained.get_pipe(NAME)
+    again = pickle.loads(pickle.dumps(trained))
+    assert found(again) == expected
+    copied = again.get_pipe(NAME)
+    assert (copied.name, copied.linker.nil_threshold) == (NAME, linker.linker.nil_threshold)
+    copied.add_entities([Entity("N9", "zzyzx")])
+    assert "N9" not in linker.kb
+
+
+def test_pickle_of_a_saved_pipeline_and_of_an_empty_one(trained, expected, tmp_path):
+    trained.to_disk(tmp_path / "pipeline")
+    assert found(pickle.loads(pickle.dumps(spacy.load(tmp_path / "pipeline")))) == expected
+    nlp = spacy.blank("en")
+    nlp.add_pipe(NAME, config=PLAIN)
+    with pytest.raises(PelError, match="PEL-E502"):
+        pickle.loads(pickle.dumps(nlp))("text")
+
+
+def test_docbin_and_doc_bytes(trained, expected):
+    docs = list(trained.pipe(TEXTS))
+    store = DocBin(docs=docs, store_user_data=True)
+    vocab = spacy.blank("en").vocab  # does not know the ids' strings
+    assert [links(doc) for doc in DocBin().from_bytes(store.to_bytes()).get_docs(vocab)] == expected
+    again = [Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes()) for doc in docs]
+    assert [links(doc) for doc in again] == expected
+
+
+def test_another_vocab(trained, expected, tmp_path):
+    trained.to_disk(tmp_path / "pipeline")
+    vocab = spacy.blank("en").vocab
+    for number in range(50):
+        vocab.strings.add(f"another string {number}")
+    assert found(spacy.load(tmp_path / "pipeline", vocab=vocab)) == expected
+
+
+def test_settings_given_to_load_win(trained, tmp_path):
+    trained.to_disk(tmp_path / "pipeline")
+
+    def ids(**settings):
+        config = {f"components.{NAME}.{key}": value for key, value in settings.items()}
+        doc = spacy.load(tmp_path / "pipeline", config=config)(TEXTS[4])
+        return [ent.kb_id_ for ent in doc.ents], len(doc.ents[0]._.pel_candidates)
+
+    saved, n_saved = ids()
+    assert NIL in saved and n_saved > 3
+    assert NIL not in ids(threshold=1.0)[0]
+    assert set(ids(threshold=-1.0)[0]) == {NIL}
+    assert ids(top_k=3) == (saved, 3)
+    assert ids(labels_discard=["DISEASE"])[0][1] == ""
+
+
+def test_given_threshold_is_saved_as_a_setting(trained, tmp_path):
+    trained.to_disk(tmp_path / "one")
+    nlp = spacy.load(tmp_path / "one", config={f"components.{NAME}.threshold": -1.0})
+    nlp.to_disk(tmp_path / "two")
+    assert spacy.load(tmp_path / "two")("cold").ents[0].kb_id_ == NIL
+    back = spacy.load(tmp_path / "two", config={f"components.{NAME}.threshold": None})
+    assert found(back) == found(trained)
+
+
+def test_calibration_of_another_combiner_is_not_used(trained, tmp_path, caplog):
+    trained.to_disk(tmp_path / "pipeline")
+    config = {f"components.{NAME}.combiner": PLAIN["combiner"]}
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        nlp = spacy.load(tmp_path / "pipeline", config=config)
+    assert "PEL-W501" in caplog.text and "BestRow" in caplog.text
+    assert nlp.get_pipe(NAME).linker.nil_threshold is None
+
+
+def test_exclude(trained, expected, tmp_path):
+    trained.to_disk(tmp_path / "pipeline")
+    assert NAME not in spacy.load(tmp_path / "pipeline", exclude=[NAME]).pipe_names
+    disabled = spacy.load(tmp_path / "pipeline", disable=[NAME])
+    assert disabled(TEXTS[0]).ents[0].kb_id_ == ""
+    disabled.enable_pipe(NAME)
+    assert found(disabled) == expected
+
+
+def test_broken_folders_are_named(trained, tmp_path):
+    def broken(name, damage):
+        path = tmp_path / name
+        trained.to_disk(path)
+        damage(path / NAME)
+        with pytest.raises(PelError) as err:
+            spacy.load(path)
+        assert "\n" not in str(err.value)
+        return str(err.value)
+
+    assert "kb" in broken("a", lambda path: shutil.rmtree(path / "kb"))
+    assert "index" in broken("b", lambda path: shutil.rmtree(path / "index"))
+    assert "hash_embed.json" in broken("c", lambda path: shutil.rmtree(path / "encoder"))
+    assert "cfg.json" in broken("d", lambda path: (path / "cfg.json").unlink())
+
+    def truncate(path):
+        file = max((path / "index").iterdir(), key=lambda file: file.stat().st_size)
+        file.write_bytes(file.read_bytes()[:-40])
+
+    assert "index" in broken("e", truncate)
+    other = KnowledgeBase([Entity("X1", "Aspirin")])
+    assert "spacy-pel index" in broken("f", lambda path: other.to_disk(path / "kb"))
+
+
+def test_too_large_for_bytes(trained, monkeypatch):
+    monkeypatch.setattr("spacy_pel.pipeline.folder_bytes._LIMIT", 1000)
+    with pytest.raises(PelError, match="PEL-E505.*to_disk"):
+        trained.to_bytes()
+
+
+def test_foreign_bytes(make_nlp):
+    for data in (b"", b"nonsense", b"\xc1", b"\x93\x01\x02\x03"):
+        with pytest.raises(PelError, match="PEL-E508"):
+            make_nlp().get_pipe(NAME).from_bytes(data)
