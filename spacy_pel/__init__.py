@@ -1,5 +1,62 @@
+"""Biomedical entity linking for spaCy. The names below are loaded when they are first used."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Dict, List
+
 from .about import __version__
+from .errors import PelError
 from .registry import registry
 from .types import NIL, Candidate, Document, Entity, Mention
 
-__all__ = ["NIL", "Candidate", "Document", "Entity", "Mention", "__version__", "registry"]
+if TYPE_CHECKING:
+    from .encoders import load_encoder
+    from .encoders.bi_encoder import BiEncoder
+    from .evaluation import evaluate, evaluate_end_to_end
+    from .indexes import EntityIndex
+    from .kb import KnowledgeBase
+    from .linking import Linker, MentionQuery
+    from .pipeline.proxy_entity_linker import ProxyEntityLinker
+
+_LAZY: Dict[str, str] = {
+    "BiEncoder": ".encoders.bi_encoder",
+    "EntityIndex": ".indexes",
+    "KnowledgeBase": ".kb",
+    "Linker": ".linking",
+    "MentionQuery": ".linking",
+    "ProxyEntityLinker": ".pipeline.proxy_entity_linker",
+    "evaluate": ".evaluation",
+    "evaluate_end_to_end": ".evaluation",
+    "load_encoder": ".encoders",
+}
+
+__all__ = [
+    "NIL",
+    "BiEncoder",
+    "Candidate",
+    "Document",
+    "Entity",
+    "EntityIndex",
+    "KnowledgeBase",
+    "Linker",
+    "Mention",
+    "MentionQuery",
+    "PelError",
+    "ProxyEntityLinker",
+    "__version__",
+    "evaluate",
+    "evaluate_end_to_end",
+    "load_encoder",
+    "registry",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    value = getattr(import_module(_LAZY[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})

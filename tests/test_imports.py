@@ -1,0 +1,109 @@
+"""Imports point one way, and importing the package or the factory stays cheap."""
+
+import ast
+import subprocess
+import sys
+from importlib.util import resolve_name
+from pathlib import Path
+from typing import Iterator, Tuple
+
+import pytest
+
+import spacy_pel
+
+ROOT = Path(spacy_pel.__file__).parent
+# An import may only point to the same layer or to one further up in this list.
+LAYERS = [
+    ("about", "types", "errors", "registry", "util"),
+    ("kb", "data"),
+    ("text",),
+    ("encoders",),
+    ("losses",),
+    ("indexes",),
+    ("negatives",),
+    ("combiners", "nil"),
+    ("linking",),
+    ("evaluation",),
+    ("training",),
+    ("pipeline",),
+    ("cli",),
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT)
+HEAVY = ("faiss", "transformers", "scispacy", "sklearn", "matplotlib", "pyarrow")
+
+
+def layer_of(module: str) -> str:
+    """RETURNS (str): "kb" for "spacy_pel.kb.knowledge_base"; "" for others."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "spacy_pel" and len(parts) > 1 else ""
+
+
+def imported_by(path: Path) -> Iterator[Tuple[str, int]]:
+    """YIELDS (Tuple[str, int]): full names of what a file imports, anywhere in it, and the line."""
+    package = ".".join(["spacy_pel", *path.relative_to(ROOT).parent.parts])
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield name.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            module = (
+                resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module
+            )
+            for name in node.names:  # "from .. import kb" names a module, too
+                yield f"{module}.{name.name}", node.lineno
+
+
+def test_every_folder_has_its_place():
+    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()}
+    assert folders <= set(RANK)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_imports_point_one_way(path):
+    own = RANK[path.relative_to(ROOT).parts[0]]
+    wrong = [
+        f"line {line}: {module}"
+        for module, line in imported_by(path)
+        if layer_of(module) in RANK and RANK[layer_of(module)] > own
+    ]
+    assert not wrong
+
+
+def test_base_modules_import_nothing_above_them():
+    for name in LAYERS[0]:
+        for path in [ROOT / f"{name}.py"] if name != "util" else (ROOT / "util").glob("*.py"):
+            assert {layer_of(m) for m, _ in imported_by(path)} <= {"", *LAYERS[0]}, path
+
+
+def test_the_check_sees_relative_and_absolute_imports(tmp_path, monkeypatch):
+    file = tmp_path / "kb" / "wrong.py"
+    file.parent.mkdir()
+    file.write_text("from ..indexes import EntityIndex\nfrom .. import cli\nimport spacy_pel.linking\n")
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    found = [layer_of(module) for module, _ in imported_by(file)]
+    assert found == ["indexes", "cli", "linking"]
+
+
+def modules_after(statement: str) -> set:
+    code = f"{statement}\nimport sys; print(' '.join(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(result.stdout.split())
+
+
+def test_import_is_cheap():
+    # spaCy itself brings torch where it is installed: what counts is what we add
+    loaded = modules_after("import spacy_pel, spacy_pel.pipeline.factory")
+    assert loaded.isdisjoint(HEAVY)
+    ours = [module for module in loaded if layer_of(module) not in {"", "pipeline", *LAYERS[0]}]
+    assert not ours
+    sources = [ROOT / "__init__.py", ROOT / "pipeline" / "factory.py"]
+    assert all(not module.startswith("torch") for path in sources for module, _ in imported_by(path))
+
+
+def test_public_names():
+    for name in spacy_pel.__all__:
+        assert getattr(spacy_pel, name) is not None
+    assert set(spacy_pel.__all__) <= set(dir(spacy_pel))
+    with pytest.raises(AttributeError, match="no_such_name"):
+        spacy_pel.no_such_name  # noqa: B018

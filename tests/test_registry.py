@@ -1,0 +1,106 @@
+"""What setup.cfg publishes and what the decorators register is the same."""
+
+import ast
+import inspect
+import re
+from collections import Counter
+from configparser import ConfigParser
+from importlib.metadata import distribution
+from pathlib import Path
+
+import catalogue
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.util import registry as spacy_registry
+
+import spacy_pel
+from spacy_pel import registry
+
+PACKAGE = Path(spacy_pel.__file__).parent
+OBJECT = re.compile(r"^spacy-pel\.[A-Z][A-Za-z0-9]*\.v\d+$")
+FUNCTION = re.compile(r"^spacy-pel\.[a-z][a-z0-9_]*\.v\d+$")
+FACTORY = re.compile(r"^[a-z][a-z0-9_]*$")
+
+
+def published():
+    """RETURNS (list): (group, name, "module:function") of the installed package."""
+    points = distribution("spacy-pel").entry_points
+    return sorted((p.group, p.name, p.value) for p in points if p.group.startswith("spacy_"))
+
+
+def decorated():
+    """RETURNS (list): (group, name, "module:function") of all decorators in the source."""
+    found = []
+    for path in PACKAGE.rglob("*.py"):
+        module = ".".join(["spacy_pel", *path.relative_to(PACKAGE).with_suffix("").parts])
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+            for call in getattr(node, "decorator_list", []):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
+                    owner = ast.unparse(call.func.value)
+                    if owner in ("registry", "spacy.registry", "spacy_registry", "Language"):
+                        kind = "factories" if owner == "Language" else call.func.attr
+                        found.append(
+                            (f"spacy_{kind}", ast.literal_eval(call.args[0]), f"{module}:{node.name}")
+                        )
+    return sorted(found)
+
+
+def test_published_is_what_is_decorated():
+    assert [entry for entry in published() if entry[0] != "spacy_cli"] == decorated()
+
+
+def test_setup_cfg_is_installed():
+    path = PACKAGE.parent / "setup.cfg"
+    if not path.is_file():
+        pytest.skip("the sources are not beside the installed package")
+    config = ConfigParser(delimiters=("=",))
+    config.optionxform = str
+    config.read(path, encoding="utf8")
+    written = []
+    for group, lines in config["options.entry_points"].items():
+        if group.startswith("spacy_"):
+            written += [(group, *map(str.strip, line.split("=", 1))) for line in lines.split("\n") if line]
+    assert sorted(written) == published()
+
+
+def test_no_name_twice():
+    counts = Counter((group, name) for group, name, _ in decorated())
+    assert [entry for entry, count in counts.items() if count > 1] == []
+
+
+@pytest.mark.parametrize(("group", "name", "value"), published(), ids=lambda value: value)
+def test_resolves_to_the_decorated_function(group, name, value):
+    point = next(p for p in distribution("spacy-pel").entry_points if (p.group, p.name) == (group, name))
+    function = point.load()
+    if group == "spacy_factories":
+        spacy.blank("en")  # reads the factories
+        assert FACTORY.match(name) and Language.has_factory(name)
+        return
+    if group == "spacy_cli":
+        assert name == "pel"
+        return
+    table = getattr(registry, group.removeprefix("spacy_"), None)
+    if table is None:
+        table = getattr(spacy_registry, group.removeprefix("spacy_"))
+    assert table.get(name) is function
+    if name[len("spacy-pel.")].isupper():
+        assert OBJECT.match(name)
+    else:
+        assert FUNCTION.match(name)
+        assert group in ("spacy_scorers", "spacy_callbacks")  # these registries hold builders of functions
+    assert function.__doc__, "the reader of the config needs to know what its settings mean"
+    for parameter in inspect.signature(function).parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty, "spaCy checks configs by annotations"
+        assert not isinstance(parameter.annotation, str), "a postponed annotation switches the check off"
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_spacy_knows_our_registries(name):
+    assert getattr(spacy_registry, name) is getattr(registry, name)
+    assert getattr(registry, name).namespace == ("spacy", name)
+
+
+def test_nothing_of_ours_is_registered_elsewhere():
+    ours = {path for path in catalogue.REGISTRY if path[-1].startswith("spacy-pel.")}
+    assert {path[-2] for path in ours} <= {group.removeprefix("spacy_") for group, _, _ in published()}
