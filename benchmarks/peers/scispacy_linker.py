@@ -59,7 +59,7 @@ class ScispacyLinker:
         # the steps of scispacy.candidate_generation.create_tfidf_ann_index
         names = sorted(sci_kb.alias_to_cuis)
         vectorizer = TfidfVectorizer(
-            analyzer="char_wb", ngram_range=(3, 3), min_df=min(10, len(names)), dtype=np.float32
+            analyzer="char_wb", ngram_range=(3, 3), min_df=_min_df(len(names)), dtype=np.float32
         )
         vectors = vectorizer.fit_transform(names)
         filled = np.diff(vectors.indptr) > 0
@@ -81,3 +81,7 @@ class ScispacyLinker:
             ranked = sorted(scored, key=lambda pair: -pair[1])[: self.top_k]
             distinct.append(Answer(ranked, 1 - ranked[0][1] if ranked else 1.0))
         return [distinct[row] for row in rows]
+
+
+def _min_df(n_names: int) -> int:
+    return 10 if n_names >= 1000 else 1  # in a toy KB no n-gram occurs ten times

@@ -6,6 +6,7 @@ import traceback
 from typing import Any, List, Type
 
 import typer
+from catalogue import RegistryError
 from typer.core import TyperGroup
 
 from ..errors import PelError
@@ -37,7 +38,7 @@ class PelGroup(TyperGroup):
             _fail(f"{message.rstrip('.')}. Try: {where.command_path} --help", err, ctx)
         except (BrokenPipeError, KeyboardInterrupt):
             raise
-        except PelError as err:
+        except (PelError, RegistryError) as err:  # the latter: a config names an unknown part
             _fail(str(err), err, ctx)
         except OSError as err:
             parts = [str(part) for part in (err.strerror, err.filename) if part]

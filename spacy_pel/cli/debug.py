@@ -60,13 +60,15 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
         seen |= facts.pop("ids")
         result.update({f"{name}.{key}": value for key, value in facts.items()})
     training = settings.pel.training
-    examples = min(result["train.in_kb"], training.limit or result["train.in_kb"])
+    mentions = min(result["train.in_kb"], training.limit or result["train.in_kb"])
+    share = settings.pel.positives.alias_share
+    examples = round(mentions / (1 - share))  # with names without context
     batches = -(-examples // training.batch_size)
     updates = training.max_epochs * max(1, batches // training.accumulate_gradient)
     result["parts"] = {
         name: type(getattr(settings.pel, name)).__name__ for name in ("encoder", "loss", "negatives")
     }
-    result["mentions_per_epoch"] = examples
+    result["examples_per_epoch"] = examples
     result["updates"] = min(updates, training.max_steps or updates)
     result["evaluations"] = -(-result["updates"] // training.eval_frequency)
     result["next"] = f"spacy-pel train {config} --output DIR"

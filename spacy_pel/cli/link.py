@@ -3,7 +3,7 @@
 import time
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Dict, Iterable, Iterator, List, Optional
+from typing import Annotated, Any, Dict, Iterable, Iterator, Optional
 
 import typer
 
@@ -57,7 +57,7 @@ def link(
             linker.kb.fingerprint,
             linker.encoder.fingerprint,
             linker.index.fingerprint,
-            [linker.threshold, linker.combiner.state(), linker.nil_model.state()],
+            [linker.nil_threshold, linker.combiner.state(), linker.nil_model.state()],
         ),
         "n_candidates": n_candidates,
         "part_size": part_size,
@@ -103,7 +103,7 @@ def _records(
 
 
 def _mention(kb: Any, span: Any, n_candidates: int) -> Dict[str, Any]:
-    candidates: List[Any] = span._.pel_candidates or []
+    candidates = [[entity_id, round(score, 6)] for entity_id, score in span._.pel_candidates or []]
     linked = span.kb_id_ not in ("", NIL)
     return {
         "start": span.start_char,
@@ -114,7 +114,7 @@ def _mention(kb: Any, span: Any, n_candidates: int) -> Dict[str, Any]:
         "kb_id": span.kb_id_,
         "name": kb[span.kb_id_].canonical_name if linked else None,
         "score": candidates[0][1] if candidates else None,
-        "nil_score": span._.pel_nil_score,
+        "nil_score": None if span._.pel_nil_score is None else round(span._.pel_nil_score, 6),
         "candidates": candidates[:n_candidates],
     }
 

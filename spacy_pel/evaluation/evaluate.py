@@ -125,7 +125,7 @@ def _finish(
     metrics = compute_metrics(outcomes, ks=[k for k in RECALL_AT if k <= top_k], seed=seed)
     metrics.update(facts)
     metrics["n_outside"] = tally.n_outside
-    metrics["threshold"] = linker.threshold
+    metrics["threshold"] = linker.nil_threshold
     metrics["seconds"] = tally.seconds
     metrics["mentions_per_second"] = tally.n_mentions / max(tally.seconds, 1e-9)
     metrics["kb_fingerprint"] = linker.kb.fingerprint

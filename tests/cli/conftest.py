@@ -1,0 +1,114 @@
+"""A tiny pipeline, made by the commands themselves, once for all tests of the folder."""
+
+import json
+from typing import Any, List, NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from spacy_pel.cli import pel_cli
+from spacy_pel.data import write_corpus
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.types import Document, Entity, Mention
+from spacy_pel.util import write_jsonl
+
+NAMES = ["aspirin", "ibuprofen", "heart attack", "stroke", "kidney stone", "fever", "asthma", "influenza"]
+ENTITIES = [Entity(f"C{i}", name, (f"{name} disorder",), ("T047",)) for i, name in enumerate(NAMES)]
+UNKNOWN = ["zebra fish", "quantum dot"]  # concepts that the KB lacks
+CONFIG = """
+[nlp]
+lang = "en"
+pipeline = ["entity_ruler","proxy_entity_linker"]
+
+[components]
+
+[components.entity_ruler]
+source = "RULER"
+
+[components.proxy_entity_linker]
+factory = "proxy_entity_linker"
+encoder = {"@pel_encoders":"spacy-pel.HashEmbed.v1"}
+
+[initialize]
+
+[initialize.components]
+
+[initialize.components.proxy_entity_linker]
+
+[initialize.components.proxy_entity_linker.kb_loader]
+@misc = "spacy-pel.KBFromDisk.v1"
+path = "KB"
+
+[initialize.components.proxy_entity_linker.encoder_loader]
+@misc = "spacy-pel.EncoderFromDisk.v1"
+path = "MODEL"
+
+[initialize.components.proxy_entity_linker.index_loader]
+@misc = "spacy-pel.IndexFromDisk.v1"
+path = "INDEX"
+"""
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def run(*args: Any) -> Result:
+    """Call ``spacy-pel`` in this process."""
+    result = CliRunner().invoke(pel_cli, [str(arg) for arg in args])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Result(result.exit_code, result.stdout, result.stderr)
+
+
+def documents(n: int, names: List[str], prefix: str) -> List[Document]:
+    """Documents that name two concepts each; those of UNKNOWN have ids that no KB knows."""
+    made = []
+    for i in range(n):
+        text, mentions = "We studied", []
+        for name in (names[i % len(names)], names[(i * 5 + 3) % len(names)]):
+            start = len(text) + 1
+            text += f" {name} in"
+            known = name in NAMES
+            ids = (f"C{NAMES.index(name)}",) if known else ("X1",)
+            mentions.append(Mention(start, start + len(name), "ENTITY", ids))
+        made.append(Document(f"{prefix}{i}", text + " mice.", mentions))
+    return made
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Holds kb, model, index, pipeline, train.jsonl, dev.jsonl."""
+    import spacy
+    from spacy.cli import app as spacy_app
+
+    path = tmp_path_factory.mktemp("cli")
+    write_jsonl(path / "kb.jsonl", (entity.to_json() for entity in ENTITIES))
+    assert run("kb", "build", path / "kb", "--reader", "jsonl", path / "kb.jsonl").code == 0
+    HashEmbed(width=64).to_disk(path / "model")
+    write_corpus(path / "train.jsonl", documents(20, NAMES[:6], "t"))
+    write_corpus(path / "dev.jsonl", documents(40, NAMES + UNKNOWN, "d"))
+    result = run(
+        *("index", path / "kb", path / "model", path / "index", "--kinds", "card,alias,mention"),
+        *("--mentions", path / "train.jsonl"),
+    )
+    assert result.code == 0, result.err
+    ruler = spacy.blank("en")
+    patterns = [{"label": "ENTITY", "pattern": name} for name in NAMES + UNKNOWN]
+    ruler.add_pipe("entity_ruler").add_patterns(patterns)
+    ruler.to_disk(path / "ruler")
+    config = CONFIG
+    for name in ("ruler", "kb", "model", "index"):
+        config = config.replace(f'"{name.upper()}"', json.dumps(str(path / name)))
+    (path / "pipeline.cfg").write_text(config)
+    assembled = CliRunner().invoke(
+        spacy_app, ["assemble", str(path / "pipeline.cfg"), str(path / "pipeline")]
+    )
+    assert assembled.exit_code == 0, assembled.output
+    return path

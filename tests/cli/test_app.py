@@ -1,0 +1,136 @@
+"""The app itself: help, errors, overrides, spaCy's command line."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from spacy_pel.cli import pel_cli
+from spacy_pel.cli._app import PelGroup
+from spacy_pel.cli._config import load_config, parse_overrides
+from spacy_pel.errors import PelError
+
+from .conftest import run
+
+COMMANDS = ["calibrate", "convert", "debug", "evaluate", "index", "link", "train"]
+KB_COMMANDS = ["add", "build", "diff", "info", "merge", "show"]
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *(f"kb {name}" for name in KB_COMMANDS)])
+def test_every_command_has_an_example(command):
+    result = run(*command.split(), "--help")
+    assert result.code == 0
+    assert f"Example: spacy-pel {command} " in " ".join(result.out.split())
+
+
+def test_help_lists_the_commands():
+    assert run("--help").code == 0
+    listed = run("--help").out
+    assert all(f"\n  {command} " in listed for command in [*COMMANDS, "kb"])
+
+
+def test_python_m_spacy_pel():
+    """The entry point makes spaCy's own command line know ours."""
+    done = subprocess.run(
+        [sys.executable, "-m", "spacy", "pel", "kb", "show"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    assert done.stderr == "Error: Missing argument 'kb'. Try: python -m spacy pel kb show --help\n"
+
+
+@pytest.fixture
+def app():
+    """Commands that fail in all the ways."""
+    app = typer.Typer(cls=PelGroup, rich_markup_mode=None)
+
+    @app.callback()
+    def options(verbose: bool = False) -> None: ...
+
+    @app.command()
+    def pel() -> None:
+        raise PelError("[PEL-E999] Expected a\n  cat.")
+
+    @app.command()
+    def missing() -> None:
+        open("/nonexistent/file")
+
+    @app.command()
+    def bug() -> None:
+        raise RuntimeError("a bug")
+
+    @app.command()
+    def number(n: int) -> None: ...
+
+    return lambda *args: CliRunner().invoke(app, list(args))
+
+
+@pytest.mark.parametrize(
+    "args, line",
+    [
+        (["pel"], "Error: [PEL-E999] Expected a cat."),
+        (["missing"], "Error: No such file or directory: /nonexistent/file"),
+        (["number"], "Error: Missing argument 'n'. Try: "),
+        (["number", "x"], "Error: Invalid value for 'n': "),
+        (["pel", "--colour"], "Error: No such option: --colour"),
+        (["bell"], "Error: No such command 'bell'."),
+    ],
+)
+def test_one_line_and_exit_code_2(app, args, line):
+    result = app(*args)
+    assert result.exit_code == 2
+    assert result.stdout == "" and result.stderr.startswith(line)
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("args", [["--verbose", "pel"], ["pel", "--verbose"]])
+def test_verbose_shows_the_traceback(app, args):
+    result = app(*args)
+    assert result.exit_code == 2
+    assert "Traceback" in result.stderr and result.stderr.endswith("Error: [PEL-E999] Expected a cat.\n")
+
+
+def test_a_bug_is_not_hidden(app):
+    assert isinstance(app("bug").exception, RuntimeError)
+
+
+def test_group_without_command_shows_help():
+    assert "Commands:" in run("kb").out + run("kb").err
+
+
+def test_overrides():
+    given = ["--pel.training.max_epochs", "2", "--paths.kb=corpus/kb", "--a.b-c", '["x", "y"]', "--a.d", "-1"]
+    assert parse_overrides(given) == {
+        "pel.training.max_epochs": 2,
+        "paths.kb": "corpus/kb",
+        "a.b_c": ["x", "y"],
+        "a.d": -1,
+    }
+
+
+@pytest.mark.parametrize("args", [["--nodot", "1"], ["plain.word"], ["--a.b"], ["--a.b", "--c.d", "1"]])
+def test_malformed_overrides(args):
+    with pytest.raises(PelError, match="E600"):
+        parse_overrides(args)
+
+
+def test_config_errors_are_one_line(tmp_path):
+    path = tmp_path / "a.cfg"
+    for text in ("[paths\nkb = 1", "[paths]\nkb = ${nowhere.x}", "[a.b]\nc = 1"):
+        path.write_text(text)
+        with pytest.raises(PelError, match="E601"):
+            load_config(path, {})
+    with pytest.raises(PelError, match="E002"):
+        load_config(tmp_path / "none.cfg", {})
+    path.write_text("[paths]\nkb = 1\n")
+    assert load_config(path, {"paths.kb": 2})["paths"]["kb"] == 2
+    with pytest.raises(PelError, match="E601"):
+        load_config(path, {"nothing.here.x": 2})
+
+
+def test_json_is_one_object(folder):
+    result = run("kb", "info", folder / "kb", "--json")
+    assert isinstance(json.loads(result.out), dict)
+    assert pel_cli.info.cls is PelGroup

@@ -1,0 +1,137 @@
+"""Bad input: exit code 2, one line that says what to do, and nothing half written."""
+
+import errno
+import json
+import os
+import shutil
+
+import pytest
+
+from spacy_pel.data import read_corpus, write_corpus
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Entity
+
+from .conftest import run
+
+
+def error(*args):
+    """The one line of a command that fails."""
+    result = run(*args)
+    assert result.code == 2 and result.out == ""
+    lines = [line for line in result.err.splitlines() if "Error" in line or "Traceback" in line]
+    assert len(lines) == 1 and lines[0].startswith("Error: [PEL-E"), result.err
+    return lines[0]
+
+
+@pytest.fixture
+def broken(folder, tmp_path):
+    """A copy of the pipeline, to be broken."""
+    return shutil.copytree(folder / "pipeline", tmp_path / "broken")
+
+
+def evaluate(pipeline, folder, tmp_path):
+    return ("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "out")
+
+
+def test_missing_kb_folder(folder, tmp_path):
+    line = error("index", tmp_path / "no_kb", folder / "model", tmp_path / "out")
+    assert "no_kb" in line and not (tmp_path / "out").exists()
+
+
+def test_missing_model_and_pipeline(folder, tmp_path):
+    assert "no_model" in error("index", folder / "kb", tmp_path / "no_model", tmp_path / "out")
+    for command in ("calibrate", "link"):
+        rest = (
+            (folder / "dev.jsonl", tmp_path / "out.jsonl") if command == "link" else (folder / "dev.jsonl",)
+        )
+        assert "spacy assemble" in error(command, tmp_path / "no_pipeline", *rest)
+    assert "E002" in error(*evaluate(tmp_path / "no_pipeline", folder, tmp_path))
+
+
+@pytest.mark.parametrize("name", ["vectors.faiss", "rows.arrow", "meta.json"])
+def test_truncated_index(folder, broken, tmp_path, name):
+    path = broken / "proxy_entity_linker" / "index" / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    assert "index" in error(*evaluate(broken, folder, tmp_path))
+
+
+def test_index_of_another_kb(folder, broken, tmp_path):
+    KnowledgeBase.build([Entity("Z1", "something else")], tmp_path / "kb")
+    index = broken / "proxy_entity_linker" / "index"
+    shutil.rmtree(index)
+    assert run("index", tmp_path / "kb", folder / "model", index).code == 0
+    assert "spacy-pel index KB MODEL OUT" in error(*evaluate(broken, folder, tmp_path))
+
+
+def test_offsets_that_do_not_match(folder, tmp_path):
+    lines = [json.loads(line) for line in (folder / "dev.jsonl").read_text().splitlines()]
+    lines[3]["text"] = "Now " + lines[3]["text"]
+    (tmp_path / "bad.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for command in ("evaluate", "calibrate"):
+        options = ("--output", tmp_path / "out") if command == "evaluate" else ()
+        line = error(command, folder / "pipeline", tmp_path / "bad.jsonl", *options)
+        assert "line 4 (d3)" in line and not (tmp_path / "out").exists()
+
+
+def test_unknown_key_in_a_config(folder, tmp_path):
+    path = tmp_path / "bad.cfg"
+    path.write_text(
+        (folder / "pipeline.cfg").read_text().replace("[initialize]", "top_n = 3\n\n[initialize]", 1)
+    )
+    assert "top_n" in error("debug", path)
+
+
+def test_empty_kb(folder, tmp_path):
+    (tmp_path / "empty.jsonl").write_text("")
+    assert "E120" in error("kb", "build", tmp_path / "out", "--reader", "jsonl", tmp_path / "empty.jsonl")
+    kb = KnowledgeBase([Entity("Z1", "the last one")])
+    kb.retire(["Z1"])
+    kb.to_disk(tmp_path / "kb")
+    assert "E406" in error("index", tmp_path / "kb", folder / "model", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_ids_unknown_to_the_kb(folder, tmp_path):
+    documents = [d for d in read_corpus(folder / "dev.jsonl") if all(m.ids == ("X1",) for m in d.mentions)]
+    assert documents
+    write_corpus(tmp_path / "foreign.jsonl", documents)
+    line = error("evaluate", folder / "pipeline", tmp_path / "foreign.jsonl", "--output", tmp_path / "out")
+    assert "'X1'" in line
+    assert "E501" in error("calibrate", folder / "pipeline", tmp_path / "foreign.jsonl")
+    assert "X1" in error("kb", "show", folder / "kb", "X1")
+
+
+def test_mention_rows_need_text(folder, tmp_path):
+    args = ("index", folder / "kb", folder / "model", tmp_path / "out")
+    assert "--mentions" in error(*args, "--kinds", "card,mention")
+    assert "E405" in error(*args, "--kinds", "cards")
+    assert "codes" in error(*args, "--codes", "int3")
+    assert "E631" in error(*args, "--index-type", "bruteforce", "--codes", "int8")
+    assert "faissflat" in error(*args, "--index-type", "annoy")
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """No file can be moved into place any more, as on a full disk."""
+
+    def fill():
+        def replace(source, target, **kwargs):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source))
+
+        monkeypatch.setattr(os, "replace", replace)
+
+    return fill
+
+
+def test_full_disk(folder, broken, full_disk, tmp_path):
+    (tmp_path / "old.jsonl").write_text("old\n")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    full_disk()
+    for args in (
+        ("index", folder / "kb", folder / "model", tmp_path / "index"),
+        ("calibrate", broken, folder / "dev.jsonl"),
+        ("link", broken, folder / "dev.jsonl", tmp_path / "old.jsonl"),
+        evaluate(broken, folder, tmp_path),
+    ):
+        assert "No space left on device" in error(*args), args[0]
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

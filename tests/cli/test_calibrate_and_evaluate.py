@@ -1,0 +1,133 @@
+"""index, calibrate and evaluate on the tiny pipeline."""
+
+import json
+import shutil
+
+import pytest
+import spacy
+
+from spacy_pel.data import read_corpus, write_corpus
+from spacy_pel.util import fingerprint, read_jsonl
+
+from .conftest import NAMES, run
+
+KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision", "nil_recall", "nil_f1"]
+KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]
+KEYS += ["mentions_per_second", *(f"recall@{k}" for k in (1, 2, 4, 5, 8, 16, 32, 64))]
+KEYS += [f"{name}_fingerprint" for name in ("kb", "model", "index", "corpus")]
+
+
+@pytest.fixture
+def pipeline(folder, tmp_path):
+    return shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
+
+
+@pytest.fixture(scope="module")
+def calibrated(folder, tmp_path_factory):
+    path = tmp_path_factory.mktemp("calibrated") / "pipeline"
+    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", path, "--json")
+    assert result.code == 0, result.err
+    return path
+
+
+def learned(pipeline):
+    return json.loads((pipeline / "proxy_entity_linker" / "cfg.json").read_text())
+
+
+def test_index_reports_rows(folder, tmp_path):
+    args = ("index", folder / "kb", folder / "model", tmp_path / "index")
+    result = run(*args, "--kinds", "alias", "--codes", "int8", "--json").json
+    assert result["kinds"] == ["alias"] and result["index"]["settings"]["codes"] == "int8"
+    assert result["live_rows"] == {"card": 0, "alias": 2 * len(NAMES), "mention": 0}
+
+
+def test_calibrate_finds_the_nil_mentions(folder, calibrated, tmp_path):
+    before = learned(folder / "pipeline")
+    assert before["calibrated_threshold"] is None  # the copy was calibrated, not this one
+    assert 0 < learned(calibrated)["calibrated_threshold"] < 1
+    nlp = spacy.load(calibrated)
+    doc = nlp("We studied aspirin in zebra fish.")
+    assert [(ent.text, ent.kb_id_) for ent in doc.ents] == [("aspirin", "C0"), ("zebra fish", "NIL")]
+
+
+def test_calibrate_in_place_changes_one_file(folder, pipeline, calibrated):
+    old = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
+    assert run("calibrate", pipeline, folder / "dev.jsonl").code == 0
+    new = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
+    assert [path.name for path in old if old[path] != new[path]] == ["cfg.json"] and old.keys() == new.keys()
+    assert learned(pipeline) == learned(calibrated)  # same data, same result
+
+
+def test_apply_to_another_pipeline(folder, pipeline, calibrated):
+    """What was learned where the KB lacks entities goes to the pipeline that is shipped."""
+    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline, "--json")
+    assert result.json["stored_in"] == [str(pipeline)]
+    assert learned(pipeline) == learned(calibrated)
+    assert learned(folder / "pipeline")["calibrated_threshold"] is None
+
+
+def test_apply_to_needs_the_same_parts(folder, pipeline):
+    cfg = pipeline / "proxy_entity_linker" / "cfg.json"
+    saved = learned(pipeline)
+    saved["combiner"]["kind"] = "BestRow"
+    cfg.write_text(json.dumps(saved))
+    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
+    assert result.code == 2 and "E661" in result.err
+    assert learned(pipeline) == saved
+
+
+def test_a_threshold_in_the_config_is_pointed_out(folder, pipeline):
+    config = pipeline / "config.cfg"
+    config.write_text(config.read_text().replace("threshold = null", "threshold = 0.9"))
+    result = run("calibrate", pipeline, folder / "dev.jsonl")
+    assert result.code == 0 and "W600" in result.err
+
+
+def test_evaluate_writes_the_files(folder, calibrated, tmp_path):
+    out = tmp_path / "metrics"
+    result = run("evaluate", calibrated, folder / "dev.jsonl", "--output", out, "--json")
+    assert result.code == 0, result.err
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert metrics == result.json and not [key for key in KEYS if key not in metrics]
+    assert all((out / name).read_bytes().startswith(b"\x89PNG") for name in ("recall.png", "nil.png"))
+    assert metrics["corpus_fingerprint"] == fingerprint(folder / "dev.jsonl")
+    assert metrics["threshold"] == learned(calibrated)["calibrated_threshold"]
+    predictions = list(read_jsonl(out / "predictions.jsonl"))
+    gold = [(d.id, m.start, m.end) for d in read_corpus(folder / "dev.jsonl") for m in d.mentions]
+    assert [(p["doc"], p["start"], p["end"]) for p in predictions] == gold
+    assert metrics["n"] == len(predictions) and metrics["n_nil"] == sum(not p["gold"] for p in predictions)
+    hits = sum(p["candidates"][0][0] in p["gold"] for p in predictions if p["gold"])
+    assert metrics["recall@1"] == hits / (metrics["n"] - metrics["n_nil"])
+    right = sum(p["kb_id"] in (p["gold"] or ["NIL"]) for p in predictions)
+    assert metrics["accuracy"] == right / metrics["n"] > 0.9
+    assert {len({found for found, _ in p["candidates"]}) for p in predictions} == {len(NAMES)}
+
+
+def test_seen_entities_come_from_the_index_or_a_corpus(folder, tmp_path):
+    args = ("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", tmp_path, "--json")
+    by_index = run(*args).json
+    by_corpus = run(*args, "--seen", folder / "train.jsonl").json
+    assert by_index["n_unseen"] == by_corpus["n_unseen"] > 0
+
+
+def test_top_k_limits_the_candidates(folder, tmp_path):
+    result = run(
+        *("evaluate", folder / "pipeline", folder / "dev.jsonl"),
+        *("--output", tmp_path, "--top-k", 4, "--json"),
+    )
+    assert "recall@4" in result.json and "recall@5" not in result.json
+    assert {len(p["candidates"]) for p in read_jsonl(tmp_path / "predictions.jsonl")} == {4}
+
+
+def test_end_to_end(folder, calibrated, tmp_path):
+    documents = list(read_corpus(folder / "dev.jsonl"))
+    for document in documents[:10]:
+        document.text = document.text.replace(" in mice.", " in fever.")  # found, but not in the gold
+    write_corpus(tmp_path / "c.jsonl", documents)
+    out = tmp_path / "m"
+    result = run("evaluate", calibrated, tmp_path / "c.jsonl", "--output", out, "--end-to-end", "--json").json
+    assert result["end_to_end"] is True
+    assert result["mention_precision"] == pytest.approx(80 / 90) and result["mention_recall"] == 1.0
+    assert result["link_recall"] == 1.0 and result["link_precision"] == pytest.approx(52 / 62)
+    predictions = list(read_jsonl(out / "predictions.jsonl"))
+    assert len(predictions) == 80 and all(p["kb_id"] for p in predictions)

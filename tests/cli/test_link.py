@@ -1,0 +1,146 @@
+"""link: formats in and out, processes, resuming after a kill."""
+
+import gzip
+import os
+import signal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from spacy_pel.cli import _parts
+from spacy_pel.data import read_corpus
+from spacy_pel.util import read_jsonl
+
+from .conftest import run
+
+TEXTS = ["Aspirin for fever.".lower(), "Nothing here.", "No stroke after influenza."]
+IDS = [["C0", "C5"], [], ["C3", "C7"]]
+
+
+def write_input(path, kind):
+    if kind == "txt":
+        path.write_text("\n".join(TEXTS) + "\n\n")
+    elif kind == "txt.gz":
+        path.write_bytes(gzip.compress("\n".join(TEXTS).encode()))
+    elif kind == "jsonl":
+        path.write_text("".join(f'{{"id": "d{i}", "text": "{text}"}}\n' for i, text in enumerate(TEXTS)))
+    elif kind == "parquet":
+        pq.write_table(pa.table({"id": [1, 2, 3], "text": TEXTS, "more": [0, 0, 0]}), path)
+    elif kind == "pubtator":
+        halves = [text.split(" ", 1) for text in TEXTS]
+        path.write_text("".join(f"{i}|t|{title}\n{i}|a|{rest}\n\n" for i, (title, rest) in enumerate(halves)))
+
+
+@pytest.mark.parametrize("kind", ["txt", "txt.gz", "jsonl", "parquet", "pubtator"])
+def test_formats(folder, tmp_path, kind):
+    source = tmp_path / f"in.{kind}"
+    write_input(source, kind)
+    result = run("link", folder / "pipeline", source, tmp_path / "out.jsonl", "--json")
+    assert result.code == 0, result.err
+    assert (result.json["documents"], result.json["mentions"]) == (3, 4)
+    lines = list(read_jsonl(tmp_path / "out.jsonl"))
+    assert [line["text"] for line in lines] == TEXTS
+    assert [[found["kb_id"] for found in line["mentions"]] for line in lines] == IDS
+    assert lines[0]["mentions"][0]["name"] == "aspirin"
+    # the output is a corpus of the package's own format
+    assert [[m.ids[0] for m in d.mentions] for d in read_corpus(tmp_path / "out.jsonl")] == IDS
+
+
+def test_folder_of_texts_and_parquet_out(folder, tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, text in zip("abc", TEXTS, strict=True):
+        (tmp_path / "in" / f"{name}.txt").write_text(text)
+    result = run("link", folder / "pipeline", tmp_path / "in", tmp_path / "out.parquet", "--n-candidates", 2)
+    assert result.code == 0, result.err
+    rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert [(row["id"], row["text"]) for row in rows] == list(zip("abc", TEXTS, strict=True))
+    assert [[found["kb_id"] for found in row["mentions"]] for row in rows] == IDS
+    assert [len(found["candidates"]) for found in rows[0]["mentions"]] == [2, 2]
+
+
+def test_processes_give_the_same(folder, tmp_path):
+    for n in (1, 2):
+        args = ("link", folder / "pipeline", folder / "dev.jsonl", tmp_path / f"{n}.jsonl.gz")
+        assert run(*args, "--n-process", n, "--batch-size", 10).code == 0
+    assert without_scores(tmp_path / "1.jsonl.gz") == without_scores(tmp_path / "2.jsonl.gz")
+
+
+def killed_after(n_parts, args):
+    """Run link in a child process that dies by SIGKILL while it writes its part n_parts + 1."""
+    pid = os.fork()
+    if pid == 0:
+        write = _parts.PartFiles.write
+
+        def dying_write(self, number, records):
+            if number == n_parts:
+                os.kill(os.getpid(), signal.SIGKILL)
+            write(self, number, records)
+
+        _parts.PartFiles.write = dying_write
+        run(*args)
+        os._exit(1)
+    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+
+
+def without_scores(path):
+    """Documents and ids; other batches may change the last digit of a score."""
+    lines = list(read_jsonl(path))
+    for line in lines:
+        for found in line["mentions"]:
+            found["candidates"] = [entity_id for entity_id, _ in found["candidates"]]
+            del found["score"], found["nil_score"]
+    return lines
+
+
+def test_resume_after_kill_9(folder, tmp_path):
+    args = ["link", folder / "pipeline", folder / "dev.jsonl"]
+    assert run(*args, tmp_path / "whole.jsonl").code == 0
+    out = tmp_path / "out.jsonl"
+    args += [out, "--part-size", 7]
+    killed_after(3, args)
+    assert not out.exists()
+    refused = run(*args)
+    assert refused.code == 2 and "--resume" in refused.err
+    resumed = run(*args, "--resume", "--json")
+    assert resumed.code == 0 and resumed.json["documents"] == 40 - 3 * 7  # not all over again
+    assert without_scores(out) == without_scores(tmp_path / "whole.jsonl")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "whole.jsonl"]
+
+
+def test_resume_refuses_other_settings(folder, tmp_path):
+    args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
+    killed_after(1, args)
+    refused = run(*args, "--resume", "--n-candidates", 3)
+    assert refused.code == 2 and "E644" in refused.err and "n_candidates" in refused.err
+
+
+def test_a_pipeline_that_finds_nothing_says_so(folder, tmp_path):
+    (tmp_path / "in.txt").write_text("Nothing at all.\n")
+    assert "ner" in run("link", folder / "pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl").err
+
+
+@pytest.mark.parametrize(
+    "name, content, options, code",
+    [
+        ("in.doc", "text", [], "E640"),
+        ("in.txt", "text", ["--format", "word"], "E640"),
+        ("in.jsonl", '{"id": "1", "body": "text"}', [], "E641"),
+        ("in.jsonl", "no JSON", [], "E002"),
+        ("in.parquet", "no Parquet", [], "E002"),
+        ("in.txt", "\n\n", [], "E645"),
+        (None, "", [], "E002"),
+    ],
+)
+def test_bad_input(folder, tmp_path, name, content, options, code):
+    source = tmp_path / (name or "none.txt")
+    if name:
+        source.write_text(content)
+    result = run("link", folder / "pipeline", source, tmp_path / "out.jsonl", *options)
+    assert result.code == 2 and f"[PEL-{code}]" in result.err
+    assert result.err.count("\n") == 1 and not (tmp_path / "out.jsonl").exists()
+
+
+def test_unknown_output_kind(folder, tmp_path):
+    result = run("link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.csv")
+    assert result.code == 2 and "E642" in result.err

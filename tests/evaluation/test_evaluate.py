@@ -1,0 +1,108 @@
+"""The evaluation of a linker, with a KB and an index in memory."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spacy_pel.combiners.best_row import make_best_row
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation import evaluate, seen_in_corpus
+from spacy_pel.evaluation.outcomes import Outcomes
+from spacy_pel.evaluation.plots import plot_nil, plot_recall
+from spacy_pel.indexes import EntityIndex
+from spacy_pel.indexes.brute_force import make_brute_force
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker
+from spacy_pel.nil import ScoreThreshold
+from spacy_pel.types import Document, Entity, Mention
+from spacy_pel.util import read_jsonl
+
+ENTITIES = [Entity("A", "aspirin"), Entity("B", "breast cancer"), Entity("O", "ovarian cancer")]
+TEXT = "Aspirin against breast cancer and ovarian cancer, with gadgets."
+TRAIN = [Document("t", "aspirin", [Mention(0, 7, "", ("A",))])]
+
+
+def at(surface, *ids, composite=False):
+    start = TEXT.index(surface)
+    return Mention(start, start + len(surface), "X", ids, composite)
+
+
+@pytest.fixture
+def linker():
+    kb = KnowledgeBase(ENTITIES, redirects={"OLD": "A"})
+    encoder = HashEmbed(width=128)
+    index = EntityIndex.build(kb, encoder, index=make_brute_force(), documents=TRAIN)
+    return Linker(kb, encoder, index, make_best_row(), ScoreThreshold(), threshold=0.6)
+
+
+@pytest.fixture
+def documents():
+    mentions = [
+        at("Aspirin", "OLD"),  # a retired id
+        at("breast cancer", "B", "X9"),  # one of two ids is known
+        at("breast cancer and ovarian cancer", "B", "O", composite=True),
+        at("gadgets", "X9"),  # an id that the KB lacks
+        at("against"),  # NIL in the corpus
+    ]
+    return [Document("d", TEXT, mentions), Document("e", TEXT, [at("ovarian cancer", "O")])]
+
+
+def test_gold_mentions(linker, documents, tmp_path):
+    metrics = evaluate(linker, documents, output=tmp_path, corpus_fingerprint="c")
+    assert (metrics["n"], metrics["n_nil"], metrics["n_outside"], metrics["n_documents"]) == (6, 2, 2, 2)
+    assert metrics["recall@1"] == 3 / 4 and metrics["recall@2"] == 1.0  # the composite one needs two places
+    assert (metrics["n_seen"], metrics["n_unseen"]) == (1, 3)
+    assert metrics["nil_recall"] == 1.0 and metrics["threshold"] == 0.6
+    predictions = list(read_jsonl(tmp_path / "predictions.jsonl"))
+    assert [p["gold"] for p in predictions] == [["A"], ["B"], ["B", "O"], [], [], ["O"]]
+    assert [p["kb_id"] for p in predictions] == ["A", "B", predictions[2]["kb_id"], "NIL", "NIL", "O"]
+    assert predictions[1]["outside"] == ["X9"] and predictions[2]["composite"] is True
+    assert metrics == json.loads((tmp_path / "metrics.json").read_text())
+
+
+def test_the_linker_stays_as_it_was(linker, documents):
+    evaluate(linker, documents, top_k=500)
+    assert (linker.top_k, linker.row_k) == (64, 128)
+
+
+def test_seen_in_another_corpus(linker, documents):
+    is_seen = seen_in_corpus(linker.kb, [Document("t", "x", [Mention(0, 1, "", ("O", "OLD", "X9"))])])
+    assert (is_seen(["A"]), is_seen(["B"]), is_seen(["B", "O"])) == (True, False, True)
+    assert evaluate(linker, documents, is_seen=is_seen)["n_seen"] == 3
+
+
+def test_many_documents_keep_their_order(linker):
+    """More mentions than are linked at a time."""
+    several = [Document(str(i), TEXT, [at("Aspirin", "A"), at("gadgets")]) for i in range(700)]
+    metrics = evaluate(linker, several)
+    assert (metrics["n"], metrics["n_nil"], metrics["recall@1"]) == (1400, 700, 1.0)
+    assert metrics["accuracy"] == 1.0
+
+
+def test_corpora_without_use(linker):
+    with pytest.raises(PelError, match="E620"):
+        evaluate(linker, [Document("d", TEXT, [])])
+    with pytest.raises(PelError, match="E621.*X9"):
+        evaluate(linker, [Document("d", TEXT, [at("Aspirin", "X9")])])
+    assert evaluate(linker, [Document("d", TEXT, [at("gadgets")])])["n_nil"] == 1  # NIL alone may be
+
+
+def test_nothing_is_left_of_a_broken_run(linker, documents, tmp_path):
+    def texts():
+        yield documents[0]
+        raise PelError("broken")
+
+    with pytest.raises(PelError, match="broken"):
+        evaluate(linker, texts(), output=tmp_path / "out")
+    assert not any((tmp_path / "out").rglob("*"))
+
+
+def test_plots_of_little_data(tmp_path):
+    """No NIL mention, one mention, no recall at all: still a picture."""
+    flags = np.asarray([False])
+    outcomes = Outcomes(np.zeros(1, int), np.zeros(1, int), flags, flags, np.zeros(1), flags, flags)
+    plot_nil(tmp_path / "nil.png", {"a": outcomes})
+    plot_recall(tmp_path / "recall.png", {"a": {"recall@1": 0.0}, "b": {"recall@1": 1.0}})
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.iterdir())
