@@ -151,8 +151,9 @@ def test_nil_is_what_lies_above_the_threshold(make_nlp):
 
 def test_top_k_shortens_the_candidates_and_nothing_else(make_nlp):
     combiner = {"@pel_combiners": "spacy-pel.LinearCombiner.v1"}
-    long = make_nlp(combiner=combiner)(TEXTS[0])
-    short = make_nlp(combiner=combiner, top_k=2)(TEXTS[0])
+    long = make_nlp(combiner=combiner)(TEXTS[4])
+    short = make_nlp(combiner=combiner, top_k=2)(TEXTS[4])
+    assert links(long)[2][3][0][1] < 0.9  # zzyzx is like many a name: the scores share what there is
     assert len(long.ents[0]._.pel_candidates) > 2
     for one, two in zip(links(long), links(short), strict=True):
         assert two == (*one[:3], one[3][:2], one[4])

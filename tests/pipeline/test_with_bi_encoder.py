@@ -1,0 +1,78 @@
+"""The component with an encoder that has weights: a random transformer of one layer."""
+
+import pickle
+import string
+
+import pytest
+import spacy
+
+from spacy_pel.errors import PelError
+
+from .conftest import NAME, TEXTS, links
+
+
+@pytest.fixture(scope="module")
+def model_path(tmp_path_factory):
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    path = tmp_path_factory.mktemp("model")
+    letters = [*string.ascii_lowercase, *string.punctuation, *string.digits]
+    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{x}" for x in letters)]
+    (path / "vocab.txt").write_text("\n".join(vocab), encoding="utf8")
+    BertTokenizerFast(str(path / "vocab.txt"), do_lower_case=True).save_pretrained(path)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertModel(BertConfig(vocab_size=len(vocab), **sizes)).save_pretrained(path)
+    return path
+
+
+@pytest.fixture
+def nlp(make_nlp, model_path):
+    return make_nlp(encoder={"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(model_path)})
+
+
+@pytest.fixture
+def blank(make_nlp, model_path):
+    """Knows where other weights are, and has not loaded them."""
+    encoder = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(model_path), "tied": True}
+    return make_nlp(encoder=encoder)
+
+
+def test_round_trips(nlp, blank, tmp_path):
+    expected = [links(doc) for doc in nlp.pipe(TEXTS)]
+    assert any(expected)
+    nlp.to_disk(tmp_path / "pipeline")
+    assert [links(doc) for doc in spacy.load(tmp_path / "pipeline").pipe(TEXTS)] == expected
+    assert [links(doc) for doc in pickle.loads(pickle.dumps(nlp)).pipe(TEXTS)] == expected
+    assert [links(doc) for doc in blank.from_bytes(nlp.to_bytes()).pipe(TEXTS)] == expected
+
+
+def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "long")
+    short = spacy.load(tmp_path / "long", config={f"components.{NAME}.max_length": 8})
+    linker = short.get_pipe(NAME)
+    assert linker.encoder.mention_template.max_length == 128
+    assert linker.linker.encoder.mention_template.max_length == 8
+    text = "zzyzx " * 3 + "heart attack" + " zzyzx" * 3
+    assert links(short(text)) != links(nlp(text))
+    assert linker.linker.encoder.towers is linker.encoder.towers
+    short.to_disk(tmp_path / "short")  # saves the setting, not another encoder
+    again = spacy.load(tmp_path / "short")
+    assert links(again(text)) == links(short(text))
+    back = spacy.load(tmp_path / "short", config={f"components.{NAME}.max_length": None})
+    assert links(back(text)) == links(nlp(text))
+    with pytest.raises(PelError, match="PEL-E301"):
+        spacy.load(tmp_path / "long", config={f"components.{NAME}.max_length": 2})
+
+
+def test_index_of_another_encoder_is_refused(nlp, blank, tmp_path):
+    nlp.to_disk(tmp_path / "one")
+    blank.get_pipe(NAME).encoder.to_disk(tmp_path / "one" / NAME / "encoder")
+    with pytest.raises(PelError, match="spacy-pel index"):
+        spacy.load(tmp_path / "one")
+
+
+def test_weights_that_are_missing_are_named(make_nlp):
+    with pytest.raises(PelError, match="PEL-E302"):
+        make_nlp(encoder={"@pel_encoders": "spacy-pel.BiEncoder.v1"})
