@@ -145,6 +145,7 @@ def test_redirects_end_well():
 
 def test_add(kb):
     before = kb.fingerprint
+    assert kb.rows_with_types(["T047"]).tolist() == [False, True, False, False]
     rows = kb.add([Entity("C5", "Cough", ("Tussis", "asa"), ("T184", "T047")), Entity("C6", "Fever")])
     assert rows.tolist() == [4, 5] and len(kb) == kb.n_rows == 6
     assert kb.ids("tussis") == ["C5"] and kb.ids("ASA") == ["C1", "C2", "C5"]
@@ -187,7 +188,7 @@ def test_retire(kb):
         with pytest.raises(PelError, match="PEL-E1(00|12)"):
             kb.retire(ids, successor)
     assert kb.add([ENTITIES[0]]).tolist() == [0]  # back in its own row, and no longer redirected
-    assert kb.resolve("C1") == "C1"
+    assert kb.resolve("C1") == "C1" and "C1" not in kb.redirects()
     kb.retire(["C1"])
     assert kb.resolve("C1") is None
 
@@ -209,6 +210,10 @@ def test_changes_survive_every_round_trip(folder, tmp_path):
     assert same(kb, KnowledgeBase.from_disk(tmp_path / "copy"))
     kb.to_disk(folder)
     assert same(kb, KnowledgeBase.from_disk(folder)) and kb.source == {"licence": "CC0"}
+    assert len(pickle.dumps(kb)) < 1000  # the changes are in the folder now
+    inode = (folder / "entities.arrow").stat().st_ino
+    kb.to_disk(folder)
+    assert (folder / "entities.arrow").stat().st_ino == inode  # nothing to write
     assert other["C3"] == ENTITIES[2]  # who has the old files open keeps them
     check_content(kb)
 
