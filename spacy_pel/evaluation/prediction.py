@@ -48,7 +48,7 @@ class Prediction:
         return places[0] if places else 0
 
     def to_json(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the line's object; no ``outside`` and ``composite`` where empty or false."""
+        """RETURNS (Dict[str, Any]): the line's object, without empty ``outside`` and false ``composite``."""
         record: Dict[str, Any] = {
             "doc": self.doc,
             "start": self.start,
