@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .kb import KnowledgeBase
     from .linking import Linker, MentionQuery
     from .pipeline.proxy_entity_linker import ProxyEntityLinker
+    from .training.loop import train
+    from .training.settings import read_settings
 
 _LAZY: Dict[str, str] = {
     "BiEncoder": ".encoders.bi_encoder",
@@ -27,6 +29,8 @@ _LAZY: Dict[str, str] = {
     "evaluate": ".evaluation",
     "evaluate_end_to_end": ".evaluation",
     "load_encoder": ".encoders",
+    "read_settings": ".training.settings",
+    "train": ".training.loop",
 }
 
 __all__ = [
@@ -46,7 +50,9 @@ __all__ = [
     "evaluate",
     "evaluate_end_to_end",
     "load_encoder",
+    "read_settings",
     "registry",
+    "train",
 ]
 
 
