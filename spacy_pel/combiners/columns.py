@@ -1,21 +1,22 @@
 """What the linear combiner sees: columns made of the features of ``indexes/evidence.py``.
 
-column            | made of                                               | why
-------------------|-------------------------------------------------------|---------------------------------------
-name              | best cosine with a card or name                       |
-mention           | best cosine with an annotated mention                 |
-best              | the better of both                                    | one good row is enough
-has_mention       | 1 if an annotated mention of it was found             | "mention" is not its own otherwise
-log_vote          | log(vote + 0.001)                                     | many near mentions agree
-exact             | 1 if the mention is one of its names                  |
-exact_unseen      | the same, for surfaces never annotated                | names tell more there
-exact_share       | exact / candidates of the mention that match exactly  | an ambiguous name says less
-log_prior         | log(prior + 0.001)                                    | counts are skewed
-popularity        | log(1 + count)                                        |
-popularity_unseen | the same, for surfaces never annotated                |
-name_unseen       | name, for surfaces never annotated                    |
-name_first        | 1 / (1 + rank by name)                                | cosines mean different things
-best_first        | 1 / (1 + rank by best)                                | for different mentions
+column          | made of                                   | why
+----------------|-------------------------------------------|----------------------------------------------
+name            | best cosine with a card or name           |
+mention         | best cosine with an annotated mention     |
+best            | the better of both                        | one good row is enough
+has_mention     | 1 if a mention of it was found            | elsewhere "mention" is not its own
+log_vote        | log(vote + 0.001)                         | many near mentions agree
+exact           | 1 if the mention is one of its names      |
+exact_unseen    | the same, for surfaces never annotated    | names say more where there are no counts
+log_prior       | log(prior + 0.001)                        | counts are skewed
+popularity_seen | log(1 + count), for surfaces annotated    | misleads where the surface is new
+name_unseen     | name, for surfaces never annotated        | as exact_unseen
+name_first      | 1 / (1 + rank by name)                    | the same cosine is a lot for one mention and
+best_first      | 1 / (1 + rank by best)                    | little for another
+
+What is the same for all candidates of a mention, such as "seen", cannot change their order; it
+only changes what other columns weigh.
 """
 
 from typing import Dict
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import CandidateTable
-from ..util.ragged import owners, segment_rank, segment_sum
+from ..util.ragged import segment_rank
 from .best_row import best_row
 
 _EPSILON = 1e-3
@@ -37,13 +38,11 @@ DEFAULT_WEIGHTS = {
     "log_vote": 0.3,
     "exact": 0.5,
     "exact_unseen": 1.5,
-    "exact_share": 1.0,
-    "log_prior": 0.6,
-    "popularity": 0.2,
-    "popularity_unseen": 0.0,
+    "log_prior": 0.7,
+    "popularity_seen": 0.2,
     "name_unseen": 5.0,
-    "name_first": 0.5,
-    "best_first": 0.5,
+    "name_first": 0.3,
+    "best_first": 0.3,
 }
 
 
@@ -52,7 +51,6 @@ def columns(table: CandidateTable) -> Dict[str, NDArray[np.float64]]:
     wide = {name: values.astype(np.float64) for name, values in table.features.items()}
     best = best_row(table).astype(np.float64)
     unseen = 1.0 - wide["seen"]
-    matches = segment_sum(wide["exact"], table.offsets)[owners(table.offsets)]
     return {
         "name": wide["name"],
         "mention": wide["mention"],
@@ -61,10 +59,8 @@ def columns(table: CandidateTable) -> Dict[str, NDArray[np.float64]]:
         "log_vote": np.log(wide["vote"] + _EPSILON),
         "exact": wide["exact"],
         "exact_unseen": wide["exact"] * unseen,
-        "exact_share": wide["exact"] / np.maximum(matches, 1.0),
         "log_prior": np.log(wide["prior"] + _EPSILON),
-        "popularity": wide["popularity"],
-        "popularity_unseen": wide["popularity"] * unseen,
+        "popularity_seen": wide["popularity"] * wide["seen"],
         "name_unseen": wide["name"] * unseen,
         "name_first": 1.0 / (1.0 + segment_rank(wide["name"], table.offsets)),
         "best_first": 1.0 / (1.0 + segment_rank(best, table.offsets)),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..types import Rows, Scores, Vectors
 
 _ROWS = 65_536  # of a block: 100 MB at width 384
+_SCORES = 1 << 24  # of a matrix product: 64 MB
 
 
 def search_blocks(
@@ -27,7 +28,7 @@ def search_blocks(
     RETURNS (Tuple[Scores, Rows]): (n, k) each, best first; row -1 where there are fewer than k.
     """
     heap = faiss.ResultHeap(len(queries), k, keep_max=True)
-    with _blas_always():
+    with _few_large_products(len(queries)):
         for start in range(0, index.ntotal, _ROWS):
             stop = min(start + _ROWS, index.ntotal)
             ids = np.arange(start, stop)
@@ -52,11 +53,16 @@ def _decoded(index: faiss.Index, start: int, stop: int) -> Vectors:
 
 
 @contextmanager
-def _blas_always() -> Iterator[None]:
-    """FAISS leaves batches below 128,000 numbers to slow loops; raise that only for a while."""
-    before = faiss.cvar.distance_compute_blas_threshold
+def _few_large_products(n_queries: int) -> Iterator[None]:
+    """For a while, let FAISS use matrix products for small batches too, and large ones.
+
+    By default it leaves batches below 128,000 numbers to slow loops, and multiplies with 1,024
+    rows at a time: each product ends with all threads waiting for the last one.
+    """
+    before = faiss.cvar.distance_compute_blas_threshold, faiss.cvar.distance_compute_blas_database_bs
     faiss.cvar.distance_compute_blas_threshold = 1
+    faiss.cvar.distance_compute_blas_database_bs = max(1024, min(_ROWS, _SCORES // n_queries))
     try:
         yield
     finally:
-        faiss.cvar.distance_compute_blas_threshold = before
+        faiss.cvar.distance_compute_blas_threshold, faiss.cvar.distance_compute_blas_database_bs = before

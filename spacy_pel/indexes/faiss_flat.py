@@ -136,8 +136,8 @@ class FaissFlat:
         with atomic_path(Path(path) / _FILE) as part:
             try:
                 faiss.write_index(whole, str(part))
-            except RuntimeError as err:  # FAISS hides the system's error; a full disk shows here
-                raise OSError(0, str(err).splitlines()[0], str(part)) from err
+            except RuntimeError as err:  # ends in the system's words: "... (No space left on device)"
+                raise OSError(0, str(err).rpartition("(")[2].strip(") \n"), str(part)) from err
 
     def from_disk(self, path: Path) -> "FaissFlat":
         """Map the FAISS file of a folder into memory; the settings become those of the file.

@@ -140,7 +140,7 @@ def test_linear_learns_what_separates():
     combiner.fit(table, gold_of(table))
     held_out = make_table(400, 7)
     assert share_right(combiner, held_out) > share_right(LinearCombiner(), held_out) + 0.05
-    assert combiner.weights["popularity"] > 0
+    assert combiner.weights["popularity_seen"] > 0
 
 
 def test_gradient_equals_finite_differences():

@@ -229,3 +229,19 @@ def test_what_cannot_be_built(kb, encoder):
     elsewhere = [Document("d", "cold", [Mention(0, 4, ids=("unknown",))])]
     with pytest.raises(PelError, match="PEL-E407"):
         EntityIndex.build(kb, encoder, index=BruteForce(), kinds=["mention"], documents=elsewhere)
+
+
+@pytest.mark.parametrize("vectors", [FaissFlat(), BruteForce()])
+def test_no_room_leaves_the_old_index_alone(vectors, kb, encoder, documents, tmp_path):
+    resource = pytest.importorskip("resource")
+    index = EntityIndex.build(kb, encoder, index=vectors, documents=documents)
+    index.to_disk(tmp_path / "index")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(PelError, match="room to write"):
+            index.to_disk(tmp_path / "index")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+    assert EntityIndex.from_disk(tmp_path / "index").fingerprint == index.fingerprint

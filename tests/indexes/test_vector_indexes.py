@@ -159,6 +159,7 @@ def test_settings_that_cannot_be():
 def test_search_leaves_faiss_settings_alone():
     import faiss
 
-    before = faiss.cvar.distance_compute_blas_threshold
+    names = ("distance_compute_blas_threshold", "distance_compute_blas_database_bs")
+    before = [getattr(faiss.cvar, name) for name in names]
     filled(FaissFlat(), unit(100, 0)).search(unit(100, 1), 3)
-    assert faiss.cvar.distance_compute_blas_threshold == before
+    assert [getattr(faiss.cvar, name) for name in names] == before
