@@ -14,7 +14,7 @@ import typer
 
 from benchmarks.peers import frequency_prior, run_peers, scispacy_linker
 from spacy_pel.errors import PelError
-from spacy_pel.types import NIL, Document
+from spacy_pel.types import Document
 from spacy_pel.util import fingerprint, read_jsonl, write_json
 
 OURS = "spacy_pel"
@@ -129,7 +129,7 @@ def _predictions(kb: Any, documents: Sequence[Document], answers: Sequence[Any],
                 text=document.text[mention.start : mention.end],
                 label=mention.label,
                 gold=gold,
-                kb_id=candidates[0][0] if candidates else NIL,
+                kb_id=candidates[0][0] if candidates else "",
                 candidates=candidates,
                 nil_score=nil_score,
                 composite=mention.composite,

@@ -51,7 +51,7 @@ def plot_nil(path: Path, runs: Mapping[str, Outcomes]) -> None:
     for name, outcomes in runs.items():
         precision, recall, _ = precision_recall_curve(outcomes.nil_score, outcomes.is_nil)
         shown = _thinned(len(recall))
-        line = axes.step(recall[shown], precision[shown], where="post", label=name)[0]
+        line = axes.step(recall[shown], precision[shown], where="pre", label=name)[0]
         hits = float((outcomes.called_nil & outcomes.is_nil).sum())
         if hits:
             at = (hits / outcomes.is_nil.sum(), hits / outcomes.called_nil.sum())
