@@ -91,7 +91,7 @@ class Merge:
                     record.curated.add(name)
                 record.term_ids[term_id] = None
                 record.add_type(source.type, weak=source.weak_type)
-                if source.definitions:
+                if source.definitions and self.config.definitions:
                     record.add_definition(term.definition)
                 for text in _names(term, source):
                     counts["names_new"] += record.add_name(text)
@@ -145,7 +145,8 @@ class Merge:
             record.sources.add(name)
             for kind in [source.type] if source.type else entity.types:
                 record.add_type(kind, weak=source.weak_type)
-            record.add_definition(entity.definition if source.definitions else None)
+            if source.definitions and self.config.definitions:
+                record.add_definition(entity.definition)
             for text in (entity.canonical_name, *entity.aliases):
                 counts["names_new"] += record.add_name(text)
         self.report[name] = dict(counts)

@@ -67,11 +67,14 @@ class MergeConfig(BaseModel):
 
     id_pattern (str): a regular expression for the ids, e.g. "C[0-9]{7}"; others are left out.
     sources (Dict[str, MergeSource]): in order of preference for names and definitions.
+    definitions (bool): False leaves out every source's definitions, for a KB of names, synonyms
+        and ids only.
     name, licence (str): written to meta.json.
     """
 
     model_config = ConfigDict(extra="forbid")
 
+    definitions: bool = True
     sources: Dict[str, MergeSource]
     id_pattern: str = ".+"
     name: str = ""

@@ -1,0 +1,1 @@
+"""Training a bi-encoder: settings, examples, batches, the loop."""

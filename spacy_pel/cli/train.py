@@ -1,0 +1,38 @@
+"""The command ``train``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._app import CONFIG_CONTEXT, pel_cli
+from ._config import parse_overrides
+from ._output import JSON, emit, key_values
+
+
+@pel_cli.command("train", context_settings=CONFIG_CONTEXT)
+def train(
+    ctx: typer.Context,
+    config: Annotated[Path, typer.Argument(help="A config with a [pel] section.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for models and metrics.jsonl.")],
+    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the output's checkpoint.")] = False,
+    as_json: bool = JSON,
+) -> None:
+    """Train a bi-encoder; settings can be overridden by --section.key value.
+
+    Writes OUTPUT/model-best, model-last, metrics.jsonl and a checkpoint.
+
+    Example: spacy-pel train configs/pel_minilm.cfg --output training/encoder
+    --pel.training.max_epochs 1
+    """
+    from ..training.loop import Trainer
+    from ..training.settings import read_settings
+
+    settings = read_settings(config, parse_overrides(ctx.args))
+    best = Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)
+    emit(
+        {"best": best, "model": str(output / "model-best")},
+        as_json=as_json,
+        text=lambda r: key_values(r["best"]),
+    )

@@ -1,0 +1,79 @@
+"""Checkpoints as plain tensors and JSON: a killed run goes on as if nothing had happened."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Dict, Optional
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from ..errors import Errors, PelError
+from ..util import atomic_path, read_json, write_json
+
+_MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+
+
+@dataclass
+class Progress:
+    """How far a training is. Batches and draws follow from the seed and these numbers.
+
+    step: updates done.
+    epoch, batch: the next batch to train on.
+    best, stale: best metric so far; evaluations since.
+    fingerprint: of the config and data; another run's checkpoint is refused.
+    """
+
+    fingerprint: str
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    best: Optional[float] = None
+    stale: int = 0
+
+
+def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress) -> None:
+    """Write weights, optimiser moments and progress to a folder, atomically."""
+    with atomic_path(path) as part:
+        part.mkdir()
+        save_file(_weights(objective), str(part / "objective.safetensors"))
+        save_file(_moments(optimizer), str(part / "optimizer.safetensors"))
+        write_json(part / "progress.json", asdict(state))
+
+
+def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str) -> Progress:
+    """Fill weights and optimiser from a folder.
+
+    RETURNS (Progress): where to go on.
+    RAISES (PelError): if the checkpoint is damaged or belongs to another config or other data.
+    """
+    state = Progress(**read_json(path / "progress.json"))
+    if state.fingerprint != fingerprint:
+        raise PelError(Errors.E312.format(path=path))
+    try:
+        weights = load_file(str(path / "objective.safetensors"))
+        moments = load_file(str(path / "optimizer.safetensors"))
+    except Exception as err:  # safetensors raises a type of its own
+        raise PelError(Errors.E304.format(path=path, came=str(err))) from err
+    objective.load_state_dict(weights, strict=False)
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    for number, parameter in enumerate(parameters):
+        entry = {key: moments[f"{number}.{key}"] for key in _MOMENTS if f"{number}.{key}" in moments}
+        if entry:
+            optimizer.state[parameter] = {
+                key: value.to(parameter.device) if key != "step" else value for key, value in entry.items()
+            }
+    return state
+
+
+def _weights(objective: Any) -> Dict[str, torch.Tensor]:
+    return {name: tensor.detach().cpu().clone() for name, tensor in objective.state_dict().items()}
+
+
+def _moments(optimizer: Any) -> Dict[str, torch.Tensor]:
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    return {
+        f"{number}.{key}": optimizer.state[parameter][key].detach().cpu().clone()
+        for number, parameter in enumerate(parameters)
+        for key in _MOMENTS
+        if key in optimizer.state.get(parameter, {})
+    }

@@ -1,0 +1,230 @@
+"""The trainer: steps, evaluations, checkpoints."""
+
+import time
+from pathlib import Path
+from typing import Any, Dict, Iterator, Optional, Tuple
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+
+from ..data import read_corpus
+from ..encoders.bi_encoder import BiEncoder
+from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
+from ..util import fingerprint, logger
+from .batches import BatchPlanner, PairBatch
+from .checkpoint import Progress, load_checkpoint, save_checkpoint
+from .dev import DevRetrieval
+from .examples import build_examples
+from .metrics_log import MetricsLog
+from .objective import Objective
+from .optimizer import make_optimizer, set_learn_rate
+from .settings import RunSettings
+
+
+class Trainer:
+    """Trains a bi-encoder. All randomness follows from the seed and the step, so that the same
+    seed gives the same model, killed and resumed or not (on the same machine and threads).
+
+    settings (RunSettings): from ``read_settings``.
+    output (Path): gets model-best, model-last, metrics.jsonl, checkpoint.
+    gpu_id (int): -1 = CPU.
+    """
+
+    def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
+        for name in ("kb", "train", "dev"):
+            if getattr(settings.paths, name) is None:
+                raise PelError(Errors.E313.format(name=name))
+        known = [f"recall@{k}" for k in settings.pel.training.dev.recall_at] + ["mrr"]
+        if settings.pel.training.dev.metric not in known:
+            raise PelError(Errors.E315.format(known=known, value=settings.pel.training.dev.metric))
+        self.settings = settings
+        self.training = settings.pel.training
+        self.output = Path(output)
+        self.show_progress = show_progress
+        if gpu_id >= 0:
+            torch.cuda.set_device(gpu_id)
+        self.accelerator = Accelerator(
+            cpu=gpu_id < 0,
+            mixed_precision=self.training.mixed_precision,
+            gradient_accumulation_steps=self.training.accumulate_gradient,
+        )
+
+    def run(self, *, resume: bool = False) -> Dict[str, Any]:
+        """Train to the end.
+
+        resume (bool): go on from the checkpoint in the output folder, if there is one.
+        RETURNS (dict): the best evaluation: its step and figures.
+        RAISES (PelError): if inputs are missing, or the output holds another training.
+        """
+        checkpoint = self.output / "checkpoint"
+        if not resume and (checkpoint.exists() or (self.output / "model-last").exists()):
+            raise PelError(Errors.E314.format(path=self.output))
+        encoder, planner, dev = self._prepare()
+        objective = Objective(encoder.towers, self.settings.pel.loss)
+        optimizer: Any = make_optimizer(objective, self.training.optimizer)
+        objective, optimizer = self.accelerator.prepare(objective, optimizer)
+        state = Progress(fingerprint=self._fingerprint(encoder))
+        if resume and checkpoint.exists():
+            unwrapped = self.accelerator.unwrap_model(objective)
+            state = load_checkpoint(checkpoint, unwrapped, optimizer, state.fingerprint)
+            logger.info("Going on at step %d, epoch %d", state.step, state.epoch)
+        log = MetricsLog(self.output / "metrics.jsonl", resume_at=state.step)
+        best = self._train(encoder, planner, dev, objective, optimizer, state, log)
+        if self.accelerator.is_main_process:
+            encoder.to_disk(self.output / "model-last")
+        return best
+
+    def _prepare(self) -> Tuple[BiEncoder, BatchPlanner, DevRetrieval]:
+        paths, pel = self.settings.paths, self.settings.pel
+        kb = KnowledgeBase.from_disk(paths.kb)
+        encoder: BiEncoder = pel.encoder
+        # added word vectors are drawn when the weights are loaded
+        torch.manual_seed(self.settings.seed)
+        encoder.initialize()
+        with_names = pel.positives.name > 0 or pel.positives.alias_share > 0
+        store = build_examples(
+            kb,
+            read_corpus(paths.train),
+            encoder,
+            limit=self.training.limit,
+            with_names=with_names,
+            show_progress=self.show_progress,
+        )
+        planner = BatchPlanner(
+            store,
+            views=pel.positives,
+            negatives=pel.negatives,
+            batch_size=self.training.batch_size,
+            pad_id=encoder.tokenizer.pad_token_id,
+            seed=self.settings.seed,
+        )
+        logger.info(
+            "%d mentions, %d names, %d entities; %d batches an epoch",
+            len(store.mentions),
+            len(store.names),
+            store.n_entities,
+            planner.batches_per_epoch,
+        )
+        return (
+            encoder,
+            planner,
+            DevRetrieval(kb, read_corpus(paths.dev), self.training.dev, self.settings.seed),
+        )
+
+    def _fingerprint(self, encoder: BiEncoder) -> str:
+        """Of everything that decides the training: settings, first weights and data."""
+        pel = self.settings.pel
+        training = self.training.model_dump(exclude={"eval_frequency", "patience", "max_epochs", "max_steps"})
+        parts = [
+            type(part).__name__ + repr(sorted(_plain(part).items())) for part in (pel.loss, pel.negatives)
+        ]
+        meta = KnowledgeBase.from_disk(self.settings.paths.kb).fingerprint
+        return fingerprint(
+            self.settings.seed,
+            training,
+            pel.positives.model_dump(),
+            *parts,
+            encoder.fingerprint,
+            meta,
+            Path(str(self.settings.paths.train)),
+        )
+
+    def _total_steps(self, planner: BatchPlanner) -> int:
+        """Updates in all; the schedule ends there."""
+        per_update = self.training.accumulate_gradient * self.accelerator.num_processes
+        updates = self.training.max_epochs * (planner.batches_per_epoch // per_update or 1)
+        return min(updates, self.training.max_steps) if self.training.max_steps else updates
+
+    def _updates(self, planner: BatchPlanner, state: Progress) -> Iterator[PairBatch]:
+        """This process's batches from where the training stands, without end."""
+        world, rank = self.accelerator.num_processes, self.accelerator.process_index
+        while True:
+            plan = planner.plan(state.epoch)
+            while state.batch + world <= len(plan):
+                number = state.epoch * len(plan) + state.batch + rank
+                batch = planner.build(plan[state.batch + rank], number)
+                state.batch += world
+                yield batch
+            state.epoch, state.batch = state.epoch + 1, 0
+
+    def _train(
+        self,
+        encoder: BiEncoder,
+        planner: BatchPlanner,
+        dev: DevRetrieval,
+        objective: Any,
+        optimizer: Any,
+        state: Progress,
+        log: MetricsLog,
+    ) -> Dict[str, Any]:
+        total = self._total_steps(planner)
+        batches = self._updates(planner, state)
+        best: Dict[str, Any] = log.best(self.training.dev.metric)
+        started, first, window = time.perf_counter(), state.step, log.window(total, show=self.show_progress)
+        while state.step < total and not self._out_of_patience(state):
+            figures = self._update(objective, optimizer, batches, state.step, total)
+            state.step += 1
+            rate = (state.step - first) * planner.batch_size / (time.perf_counter() - started)
+            window.add(state.step, figures, rate)
+            if state.step % self.training.eval_frequency == 0 or state.step == total:
+                encoder.changed()
+                scores = dev(encoder)
+                record = log.write(state.step, state.epoch, window.mean(), scores, rate)
+                better = self._keep_best(encoder, scores, state)
+                best = record if better else best
+                if self.accelerator.is_main_process:
+                    save_checkpoint(
+                        self.output / "checkpoint", self.accelerator.unwrap_model(objective), optimizer, state
+                    )
+        window.close()
+        return best
+
+    def _update(
+        self, objective: Any, optimizer: Any, batches: Iterator[PairBatch], step: int, total: int
+    ) -> Dict[str, float]:
+        """One update of the weights from ``accumulate_gradient`` batches."""
+        objective.train()
+        torch.manual_seed(int(np.random.default_rng([self.settings.seed, 4, step]).integers(2**62)))
+        factor = set_learn_rate(optimizer, step, total, self.training.optimizer.warmup)
+        figures: Dict[str, float] = {}
+        for _ in range(self.training.accumulate_gradient):
+            with self.accelerator.accumulate(objective):
+                loss, figures = objective(next(batches))
+                self.accelerator.backward(loss)
+                norm: Optional[Any] = None
+                if self.accelerator.sync_gradients:
+                    norm = self.accelerator.clip_grad_norm_(
+                        objective.parameters(), self.training.optimizer.clip
+                    )
+                optimizer.step()
+                optimizer.zero_grad()
+        rate = factor * self.training.optimizer.learn_rate
+        return {"loss": float(loss.detach()), **figures, "grad_norm": 0.0 if norm is None else float(norm), "learn_rate": rate}
+
+    def _keep_best(self, encoder: BiEncoder, scores: Dict[str, float], state: Progress) -> bool:
+        score = scores[self.training.dev.metric]
+        better = state.best is None or score > state.best
+        state.stale = 0 if better else state.stale + 1
+        if better:
+            state.best = score
+            if self.accelerator.is_main_process:
+                encoder.to_disk(self.output / "model-best")
+        return better
+
+    def _out_of_patience(self, state: Progress) -> bool:
+        return 0 < self.training.patience <= state.stale
+
+
+def _plain(part: Any) -> Dict[str, Any]:
+    """A part's settings: its public attributes of plain types."""
+    return {k: v for k, v in vars(part).items() if isinstance(v, (int, float, str)) and k[0] != "_"}
+
+
+def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> Dict[str, Any]:
+    """Train a bi-encoder; see ``Trainer``.
+
+    RETURNS (dict): the best evaluation.
+    """
+    return Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)

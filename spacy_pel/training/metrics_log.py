@@ -1,0 +1,78 @@
+"""metrics.jsonl: one line an evaluation; and the progress line between evaluations."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Dict, List
+
+import numpy as np
+
+from ..util import atomic_path, logger, read_jsonl
+
+
+class MetricsLog:
+    """Appends one JSON line an evaluation. On resuming, lines after the checkpoint are dropped.
+
+    path (Path): metrics.jsonl.
+    resume_at (int): the checkpoint's step; 0 = start anew.
+    """
+
+    def __init__(self, path: Path, *, resume_at: int = 0):
+        self.path = path
+        old = [r for r in read_jsonl(path) if r["step"] <= resume_at] if resume_at and path.exists() else []
+        self.records: List[Dict[str, Any]] = old
+        self._rewrite()
+
+    def best(self, metric: str) -> Dict[str, Any]:
+        """RETURNS (dict): the record with the highest metric so far, the earlier on a tie."""
+        return max(self.records, key=lambda record: (record[metric], -record["step"]), default={})
+
+    def write(
+        self, step: int, epoch: int, figures: Dict[str, float], scores: Dict[str, float], rate: float
+    ) -> Dict[str, Any]:
+        """RETURNS (dict): the record written."""
+        record = {"step": step, "epoch": epoch, **figures, **scores, "examples_per_second": rate}
+        self.records.append(record)
+        self._rewrite()
+        logger.info("%s", ", ".join(f"{key} {_short(value)}" for key, value in record.items()))
+        return record
+
+    def window(self, total: int, *, show: bool) -> "Window":
+        """RETURNS (Window): means of the figures since the last evaluation."""
+        return Window(total, self.records[-1]["step"] if self.records else 0, show=show)
+
+    def _rewrite(self) -> None:
+        with atomic_path(self.path) as part:
+            part.write_text("".join(json.dumps(r) + "\n" for r in self.records), encoding="utf8")
+
+
+class Window:
+    """Collects the figures of single steps and shows how far the training is."""
+
+    def __init__(self, total: int, start: int, *, show: bool):
+        from tqdm import tqdm
+
+        self.steps: List[Dict[str, float]] = []
+        interval = 0.5 if sys.stderr.isatty() else 15.0
+        self.bar = tqdm(
+            total=total, initial=start, desc="Training", disable=not show, mininterval=interval, unit="step"
+        )
+
+    def add(self, step: int, figures: Dict[str, float], rate: float) -> None:
+        self.steps.append(figures)
+        self.bar.set_postfix(loss=f"{figures['loss']:.3f}", pairs_per_second=f"{rate:.0f}", refresh=False)
+        self.bar.update()
+
+    def mean(self) -> Dict[str, float]:
+        """RETURNS (dict): means since the last call; the learning rate is the last one."""
+        means = {key: float(np.mean([step[key] for step in self.steps])) for key in self.steps[0]}
+        means["learn_rate"] = self.steps[-1]["learn_rate"]
+        self.steps.clear()
+        return means
+
+    def close(self) -> None:
+        self.bar.close()
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,49 @@
+"""AdamW with the paper's schedule; the loss's own parameters have a learning rate of their own."""
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from .objective import Objective
+from .settings import OptimizerSettings
+
+
+def make_optimizer(objective: Objective, settings: OptimizerSettings) -> torch.optim.Optimizer:
+    """Build AdamW with two groups: towers and proxies.
+
+    Biases and layer norms are not decayed, as usual for BERT.
+
+    RETURNS (Optimizer): each group holds its peak rate as "peak".
+    """
+
+    def decays(parameter: nn.Parameter) -> bool:
+        return parameter.ndim > 1
+
+    towers = [p for p in objective.towers.parameters() if p.requires_grad]
+    groups = [
+        {"params": [p for p in towers if decays(p)], "weight_decay": settings.weight_decay},
+        {"params": [p for p in towers if not decays(p)], "weight_decay": 0.0},
+    ]
+    for group in groups:
+        group["peak"] = settings.learn_rate  # type: ignore[assignment]
+    proxies = list(objective.loss.parameters())
+    if proxies:
+        groups.append({"params": proxies, "weight_decay": 0.0, "peak": settings.proxy_learn_rate})
+    return torch.optim.AdamW(groups, lr=settings.learn_rate, eps=settings.epsilon)
+
+
+def set_learn_rate(optimizer: Any, step: int, total: int, warmup: float) -> float:
+    """Linear warm-up over a share of the steps, then linear decay to zero at the end.
+
+    A function of the step alone: a resumed run needs no scheduler state.
+
+    step (int): updates done so far.
+    total (int): updates in all.
+    RETURNS (float): the factor on the peak rates.
+    """
+    rising = max(1, round(total * warmup))
+    factor = (step + 1) / rising if step < rising else (total - step) / max(1, total - rising)
+    for group in optimizer.param_groups:
+        group["lr"] = group["peak"] * max(0.0, factor)
+    return factor

@@ -1,0 +1,136 @@
+"""The ``[pel]`` section of a config: its schema, its parts, its errors."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Literal, Optional
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from spacy.util import load_config
+from spacy.util import registry as spacy_registry
+from thinc.api import Config, ConfigValidationError
+
+from ..errors import Errors, PelError
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+class PathSettings(_Strict):
+    """``[paths]``"""
+
+    kb: Optional[Path] = Field(None, title="Knowledge base folder")
+    train: Optional[Path] = Field(None, title="Training corpus (JSON lines)")
+    dev: Optional[Path] = Field(None, title="Development corpus (JSON lines)")
+
+
+class ViewSettings(_Strict):
+    """``[pel.positives]``: which text stands for the right entity of an example."""
+
+    card: float = Field(1.0, ge=0, title="Share of entity cards")
+    name: float = Field(0.0, ge=0, title="Share of single names, drawn from the entity's names")
+    mention: float = Field(0.0, ge=0, title="Share of other training mentions of the entity")
+    alias_share: float = Field(0.0, ge=0, lt=1, title="Share of examples that are names without context")
+
+
+class OptimizerSettings(_Strict):
+    """``[pel.training.optimizer]``: AdamW, linear warm-up, linear decay to zero."""
+
+    learn_rate: float = Field(1e-5, gt=0, title="Peak learning rate of the towers")
+    proxy_learn_rate: float = Field(1e-3, gt=0, title="Peak learning rate of the loss's own parameters")
+    warmup: float = Field(0.25, ge=0, le=1, title="Share of the steps that warm up")
+    weight_decay: float = Field(0.01, ge=0, title="Decoupled weight decay")
+    epsilon: float = Field(1e-6, gt=0, title="AdamW's epsilon")
+    clip: float = Field(1.0, gt=0, title="Largest l2 norm of the gradient")
+
+
+class DevSettings(_Strict):
+    """``[pel.training.dev]``: what is measured to choose model-best."""
+
+    n_mentions: int = Field(2000, ge=0, title="Mentions of the dev corpus, drawn once; 0 = all")
+    n_entities: int = Field(10000, ge=0, title="Other entities beside the gold ones; 0 = the whole KB")
+    recall_at: List[int] = Field([1, 5, 64], title="The k of recall@k")
+    metric: str = Field("recall@1", title="What the best model is best at")
+
+
+class TrainingSettings(_Strict):
+    """``[pel.training]``"""
+
+    batch_size: int = Field(32, ge=1, title="Mentions in one step")
+    max_epochs: int = Field(7, ge=1, title="Passes over the training mentions")
+    max_steps: int = Field(0, ge=0, title="Stop after so many steps; 0 = by epochs")
+    eval_frequency: int = Field(500, ge=1, title="Steps between evaluations")
+    patience: int = Field(0, ge=0, title="Stop after so many evaluations without a better one; 0 = never")
+    accumulate_gradient: int = Field(1, ge=1, title="Batches per update")
+    mixed_precision: Literal["no", "bf16", "fp16"] = Field("no", title="Autocast type")
+    limit: int = Field(0, ge=0, title="Use only so many training mentions; 0 = all")
+    optimizer: OptimizerSettings = OptimizerSettings()
+    dev: DevSettings = DevSettings()
+
+
+class PelSettings(_Strict):
+    """``[pel]``: the parts and the training."""
+
+    encoder: Any
+    loss: Any
+    negatives: Any
+    positives: ViewSettings = ViewSettings()
+    training: TrainingSettings = TrainingSettings()
+
+
+class RunSettings(BaseModel):
+    """All of a config that training reads; other sections are spaCy's."""
+
+    paths: PathSettings
+    seed: int
+    pel: PelSettings
+
+
+def read_settings(path: Path, overrides: Optional[Dict[str, Any]] = None) -> RunSettings:
+    """Read, validate and resolve a training config.
+
+    path (Path): a .cfg file in spaCy's format with a [pel] section.
+    overrides (Optional[dict]): dotted names to values, e.g. {"pel.training.max_epochs": 1}.
+    RETURNS (RunSettings): with the parts built.
+    RAISES (PelError): names every unknown or ill-typed key.
+    """
+    return resolve_settings(read_config(path, overrides), path)
+
+
+def read_config(path: Path, overrides: Optional[Dict[str, Any]] = None) -> Config:
+    """Read a config without building its parts.
+
+    RETURNS (Config): interpolated, as JSON-like values.
+    RAISES (PelError): if the file is missing or is not in the config format.
+    """
+    if not Path(path).is_file():
+        raise PelError(
+            Errors.E002.format(
+                expected="a config", path=path, came="there is no file", todo="Check the path."
+            )
+        )
+    try:
+        return load_config(path, overrides=overrides or {}, interpolate=True)
+    except (ValueError, ConfigValidationError) as err:
+        raise PelError(Errors.E310.format(path=path, came=_one_line(err))) from err
+
+
+def resolve_settings(config: Config, path: Path) -> RunSettings:
+    """Build the parts of a config and check its keys."""
+    if "pel" not in config:
+        raise PelError(Errors.E310.format(path=path, came="it has no [pel] section"))
+    try:
+        parts = spacy_registry.resolve({"pel": config["pel"]})
+        return RunSettings(
+            paths=PathSettings(**config.get("paths", {})),
+            seed=config.get("system", {}).get("seed") or 0,
+            pel=PelSettings(**parts["pel"]),
+        )
+    except ValidationError as err:
+        problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
+        raise PelError(Errors.E310.format(path=path, came="; ".join(problems))) from err
+    except ConfigValidationError as err:
+        raise PelError(Errors.E310.format(path=path, came=_one_line(err))) from err
+
+
+def _one_line(err: Exception) -> str:
+    return " ".join(str(err).split())
