@@ -141,6 +141,10 @@ class Errors:
         "[PEL-E306] Expected an encoder of the kind that wrote {path}, but the folder holds {found}. "
         "Known: {known}. Train or save an encoder there first."
     )
+    E307 = (
+        "[PEL-E307] Expected a random model as 'random:layers=1,width=32' in '{name}', but came {came}. "
+        "Known sizes: {known}."
+    )
     E304 = (
         "[PEL-E304] Expected a model folder written by spacy_pel at {path}, but {came}. "
         "Train a model with: spacy-pel train CONFIG --output DIR"

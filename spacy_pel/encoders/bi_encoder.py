@@ -30,7 +30,7 @@ def make_bi_encoder(
 ) -> "BiEncoder":
     """Build a BiEncoder without weights; they come by ``initialize`` or ``from_disk``.
 
-    name (Optional[str]): pretrained model of both towers: folder, "package:NAME" or hub id.
+    name (Optional[str]): first weights of both towers: folder, "package:NAME", hub id or "random:SIZES".
     tied (bool): one tower reads both sides.
     pooling (Pooling): "mean" (Wiatrak et al. 2022) or "cls".
     mention_template, entity_template: what each side reads.

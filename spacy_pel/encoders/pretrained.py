@@ -1,12 +1,12 @@
-"""Where first weights come from: a folder, an installed package or the Hugging Face hub."""
+"""Where first weights come from: a folder, an installed package, the Hugging Face hub, or chance."""
 
-import json
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, List, Tuple
 
 from ..errors import Errors, PelError
+from .random_init import PREFIX, make_random
 
 
 def locate(name: str) -> str:
@@ -32,24 +32,24 @@ def locate(name: str) -> str:
 def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
     """Load a tokenizer and a transformer and make room for the templates' special tokens.
 
-    name (str): see ``locate``.
+    name (str): see ``locate``; or "random:layers=1,width=32" for random weights.
     special_tokens (List[str]): tokens to add; their vectors start as the mean of all others.
     RETURNS (tuple): the tokenizer and the model (a ``transformers`` AutoModel).
-    RAISES (PelError): if there is no such model.
+    RAISES (PelError): if there is no such model, or its files are damaged.
     """
-    from transformers import AutoModel, AutoTokenizer
-
-    place = locate(name)
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(place)
-        settings = {"add_pooling_layer": False} if _takes_pooler_switch(place) else {}
-        model = AutoModel.from_pretrained(place, **settings)
-    except (OSError, ValueError) as err:
-        raise PelError(Errors.E303.format(name=name, came=str(err).splitlines()[0])) from err
-    if tokenizer.add_special_tokens({"additional_special_tokens": special_tokens}):
+    if name.startswith(PREFIX):
+        tokenizer, model = make_random(name)
+    else:
+        place = locate(name)
+        try:
+            tokenizer, model = _read(place)
+        except Exception as err:  # safetensors raises its own type on a truncated file
+            raise PelError(Errors.E303.format(name=name, came=_first_line(err))) from err
+    added = tokenizer.add_special_tokens({"additional_special_tokens": special_tokens})
+    if added:
         model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
         vectors = model.get_input_embeddings().weight.data
-        vectors[-len(special_tokens) :] = vectors[: -len(special_tokens)].mean(dim=0)
+        vectors[-added:] = vectors[:-added].mean(dim=0)
     return _without_limits(tokenizer), model
 
 
@@ -59,24 +59,25 @@ def load_tower(path: Path) -> Tuple[Any, Any]:
     RETURNS (tuple): the tokenizer and the model, in float32.
     """
     import torch
-    from transformers import AutoModel, AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(path))
-        settings = {"add_pooling_layer": False} if _takes_pooler_switch(str(path)) else {}
-        model = AutoModel.from_pretrained(str(path), torch_dtype=torch.float32, **settings)
+        tokenizer, model = _read(str(path), torch_dtype=torch.float32)
     except Exception as err:  # safetensors raises its own type on a truncated file
-        came = str(err).splitlines()[0] if str(err) else type(err).__name__
-        raise PelError(Errors.E304.format(path=path, came=came)) from err
+        raise PelError(Errors.E304.format(path=path, came=_first_line(err))) from err
     return _without_limits(tokenizer), model
 
 
-def _takes_pooler_switch(place: str) -> bool:
-    """BERT-like models carry a pooler that mean pooling never uses: do not load it."""
-    config = Path(place) / "config.json"
-    if not config.is_file():
-        return False
-    return json.loads(config.read_text(encoding="utf8")).get("model_type") in ("bert", "roberta")
+def _read(place: str, **settings: Any) -> Tuple[Any, Any]:
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    # BERT-like models carry a pooler that mean pooling never uses: do not load it
+    if AutoConfig.from_pretrained(place).model_type in ("bert", "roberta"):
+        settings["add_pooling_layer"] = False
+    return AutoTokenizer.from_pretrained(place), AutoModel.from_pretrained(place, **settings)
+
+
+def _first_line(err: Exception) -> str:
+    return str(err).strip().splitlines()[0] if str(err).strip() else type(err).__name__
 
 
 def _without_limits(tokenizer: Any) -> Any:
