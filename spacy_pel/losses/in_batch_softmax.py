@@ -28,8 +28,9 @@ class InBatchSoftmax(nn.Module):
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """Losses of n mentions; arguments as for ProxySoftplus.
 
-        RETURNS (Tensor): (n,) float32.
+        RETURNS (Tensor): (n,), float32 or wider.
         """
-        own = self.scale * positives.float().unsqueeze(1)
-        others = (self.scale * negatives.float()).masked_fill(~mask, -torch.inf)
+        dtype = torch.promote_types(positives.dtype, torch.float32)
+        own = self.scale * positives.to(dtype).unsqueeze(1)
+        others = (self.scale * negatives.to(dtype)).masked_fill(~mask, -torch.inf)
         return torch.logsumexp(torch.cat([own, others], dim=1), dim=1) - own.squeeze(1)

@@ -41,12 +41,14 @@ class ProxySoftplus(nn.Module):
         positives (Tensor): (n,) similarity of each mention to its entity.
         negatives (Tensor): (n, m) similarities to other entities.
         mask (Tensor): (n, m) bool, True = counts as a negative. A row may be all False.
-        RETURNS (Tensor): (n,) float32.
+        RETURNS (Tensor): (n,), float32 or wider.
         """
-        pull = softplus(-self.alpha * (positives.float() - self.margin))
-        pushed = self.alpha * (negatives.float() + self.margin)
+        # half precision overflows at alpha = 32; float64 stays what it is
+        dtype = torch.promote_types(positives.dtype, torch.float32)
+        pull = softplus(-self.alpha * (positives.to(dtype) - self.margin))
+        pushed = self.alpha * (negatives.to(dtype) + self.margin)
         # the zero is log(1) of Eq. 3: logsumexp over [0, pushed] = softplus(logsumexp(pushed))
         pushed = pushed.masked_fill(~mask, -torch.inf)
-        one = torch.zeros_like(positives, dtype=torch.float32).unsqueeze(1)
+        one = torch.zeros_like(positives, dtype=dtype).unsqueeze(1)
         push = torch.logsumexp(torch.cat([one, pushed], dim=1), dim=1)
         return pull + push

@@ -91,7 +91,7 @@ def piece_lists(tokenizer: object, texts: Sequence[str]) -> List[List[int]]:
 
     tokenizer (PreTrainedTokenizerBase): a Hugging Face tokenizer.
     texts (Sequence[str]): plain texts.
-    RETURNS (List[List[int]]): ids of each text.
+    RETURNS (List[List[int]]): ids of each text; "[SEP]" written in a text is but letters.
     """
     if not texts:
         return []
@@ -102,6 +102,7 @@ def piece_lists(tokenizer: object, texts: Sequence[str]) -> List[List[int]]:
         truncation=False,
         return_attention_mask=False,
         return_token_type_ids=False,
+        split_special_tokens=True,
         verbose=False,
     )
     return encoded["input_ids"]
