@@ -23,6 +23,7 @@ LAYERS = [
     ("negatives",),
     ("combiners", "nil"),
     ("linking",),
+    ("reports",),
     ("evaluation",),
     ("training",),
     ("pipeline",),

@@ -94,29 +94,13 @@ def _records(
     n_candidates: int,
 ) -> Iterator[Dict[str, Any]]:
     from ..pipeline.mentions import mention_spans
+    from ._records import mention_record
 
     pairs = ((document.text, document) for document in documents)
     for doc, document in nlp.pipe(pairs, as_tuples=True, n_process=n_process, batch_size=batch_size):
         spans = mention_spans(doc, component.spans_key)
-        mentions = [_mention(component.linker.kb, span, n_candidates) for span in spans]
+        mentions = [mention_record(component.linker.kb, span, n_candidates) for span in spans]
         yield {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
-
-
-def _mention(kb: Any, span: Any, n_candidates: int) -> Dict[str, Any]:
-    candidates = [[entity_id, round(score, 6)] for entity_id, score in span._.pel_candidates or []]
-    linked = span.kb_id_ not in ("", NIL)
-    return {
-        "start": span.start_char,
-        "end": span.end_char,
-        "text": span.text,
-        "label": span.label_,
-        "ids": [span.kb_id_] if linked else [],
-        "kb_id": span.kb_id_,
-        "name": kb[span.kb_id_].canonical_name if linked else None,
-        "score": candidates[0][1] if candidates else None,
-        "nil_score": None if span._.pel_nil_score is None else round(span._.pel_nil_score, 6),
-        "candidates": candidates[:n_candidates],
-    }
 
 
 def _input_fingerprint(path: Path) -> str:

@@ -1,0 +1,47 @@
+# make demo [TEXT="..."], make test, make lint, make smoke: each sets up .venv by itself.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := dev,scispacy,openvino,trf
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q install --no-compile
+SOURCES := setup.cfg pyproject.toml README.md $(shell find spacy_pel -name '*.py' -o -name '*.html')
+export OMP_NUM_THREADS ?= 1
+export PEL_DEMO_TEXT = $(value TEXT)
+
+.PHONY: demo test lint smoke clean
+.DELETE_ON_ERROR:
+
+# the packages it needs; anew when a version or a requirement changes
+$(VENV)/packages.stamp: constraints.txt setup.cfg
+	@echo "Setting up $(VENV)"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) -c constraints.txt torch==2.13.0 setuptools
+	rm -rf build *.egg-info
+	$(PIP) -c constraints.txt --no-build-isolation '.[$(EXTRAS)]'
+	touch $@ $(VENV)/installed.stamp
+
+# this package, installed like any other; anew when a file of it changes
+$(VENV)/installed.stamp: $(VENV)/packages.stamp $(SOURCES)
+	rm -rf build *.egg-info
+	$(PIP) --no-deps --no-build-isolation --force-reinstall .
+	touch $@
+
+demo: $(VENV)/installed.stamp
+	$(BIN)/spacy-pel demo $${PEL_DEMO_TEXT:+--text="$$PEL_DEMO_TEXT"}
+
+# -P: the installed package is tested, not the sources beside the tests
+test: $(VENV)/installed.stamp
+	PYTHONSAFEPATH=1 PEL_TEST_INSTALLED=1 $(BIN)/pytest -n 2 $(PYTEST_ARGS)
+
+lint: $(VENV)/installed.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# the whole project, from source files to figures, on the tiny data of assets/tiny
+smoke: $(VENV)/installed.stamp
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/test_project.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info demo .pytest_cache .mypy_cache .ruff_cache

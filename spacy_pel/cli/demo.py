@@ -1,0 +1,86 @@
+"""The command ``demo``: link some texts, print a table, write a page."""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional
+
+import typer
+
+from ._app import pel_cli
+from ._output import JSON, emit, message
+
+_N_CANDIDATES = 5
+
+
+@pel_cli.command("demo")
+def demo(
+    text: Annotated[
+        Optional[List[str]],
+        typer.Option(help="Your own text, may be given several times; default: three abstracts."),
+    ] = None,
+    pipeline: Annotated[Path, typer.Option(help="The pipeline folder.")] = Path("assets/pel_medmentions"),
+    output: Annotated[Path, typer.Option(help="Folder for links.jsonl and links.html.")] = Path("demo"),
+    as_json: bool = JSON,
+) -> None:
+    """Link texts, print what was found and write it as JSON lines and as a page.
+
+    Example: spacy-pel demo --text "Tobramycin in cystic fibrosis."
+    """
+    from ..reports import render_links
+    from ..util import atomic_path, write_jsonl
+    from ._demo_texts import DEMO_TEXTS
+    from ._pipeline import load_pipeline
+
+    texts = {f"Text {number}": given for number, given in enumerate(text, start=1)} if text else DEMO_TEXTS
+    loaded = load_pipeline(pipeline)
+    kb = loaded.component.kb
+    records = _link(loaded, texts)
+    page = render_links(
+        records,
+        title="Linked texts",
+        name_of=lambda entity_id: kb[entity_id].canonical_name,
+        description=f"Pipeline {pipeline.name}, knowledge base of {len(kb):,} entities.",
+    )
+    write_jsonl(output / "links.jsonl", records)
+    with atomic_path(output / "links.html") as part:
+        part.write_text(page, encoding="utf8")
+    message(f"Wrote {output / 'links.jsonl'} and {output / 'links.html'}")
+    emit({"documents": records}, as_json=as_json, text=lambda result: _tables(result, kb))
+
+
+def _link(loaded: Any, texts: Dict[str, str]) -> List[Dict[str, Any]]:
+    from ..pipeline.mentions import mention_spans
+    from ._records import mention_record
+
+    records = []
+    for (title, text), doc in zip(texts.items(), loaded.nlp.pipe(texts.values()), strict=True):
+        spans = mention_spans(doc, loaded.component.spans_key)
+        mentions = [mention_record(loaded.component.kb, span, _N_CANDIDATES) for span in spans]
+        records.append({"id": title, "text": text, "mentions": mentions, "meta": {}})
+    return records
+
+
+def _tables(result: Dict[str, Any], kb: Any) -> str:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..reports import NOTE, LinkRow, link_row
+    from ..types import NIL
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
+    with console.capture() as captured:
+        for document in result["documents"]:
+            table = Table(title=Text(document["id"]), title_justify="left", caption=None, expand=False)
+            for column in LinkRow._fields:
+                table.add_column(column.replace("kb_id", "id").replace("_", "-"), overflow="fold")
+            for mention in document["mentions"]:
+                row = link_row(mention, lambda entity_id: kb[entity_id].canonical_name)
+                style = "yellow" if row.kb_id == NIL else None
+                table.add_row(*map(Text, row), style=style)
+            console.print(table)
+            if not document["mentions"]:
+                console.print("No mention was found.")
+        console.print(NOTE, style="dim")
+    return captured.get().rstrip("\n")

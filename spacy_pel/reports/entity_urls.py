@@ -1,0 +1,28 @@
+"""Where an entity can be looked up on the web."""
+
+import re
+from typing import Optional, Sequence, Tuple
+from urllib.parse import quote
+
+# pattern of the whole id -> address; the first that matches counts, {id} is its first group
+ENTITY_URLS: Sequence[Tuple[str, str]] = (
+    (r"(?:UMLS:)?(C[0-9]{7})", "https://uts.nlm.nih.gov/uts/umls/concept/{id}"),
+    (r"(?:MESH:)?([CD](?:[0-9]{6}|[0-9]{9}))", "https://meshb.nlm.nih.gov/record/ui?ui={id}"),
+    (r"(?:OMIM|MIM):([0-9]{6})", "https://omim.org/entry/{id}"),
+    (r"([A-Za-z][A-Za-z0-9.]*:[A-Za-z0-9_.-]+)", "https://bioregistry.io/{id}"),
+)
+
+
+def entity_url(entity_id: str, patterns: Sequence[Tuple[str, str]] = ENTITY_URLS) -> Optional[str]:
+    """The page of an entity.
+
+    entity_id (str): an id of a knowledge base.
+    patterns (Sequence[Tuple[str, str]]): regular expression for the whole id with one group, and
+        the address with ``{id}`` in the group's place.
+    RETURNS (Optional[str]): the address; None if no pattern fits.
+    """
+    for pattern, url in patterns:
+        found = re.fullmatch(pattern, entity_id)
+        if found:
+            return url.replace("{id}", quote(found.group(1), safe=":"))
+    return None
