@@ -59,13 +59,19 @@ class Merge:
     @property
     def source(self) -> Dict[str, Any]:
         """For meta.json: name, licence, and each source's origin, version, licence and counts."""
-        told = ("origin", "version", "licence", "files")
+        told = {"origin", "version", "licence"}
         return {
             "name": self.config.name,
             "licence": self.config.licence,
             "twins_merged": len(self.redirects),
             "sources": [
-                {"name": name, **source.model_dump(include=set(told)), **self.report.get(name, {})}
+                {
+                    "name": name,
+                    **source.model_dump(include=told),
+                    # a folder outside the data folder says nothing on another machine
+                    "files": [Path(file).name if Path(file).is_absolute() else file for file in source.files],
+                    **self.report.get(name, {}),
+                }
                 for name, source in self.config.sources.items()
             ],
         }

@@ -215,6 +215,7 @@ def test_command_writes_a_knowledge_base(tmp_path):
     assert kb.ids("sick headache") == ["C0149932"]
     licences = {source["name"]: source["licence"] for source in kb.source["sources"]}
     assert licences["mondo"] == "CC BY 4.0"
+    assert kb.source["sources"][-1]["files"] == ["corpus.jsonl"], "no folder of this machine"
 
 
 def test_command_with_a_bad_config(tmp_path):
