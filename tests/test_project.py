@@ -1,0 +1,102 @@
+"""project.yml: its lists survive spaCy's config system, and its workflow runs on the tiny data."""
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+import srsly
+from typer.testing import CliRunner
+from weasel.cli import run as weasel_run
+from weasel.util import load_project_config
+
+ROOT = Path(__file__).parents[1]
+
+
+def tiny_options():
+    """RETURNS (Dict[str, Any]): what ``make smoke`` sets."""
+    text = (ROOT / "Makefile").read_text(encoding="utf8").replace("\\\n", " ")
+    words = shlex.split(re.search(r"^TINY := (.*)$", text, re.MULTILINE)[1])
+    values = (json.loads(word) if word[0].isdigit() else word for word in words[1::2])
+    return {name.removeprefix("--"): value for name, value in zip(words[::2], values, strict=True)}
+
+
+@pytest.fixture
+def project(tmp_path):
+    shutil.copy(ROOT / "project.yml", tmp_path)
+    shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    shutil.copytree(ROOT / "assets" / "tiny", tmp_path / "assets" / "tiny")
+    return tmp_path
+
+
+@pytest.fixture
+def one_process(monkeypatch):
+    """Runs the commands of scripts in this process, which saves starting Python fifteen times."""
+    from spacy.cli._util import app
+
+    import spacy_pel.cli.spacy_plugin  # noqa: F401
+
+    ran = []
+
+    def run_command(command, **_):
+        assert command[1:3] == ["-m", "spacy"], command
+        result = CliRunner().invoke(app, command[3:])
+        ran.append(command[3:])
+        if result.exit_code:
+            raise AssertionError(f"{command[3:]} failed: {result.output}") from result.exception
+
+    monkeypatch.setattr(weasel_run, "run_command", run_command)
+    return ran
+
+
+def test_lists_stay_as_they_are_written(project):
+    written = srsly.read_yaml(project / "project.yml")
+    read = load_project_config(project)
+    for before, after in zip(written["commands"], read["commands"], strict=True):
+        for key in ("script", "deps", "outputs"):
+            assert len(before.get(key, [])) == len(after.get(key, [])), (before["name"], key)
+    names = [command["name"] for command in read["commands"]]
+    assert set(sum(read["workflows"].values(), [])) <= set(names)
+    assert {"all", "train", "ner", "mesh"} <= set(read["workflows"]) and "smoke" in names
+    assert read["vars"]["gpu_id"] == -1
+
+
+def test_assets_have_checksums_and_origins():
+    assets = srsly.read_yaml(ROOT / "project.yml")["assets"]
+    assert all(re.fullmatch("[0-9a-f]{32}", asset["checksum"]) for asset in assets)
+    assert all(asset["description"] and asset["dest"].startswith("${vars.data}/") for asset in assets)
+    assert len({asset["dest"] for asset in assets}) == len(assets)
+
+
+def test_every_command_needs_only_what_is_given_or_made_before():
+    config = load_project_config(ROOT)
+    commands = {command["name"]: command for command in config["commands"]}
+    given = [asset["dest"] for asset in config["assets"]]
+    made = []
+    for name in [*config["workflows"]["all"], *config["workflows"]["mesh"], "benchmark", "benchmark-mesh"]:
+        for path in commands[name]["deps"]:
+            path = path.removeprefix("./")
+            assert (
+                (ROOT / path).is_file()
+                or path in made
+                or any(asset == path or asset.startswith(f"{path}/") for asset in given)
+            ), f"{name} needs {path}"
+        made += commands[name]["outputs"]
+
+
+def test_workflow_runs_and_runs_once(project, one_process):
+    weasel_run.project_run(project, "all", overrides=tiny_options())
+    ran = len(one_process)
+    assert ran >= 14
+    metrics = srsly.read_json(project / "metrics" / "st21pv_test" / "metrics.json")
+    assert metrics["n"] == 20 and metrics["n_nil"] == 1
+    assert metrics["recall@1"] > 0.5, "the names in the KB alone find most of the mentions"
+    learned = [
+        srsly.read_json(project / "training" / name / "proxy_entity_linker" / "cfg.json")
+        for name in ("pipeline_fit", "pipeline")
+    ]
+    assert learned[0] == learned[1] and learned[0]["calibrated_threshold"] is not None
+    weasel_run.project_run(project, "all", overrides=tiny_options())
+    assert len(one_process) == ran, "nothing changed, so nothing runs again"
