@@ -4,7 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev,scispacy,openvino,trf
-PIP := $(BIN)/python -m pip --disable-pip-version-check -q install --no-compile
+# bytecode of what every start imports, also where Python is told to write none
+COMPILED := numpy pydantic scipy sklearn spacy srsly thinc torch typer weasel
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install --no-compile
 SOURCES := setup.cfg pyproject.toml README.md $(shell find spacy_pel -name '*.py' -o -name '*.html')
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
@@ -19,12 +21,14 @@ $(VENV)/packages.stamp: constraints.txt setup.cfg
 	$(PIP) -c constraints.txt torch==2.13.0 setuptools
 	rm -rf build *.egg-info
 	$(PIP) -c constraints.txt --no-build-isolation '.[$(EXTRAS)]'
-	touch $@ $(VENV)/installed.stamp
+	$(BIN)/python -m compileall -qq -j 2 $(addprefix $(VENV)/lib/python3*/site-packages/,$(COMPILED)) || true
+	touch $@
 
 # this package, installed like any other; anew when a file of it changes
 $(VENV)/installed.stamp: $(VENV)/packages.stamp $(SOURCES)
 	rm -rf build *.egg-info
 	$(PIP) --no-deps --no-build-isolation --force-reinstall .
+	rm -rf build *.egg-info
 	touch $@
 
 demo: $(VENV)/installed.stamp
