@@ -34,7 +34,7 @@ $(VENV)/installed.stamp: $(VENV)/packages.stamp $(SOURCES)
 demo: $(VENV)/installed.stamp
 	$(BIN)/spacy-pel demo $${PEL_DEMO_TEXT:+--text="$$PEL_DEMO_TEXT"}
 
-# -P: the installed package is tested, not the sources beside the tests
+# the installed package is tested, not the sources beside the tests
 test: $(VENV)/installed.stamp
 	PYTHONSAFEPATH=1 PEL_TEST_INSTALLED=1 $(BIN)/pytest -n 2 $(PYTEST_ARGS)
 
