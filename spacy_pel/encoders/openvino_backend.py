@@ -1,7 +1,10 @@
 """Inference with OpenVINO: the fastest way on a CPU, an optional dependency."""
 
+import sys
+import warnings
+from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any, Iterator, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +40,14 @@ class OpenVinoBackend:
         tower (Tower): ids and mask (batch, length) -> vectors (batch, width).
         RETURNS (EncodeBatch): the same on numpy arrays.
         """
-        import openvino
         import torch
 
         tower.eval()
         example = torch.ones((2, 8), dtype=torch.int64)
-        with torch.inference_mode():
+        with _no_telemetry(), warnings.catch_warnings(), torch.inference_mode():
+            import openvino
+
+            warnings.simplefilter("ignore", torch.jit.TracerWarning)  # about constants of the tower
             model = openvino.convert_model(tower, example_input=(example, example))
         hint = "bf16" if self.precision == "bfloat16" else "f32"
         compiled = openvino.compile_model(
@@ -53,3 +58,20 @@ class OpenVinoBackend:
             return np.asarray(compiled((ids, mask))[0], dtype=np.float32)
 
         return encode
+
+
+@contextmanager
+def _no_telemetry() -> Iterator[None]:
+    """OpenVINO reports its import and each conversion to its makers, from a forked process each
+    time. Where its package for that cannot be imported it stays silent; we keep it from being
+    imported with OpenVINO, unless the user has imported it already.
+    """
+    name = "openvino_telemetry"
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[name]

@@ -45,14 +45,18 @@ def load_weights(encoder: "BiEncoder", path: Path, settings: Dict[str, Any]) -> 
     """
     from .pretrained import load_tower
 
-    encoder.tied = settings["tied"]
-    encoder.pooling = settings["pooling"]
-    encoder.store = settings["store"]
-    for side in ("mention_template", "entity_template"):
-        name, values = settings[side]
+    try:
+        tied, pooling, store = settings["tied"], settings["pooling"], settings["store"]
+        saved = settings["fingerprint"]
+        templates = {side: settings[side] for side in ("mention_template", "entity_template")}
+    except (KeyError, TypeError) as err:
+        raise PelError(Errors.E304.format(path=path, came=f"its settings have no {err}")) from err
+    tokenizer, mention = load_tower(path / "mention")
+    entity = mention if tied else load_tower(path / "entity")[1]
+    encoder.tied, encoder.pooling, encoder.store = tied, pooling, store
+    for side, (name, values) in templates.items():
         setattr(encoder, side, registry.pel_templates.get(name)(**values))
-    encoder.tokenizer, mention = load_tower(path / "mention")
-    entity = mention if encoder.tied else load_tower(path / "entity")[1]
+    encoder.tokenizer = tokenizer
     encoder._set_towers(mention, entity)
-    if encoder.fingerprint != settings["fingerprint"]:
+    if encoder.fingerprint != saved:
         raise PelError(Errors.E304.format(path=path, came="its weights were changed after they were saved"))

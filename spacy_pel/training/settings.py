@@ -18,51 +18,59 @@ class _Strict(BaseModel):
 class PathSettings(_Strict):
     """``[paths]``"""
 
-    kb: Optional[Path] = Field(None, title="Knowledge base folder")
-    train: Optional[Path] = Field(None, title="Training corpus (JSON lines)")
-    dev: Optional[Path] = Field(None, title="Development corpus (JSON lines)")
+    kb: Optional[Path] = Field(default=None, title="Knowledge base folder")
+    train: Optional[Path] = Field(default=None, title="Training corpus (JSON lines)")
+    dev: Optional[Path] = Field(default=None, title="Development corpus (JSON lines)")
 
 
 class ViewSettings(_Strict):
     """``[pel.positives]``: which text stands for the right entity of an example."""
 
-    card: float = Field(1.0, ge=0, title="Share of entity cards")
-    name: float = Field(0.0, ge=0, title="Share of single names, drawn from the entity's names")
-    mention: float = Field(0.0, ge=0, title="Share of other training mentions of the entity")
-    alias_share: float = Field(0.0, ge=0, lt=1, title="Share of examples that are names without context")
+    card: float = Field(default=1.0, ge=0, title="Share of entity cards")
+    name: float = Field(default=0.0, ge=0, title="Share of single names, drawn from the entity's names")
+    mention: float = Field(default=0.0, ge=0, title="Share of other training mentions of the entity")
+    alias_share: float = Field(
+        default=0.0, ge=0, lt=1, title="Share of examples that are names without context"
+    )
 
 
 class OptimizerSettings(_Strict):
     """``[pel.training.optimizer]``: AdamW, linear warm-up, linear decay to zero."""
 
-    learn_rate: float = Field(1e-5, gt=0, title="Peak learning rate of the towers")
-    proxy_learn_rate: float = Field(1e-3, gt=0, title="Peak learning rate of the loss's own parameters")
-    warmup: float = Field(0.25, ge=0, le=1, title="Share of the steps that warm up")
-    weight_decay: float = Field(0.01, ge=0, title="Decoupled weight decay")
-    epsilon: float = Field(1e-6, gt=0, title="AdamW's epsilon")
-    clip: float = Field(1.0, gt=0, title="Largest l2 norm of the gradient")
+    learn_rate: float = Field(default=1e-5, gt=0, title="Peak learning rate of the towers")
+    proxy_learn_rate: float = Field(
+        default=1e-3, gt=0, title="Peak learning rate of the loss's own parameters"
+    )
+    warmup: float = Field(default=0.25, ge=0, le=1, title="Share of the steps that warm up")
+    weight_decay: float = Field(default=0.01, ge=0, title="Decoupled weight decay")
+    epsilon: float = Field(default=1e-6, gt=0, title="AdamW's epsilon")
+    clip: float = Field(default=1.0, gt=0, title="Largest l2 norm of the gradient")
 
 
 class DevSettings(_Strict):
     """``[pel.training.dev]``: what is measured to choose model-best."""
 
-    n_mentions: int = Field(2000, ge=0, title="Mentions of the dev corpus, drawn once; 0 = all")
-    n_entities: int = Field(10000, ge=0, title="Other entities beside the gold ones; 0 = the whole KB")
-    recall_at: List[int] = Field([1, 5, 64], title="The k of recall@k")
-    metric: str = Field("recall@1", title="What the best model is best at")
+    n_mentions: int = Field(default=2000, ge=0, title="Mentions of the dev corpus, drawn once; 0 = all")
+    n_entities: int = Field(
+        default=10000, ge=0, title="Other entities beside the gold ones; 0 = the whole KB"
+    )
+    recall_at: List[int] = Field(default=[1, 5, 64], title="The k of recall@k")
+    metric: str = Field(default="recall@1", title="What the best model is best at")
 
 
 class TrainingSettings(_Strict):
     """``[pel.training]``"""
 
-    batch_size: int = Field(32, ge=1, title="Mentions in one step")
-    max_epochs: int = Field(7, ge=1, title="Passes over the training mentions")
-    max_steps: int = Field(0, ge=0, title="Stop after so many steps; 0 = by epochs")
-    eval_frequency: int = Field(500, ge=1, title="Steps between evaluations")
-    patience: int = Field(0, ge=0, title="Stop after so many evaluations without a better one; 0 = never")
-    accumulate_gradient: int = Field(1, ge=1, title="Batches per update")
-    mixed_precision: Literal["no", "bf16", "fp16"] = Field("no", title="Autocast type")
-    limit: int = Field(0, ge=0, title="Use only so many training mentions; 0 = all")
+    batch_size: int = Field(default=32, ge=1, title="Mentions in one step")
+    max_epochs: int = Field(default=7, ge=1, title="Passes over the training mentions")
+    max_steps: int = Field(default=0, ge=0, title="Stop after so many steps; 0 = by epochs")
+    eval_frequency: int = Field(default=500, ge=1, title="Steps between evaluations")
+    patience: int = Field(
+        default=0, ge=0, title="Stop after so many evaluations without a better one; 0 = never"
+    )
+    accumulate_gradient: int = Field(default=1, ge=1, title="Batches per update")
+    mixed_precision: Literal["no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
+    limit: int = Field(default=0, ge=0, title="Use only so many training mentions; 0 = all")
     optimizer: OptimizerSettings = OptimizerSettings()
     dev: DevSettings = DevSettings()
 

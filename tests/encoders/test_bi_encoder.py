@@ -1,0 +1,271 @@
+"""The bi-encoder: plain Hugging Face folders, two towers or one, errors in one line."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.openvino_backend import OpenVinoBackend
+from spacy_pel.encoders.torch_backend import TorchBackend
+from spacy_pel.errors import PelError
+from spacy_pel.registry import registry
+from spacy_pel.text import MarkedContext
+from spacy_pel.types import MentionInText
+
+NAMES = ["fever", "heart attack", "kidney stone of the left kidney"]
+MENTIONS = [MentionInText("pain in the left kidney", 17, 23), MentionInText("fever", 0, 5)]
+
+
+def make(name, **settings):
+    settings = {"backend": TorchBackend(precision="float32"), "store": "float32", **settings}
+    encoder = BiEncoder(name=str(name), **settings)
+    encoder.initialize()
+    return encoder
+
+
+def test_a_saved_tower_is_a_plain_hugging_face_model(tiny_bert, tmp_path):
+    from transformers import AutoModel, AutoTokenizer
+
+    encoder = make(tiny_bert, tied=True)
+    encoder.to_disk(tmp_path / "model")
+    model = AutoModel.from_pretrained(tmp_path / "model" / "mention", add_pooling_layer=False)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model" / "mention")
+    tokens = tokenizer(NAMES, padding=True, return_tensors="pt")
+    assert tokenizer.convert_tokens_to_ids(["[M_s]", "[M_e]"]) == [len(tokenizer) - 2, len(tokenizer) - 1]
+    with torch.inference_mode():
+        states = model.eval()(**tokens).last_hidden_state
+    weights = tokens["attention_mask"].unsqueeze(-1)
+    vectors = torch.nn.functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)
+    np.testing.assert_allclose(encoder.encode_names(NAMES), vectors.numpy(), atol=1e-5)
+
+
+def test_cls_pooling_is_the_first_token(tiny_bert):
+    mean, first = make(tiny_bert), make(tiny_bert, pooling="cls")
+    ids, mask = mean.entity_template.tokenize_names(mean.tokenizer, NAMES).padded([0, 1, 2], 0)
+    with torch.inference_mode():
+        states = (
+            first.tower("entity")
+            .eval()
+            .transformer(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask))
+        )
+    expected = torch.nn.functional.normalize(states.last_hidden_state[:, 0], dim=-1)
+    np.testing.assert_allclose(first.encode_names(NAMES), expected.numpy(), atol=1e-5)
+    assert not np.allclose(mean.encode_names(NAMES), expected.numpy(), atol=1e-2)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_two_towers_or_one(tiny_bert, tmp_path, tied):
+    encoder = make(tiny_bert, tied=tied)
+    names, mentions = encoder.encode_names(NAMES), encoder.encode_mentions(MENTIONS)
+    fingerprint = encoder.fingerprint
+    with torch.no_grad():
+        for parameter in encoder.tower("mention").parameters():
+            parameter += 0.01 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
+    encoder.changed()
+    assert encoder.fingerprint != fingerprint
+    assert not np.allclose(encoder.encode_mentions(MENTIONS), mentions, atol=1e-4)
+    assert np.allclose(encoder.encode_names(NAMES), names, atol=1e-4) != tied
+    encoder.to_disk(tmp_path / "model")
+    assert (tmp_path / "model" / "entity").exists() != tied
+    loaded = BiEncoder(tied=not tied).from_disk(tmp_path / "model")
+    assert (loaded.tower("entity") is loaded.tower("mention")) == tied
+
+
+def test_half_precision_files_are_half_as_large(tiny_bert, tmp_path):
+    sizes = {}
+    for store in ("float32", "float16"):
+        make(tiny_bert, store=store, tied=True).to_disk(tmp_path / store)
+        sizes[store] = (tmp_path / store / "mention" / "model.safetensors").stat().st_size
+    assert 1.8 < sizes["float32"] / sizes["float16"] < 2.1
+    loaded = BiEncoder().from_disk(tmp_path / "float16")
+    assert next(loaded.towers.parameters()).dtype == torch.float32
+
+
+def test_fingerprint_follows_templates_and_not_the_backend(tiny_bert):
+    encoder = make(tiny_bert)
+    assert make(tiny_bert, backend=TorchBackend(precision="bfloat16")).fingerprint == encoder.fingerprint
+    assert make(tiny_bert, batch_size=3).fingerprint == encoder.fingerprint
+    assert make(tiny_bert, mention_template=MarkedContext(max_length=64)).fingerprint != encoder.fingerprint
+    assert make(tiny_bert, pooling="cls").fingerprint != encoder.fingerprint
+    assert make(tiny_bert, tied=True).fingerprint != encoder.fingerprint
+
+
+def test_marker_vectors_start_as_the_mean_of_the_others(tiny_bert):
+    words = make(tiny_bert).tower("mention").transformer.get_input_embeddings().weight
+    torch.testing.assert_close(words[-2:], words[:-2].mean(dim=0).expand(2, -1))
+
+
+def test_a_marker_that_the_model_has_keeps_its_vector(tiny_bert, tmp_path):
+    make(tiny_bert, tied=True).to_disk(tmp_path / "model")
+    again = make(tmp_path / "model" / "mention", mention_template=MarkedContext(end_marker="[END]"))
+    old = make(tmp_path / "model" / "mention").tower("mention").transformer.get_input_embeddings().weight
+    new = again.tower("mention").transformer.get_input_embeddings().weight
+    assert len(new) == len(old) + 1
+    assert torch.equal(new[:-1], old)
+
+
+def test_no_pooler_is_kept(tiny_bert):
+    names = [name for name, _ in make(tiny_bert).towers.named_parameters()]
+    assert not [name for name in names if "pooler" in name]
+
+
+# -- backends ---------------------------------------------------------------------------------
+
+
+def test_every_backend_is_tested():
+    known = {"spacy-pel.TorchBackend.v1", "spacy-pel.OpenVinoBackend.v1"}
+    assert set(registry.parts("pel_backends").values()) == known
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "auto"])
+def test_torch_precisions_agree(tiny_bert, precision):
+    exact = make(tiny_bert)
+    half = make(tiny_bert, backend=TorchBackend(precision=precision))
+    for vectors, expected in (
+        (half.encode_names(NAMES), exact.encode_names(NAMES)),
+        (half.encode_mentions(MENTIONS), exact.encode_mentions(MENTIONS)),
+    ):
+        assert vectors.dtype == np.float32
+        assert ((vectors * expected).sum(axis=1) > 0.999).all()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_openvino_agrees_with_torch_and_reports_to_nobody(tiny_bert):
+    pytest.importorskip("openvino")
+    exact = make(tiny_bert, batch_size=2)
+    other = make(tiny_bert, batch_size=2, backend=OpenVinoBackend(precision="float32"))
+    np.testing.assert_allclose(other.encode_names(NAMES), exact.encode_names(NAMES), atol=1e-4)
+    np.testing.assert_allclose(other.encode_mentions(MENTIONS), exact.encode_mentions(MENTIONS), atol=1e-4)
+    assert not [name for name in sys.modules if name.startswith("openvino_telemetry")]
+
+
+# -- errors -----------------------------------------------------------------------------------
+
+
+def test_constructing_loads_nothing():
+    code = (
+        "import sys\n"
+        "from spacy_pel.registry import registry\n"
+        "make = registry.pel_encoders.get('spacy-pel.BiEncoder.v1')\n"
+        "encoder = make(name='no/such-model', mention_template=None)\n"
+        "assert encoder.towers is None\n"
+        "assert 'transformers' not in sys.modules\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_no_weights_yet(tmp_path):
+    encoder = BiEncoder()
+    for use in (
+        lambda: encoder.width,
+        lambda: encoder.fingerprint,
+        lambda: encoder.encode_mentions(MENTIONS),
+        lambda: encoder.encode_names(NAMES),
+        lambda: encoder.encode_entities([]),
+        lambda: encoder.to_disk(tmp_path / "model"),
+        lambda: encoder.initialize(),
+    ):
+        with pytest.raises(PelError, match="E302"):
+            use()
+    assert not list(tmp_path.iterdir())
+
+
+def one_line(error):
+    return "\n" not in str(error.value)
+
+
+def test_base_model_missing_or_damaged(tiny_bert, tmp_path):
+    names = [str(tmp_path / "nowhere"), "package:no_such_package", "random:height=3", "random:width=33"]
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for file in tiny_bert.iterdir():
+        (broken / file.name).write_bytes(file.read_bytes())
+    weights = broken / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    for name in [*names, str(broken)]:
+        with pytest.raises(PelError, match=name.split(",")[0]) as error:
+            make(name)
+        assert one_line(error)
+
+
+def test_random_models_follow_from_their_name():
+    torch.manual_seed(1)
+    one = make("random:layers=1,width=32")
+    torch.manual_seed(2)
+    state = torch.random.get_rng_state()
+    two = make("random:layers=1,width=32")
+    assert one.fingerprint == two.fingerprint
+    assert one.fingerprint != make("random:layers=1,width=32,seed=1").fingerprint
+    assert one.width == 32 and make("random:layers=2,width=64,heads=4").width == 64
+    assert two.entity_template.tokenize_names(two.tokenizer, ["Ab-1"])[0].tolist()[1:-1] == (
+        two.tokenizer.convert_tokens_to_ids(["a", "##b", "-", "1"])
+    )
+    torch.random.set_rng_state(state)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: (path / "mention" / "model.safetensors").unlink(),
+        lambda path: (path / "entity" / "config.json").unlink(),
+        lambda path: (path / "entity" / "config.json").write_text("{"),
+        lambda path: (path / "mention" / "tokenizer.json").write_text("{"),
+        lambda path: truncate(path / "mention" / "model.safetensors", 0),
+        lambda path: truncate(path / "mention" / "model.safetensors", 4000),
+        lambda path: truncate(path / "entity" / "model.safetensors", -1),
+        lambda path: (path / "bi_encoder.json").write_text("{"),
+        lambda path: (path / "bi_encoder.json").write_text("{}"),
+        lambda path: (path / "bi_encoder.json").write_text("[]"),
+        lambda path: edit_settings(path, tied=True),
+        lambda path: edit_settings(path, pooling="cls"),
+        lambda path: flip_a_weight(path / "entity" / "model.safetensors"),
+    ],
+)
+def test_damaged_folders(tiny_bert, tmp_path, damage):
+    path = tmp_path / "model"
+    make(tiny_bert).to_disk(path)
+    BiEncoder().from_disk(path)
+    damage(path)
+    encoder = make(tiny_bert)
+    with pytest.raises(PelError, match=str(path)) as error:
+        encoder.from_disk(path)
+    assert one_line(error)
+
+
+def truncate(path, size):
+    path.write_bytes(path.read_bytes()[:size])
+
+
+def edit_settings(path, **changes):
+    settings = json.loads((path / "bi_encoder.json").read_text())
+    (path / "bi_encoder.json").write_text(json.dumps({**settings, **changes}))
+
+
+def flip_a_weight(path):
+    data = bytearray(path.read_bytes())
+    data[-2] ^= 1
+    path.write_bytes(bytes(data))
+
+
+def test_unknown_store():
+    with pytest.raises(PelError, match="int8"):
+        BiEncoder(store="int8")
+
+
+def test_a_failed_save_leaves_the_old_model(tiny_bert, tmp_path, monkeypatch):
+    encoder = make(tiny_bert)
+    encoder.to_disk(tmp_path / "model")
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.torch.save_file", full)
+    with pytest.raises(PelError, match="No space left"):
+        encoder.to_disk(tmp_path / "model")
+    assert BiEncoder().from_disk(tmp_path / "model").fingerprint == encoder.fingerprint
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
