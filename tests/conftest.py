@@ -1,8 +1,9 @@
-"""Lets tests import ``benchmarks``, which is not part of the package. Appended, not put first:
-an installed spacy_pel must win over the sources, and ``make test`` insists on it.
+"""Lets tests import ``benchmarks``, which is not part of the package (another package installs a folder
+of that name), while spacy_pel stays the installed one, on which ``make test`` insists.
 
 And a small transformer as a Hugging Face folder, made from code: no test downloads anything."""
 
+import importlib
 import os
 import string
 import sys
@@ -10,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
+import spacy_pel
+
 ROOT = Path(__file__).parents[1]
 WORDS = ["the", "a", "of", "in", "heart", "attack", "kidney", "stone", "fever", "pain", "left", "right"]
-sys.path.append(str(ROOT))
 
-if os.environ.get("PEL_TEST_INSTALLED"):
-    import spacy_pel
-
-    if Path(spacy_pel.__file__).parents[1] == ROOT:
-        raise RuntimeError(f"Expected an installed spacy_pel, but came the sources in {ROOT}. Use make test.")
+if os.environ.get("PEL_TEST_INSTALLED") and Path(spacy_pel.__file__).parents[1] == ROOT:
+    raise RuntimeError(f"Expected an installed spacy_pel, but came the sources in {ROOT}. Use make test.")
+sys.path.insert(0, str(ROOT))
+importlib.import_module("benchmarks")  # stays in sys.modules and finds its own modules
+sys.path.remove(str(ROOT))
 
 
 @pytest.fixture(scope="session")
