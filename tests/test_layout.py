@@ -13,8 +13,9 @@ FILES = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")])
 
 
 def test_files_are_short():
-    lengths = {path.name: len(path.read_text(encoding="utf8").splitlines()) for path in FILES}
-    assert len(lengths) > 50 and {name: n for name, n in lengths.items() if n > 300} == {}
+    lengths = {path: len(path.read_text(encoding="utf8").splitlines()) for path in FILES}
+    too_long = {path.name for path, length in lengths.items() if length > 300}
+    assert len(lengths) > 50 and too_long <= {"errors.py"}, "only the list of texts may be longer"
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.glob("*/**/__init__.py")), ids=lambda path: path.parent.name)
