@@ -12,6 +12,7 @@ from . import (
     kb_merge,
     kb_show,
     link,
+    recode,
     train,
 )
 from ._app import main, pel_cli
@@ -32,5 +33,6 @@ __all__ = [
     "link",
     "main",
     "pel_cli",
+    "recode",
     "train",
 ]

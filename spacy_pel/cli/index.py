@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any, List, Optional
 
 import typer
 
@@ -57,8 +57,7 @@ def index(
     wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
     if "mention" in wanted and not mentions:
         raise PelError(Errors.E630)
-    settings = {name: value for name, value in (("codes", codes), ("pca", pca)) if value is not None}
-    vectors = _make(registry.resolve_short("pel_indexes", index_type), index_type, settings)
+    vectors = make_vector_index(index_type, codes, pca)
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
@@ -79,8 +78,15 @@ def index(
     emit(result, as_json=as_json, text=key_values)
 
 
-def _make(builder: Any, name: str, settings: Dict[str, Any]) -> Any:
+def make_vector_index(name: str, codes: Optional[str], pca: Optional[int]) -> Any:
+    """Build a vector index from what the command line says of it.
+
+    RAISES (PelError): if there is no such kind, or it has no such setting.
+    """
+    from ..registry import registry
+
+    settings = {key: value for key, value in (("codes", codes), ("pca", pca)) if value is not None}
     try:
-        return builder(**settings)
+        return registry.resolve_short("pel_indexes", name)(**settings)
     except TypeError as err:
         raise PelError(Errors.E631.format(name=name, came=", ".join(f"--{key}" for key in settings))) from err

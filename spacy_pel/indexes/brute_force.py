@@ -74,6 +74,10 @@ class BruteForce:
             rows[start : start + _BLOCK, :found] = ids[order]
         return scores, rows
 
+    def vectors(self, start: int, stop: int) -> Vectors:
+        """RETURNS (Vectors): (stop - start, width), the vectors of these rows."""
+        return self._vectors[start:stop]
+
     def to_disk(self, path: Path) -> None:
         """Write the vectors to a folder."""
         with atomic_path(Path(path) / _FILE) as part, part.open("wb") as file:

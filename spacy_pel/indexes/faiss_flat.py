@@ -123,6 +123,13 @@ class FaissFlat:
         scores, rows = self._rows.search(queries, k, params=params)
         return np.where(rows < 0, np.float32(-np.inf), scores), rows
 
+    def vectors(self, start: int, stop: int) -> Vectors:
+        """RETURNS (Vectors): (stop - start, width), what codes and rotation keep of these rows."""
+        if self._rows is None:
+            raise PelError(Errors.E403)
+        kept = self._rows.reconstruct_n(start, stop - start)
+        return kept if self._rotation is None else self._rotation.reverse_transform(kept)
+
     def to_disk(self, path: Path) -> None:
         """Write the FAISS file to a folder; FAISS alone can read and search it.
 

@@ -34,8 +34,7 @@ class Trainer:
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
         for name in ("kb", "train", "dev"):
-            if getattr(settings.paths, name) is None:
-                raise PelError(Errors.E313.format(name=name))
+            settings.paths.required(name)
         known = [f"recall@{k}" for k in settings.pel.training.dev.recall_at] + ["mrr"]
         if settings.pel.training.dev.metric not in known:
             raise PelError(Errors.E315.format(known=known, value=settings.pel.training.dev.metric))
@@ -78,7 +77,7 @@ class Trainer:
 
     def _prepare(self) -> Tuple[BiEncoder, BatchPlanner, DevRetrieval]:
         paths, pel = self.settings.paths, self.settings.pel
-        kb = KnowledgeBase.from_disk(paths.kb)
+        kb = KnowledgeBase.from_disk(paths.required("kb"))
         encoder: BiEncoder = pel.encoder
         # added word vectors are drawn when the weights are loaded
         torch.manual_seed(self.settings.seed)
@@ -86,7 +85,7 @@ class Trainer:
         with_names = pel.positives.name > 0 or pel.positives.alias_share > 0
         store = build_examples(
             kb,
-            read_corpus(paths.train),
+            read_corpus(paths.required("train")),
             encoder,
             limit=self.training.limit,
             with_names=with_names,
@@ -110,7 +109,7 @@ class Trainer:
         return (
             encoder,
             planner,
-            DevRetrieval(kb, read_corpus(paths.dev), self.training.dev, self.settings.seed),
+            DevRetrieval(kb, read_corpus(paths.required("dev")), self.training.dev, self.settings.seed),
         )
 
     def _fingerprint(self, encoder: BiEncoder) -> str:
@@ -120,7 +119,7 @@ class Trainer:
         parts = [
             type(part).__name__ + repr(sorted(_plain(part).items())) for part in (pel.loss, pel.negatives)
         ]
-        meta = KnowledgeBase.from_disk(self.settings.paths.kb).fingerprint
+        meta = KnowledgeBase.from_disk(self.settings.paths.required("kb")).fingerprint
         return fingerprint(
             self.settings.seed,
             training,
@@ -128,7 +127,7 @@ class Trainer:
             *parts,
             encoder.fingerprint,
             meta,
-            Path(str(self.settings.paths.train)),
+            self.settings.paths.required("train"),
         )
 
     def _total_steps(self, planner: BatchPlanner) -> int:
@@ -201,7 +200,12 @@ class Trainer:
                 optimizer.step()
                 optimizer.zero_grad()
         rate = factor * self.training.optimizer.learn_rate
-        return {"loss": float(loss.detach()), **figures, "grad_norm": 0.0 if norm is None else float(norm), "learn_rate": rate}
+        return {
+            "loss": float(loss.detach()),
+            **figures,
+            "grad_norm": 0.0 if norm is None else float(norm),
+            "learn_rate": rate,
+        }
 
     def _keep_best(self, encoder: BiEncoder, scores: Dict[str, float], state: Progress) -> bool:
         score = scores[self.training.dev.metric]

@@ -22,6 +22,13 @@ class PathSettings(_Strict):
     train: Optional[Path] = Field(default=None, title="Training corpus (JSON lines)")
     dev: Optional[Path] = Field(default=None, title="Development corpus (JSON lines)")
 
+    def required(self, name: str) -> Path:
+        """RETURNS (Path): the path of this name. RAISES (PelError): if it is not set."""
+        path: Optional[Path] = getattr(self, name)
+        if path is None:
+            raise PelError(Errors.E313.format(name=name))
+        return path
+
 
 class ViewSettings(_Strict):
     """``[pel.positives]``: which text stands for the right entity of an example."""

@@ -163,3 +163,12 @@ def test_search_leaves_faiss_settings_alone():
     before = [getattr(faiss.cvar, name) for name in names]
     filled(FaissFlat(), unit(100, 0)).search(unit(100, 1), 3)
     assert [getattr(faiss.cvar, name) for name in names] == before
+
+
+def test_vectors_are_given_back_as_far_as_codes_keep_them(variant, tmp_path):
+    vectors = unit(300, seed=3)
+    index = filled(make(variant), vectors)
+    index.to_disk(tmp_path)
+    kept = make(variant).from_disk(tmp_path).vectors(100, 200)
+    assert kept.shape == (100, WIDTH)
+    assert np.einsum("ij,ij->i", kept, vectors[100:200]) == pytest.approx(1.0, abs=max(variant[2], 1e-5))

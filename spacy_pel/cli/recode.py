@@ -1,0 +1,36 @@
+"""The command ``recode``: a smaller copy of an index, without embedding anything."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from ._app import pel_cli
+from ._output import JSON, emit, key_values
+from .index import make_vector_index
+
+
+@pel_cli.command("recode")
+def recode(
+    index: Annotated[Path, typer.Argument(help="The index folder to copy, best with fp16 or fp32 codes.")],
+    out: Annotated[Path, typer.Argument(help="The index folder to write.")],
+    index_type: Annotated[str, typer.Option(help="The kind of vector index.")] = "faissflat",
+    codes: Annotated[
+        Optional[str], typer.Option(help="How vectors are kept: fp32, fp16 or int8 (faissflat).")
+    ] = None,
+    pca: Annotated[
+        Optional[int], typer.Option(min=1, help="Width after a PCA rotation (faissflat); default: no PCA.")
+    ] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Copy an index into other codes, e.g. to ship it: seconds instead of embedding anew.
+
+    Example: spacy-pel recode training/index training/index_small --codes int8 --pca 64
+    """
+    from ..indexes import EntityIndex
+    from ..indexes import recode as copy
+
+    small = copy(EntityIndex.from_disk(index), make_vector_index(index_type, codes, pca))
+    small.to_disk(out)
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    emit({**small.meta, "megabytes": size / 1e6}, as_json=as_json, text=key_values)

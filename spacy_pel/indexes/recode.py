@@ -1,0 +1,45 @@
+"""The same index in other codes: embed once at full precision, then choose how much to keep."""
+
+import numpy as np
+
+from ..errors import Errors, PelError
+from ..types import VectorIndex
+from .entity_index import EntityIndex
+from .row_table import KINDS, RowTable
+
+_BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
+_SAMPLE = 32_768  # rows that codes and rotations are learned from
+
+
+def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
+    """Copy the live rows of an index into another kind of vector index; nothing is embedded.
+
+    index (EntityIndex): should keep its vectors in fp32 or fp16: what its codes lost stays lost.
+    into (VectorIndex): empty, e.g. FaissFlat(codes="int8", pca=64). What was in it is dropped.
+    RETURNS (EntityIndex): with the same entities, kinds and priors.
+    RAISES (PelError): if the index has no live row.
+    """
+    live = np.flatnonzero(index.rows.live)
+    if not len(live):
+        raise PelError(Errors.E407.format(n_documents=0))
+    wanted = _SAMPLE if into.needs_training else 0
+    chosen = np.sort(np.random.default_rng(0).permutation(live)[:wanted])
+    sample = [index.vectors.vectors(row, row + 1) for row in chosen.tolist()]
+    into.train(np.concatenate([np.empty((0, index.width), dtype=np.float32), *sample]))
+    rows = RowTable.empty()
+    for start in range(0, len(index), _BLOCK):
+        stop = min(start + _BLOCK, len(index))
+        vectors = index.vectors.vectors(start, stop)
+        for number, kind in enumerate(KINDS):
+            picked = np.flatnonzero(index.rows.live[start:stop] & (index.rows.kinds[start:stop] == number))
+            if len(picked):
+                into.add(vectors[picked])
+                rows.append(index.kb_rows[start + picked].astype(np.int64), kind)
+    return EntityIndex(
+        into,
+        rows,
+        index.priors,
+        kb_fingerprint=index.kb_fingerprint,
+        encoder_fingerprint=index.encoder_fingerprint,
+        kinds=index.kinds,
+    )
