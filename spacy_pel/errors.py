@@ -170,6 +170,14 @@ class Errors:
         "go on with it, or choose another --output."
     )
     E315 = "[PEL-E315] Expected pel.training.dev.metric to be one of {known}, but it is '{value}'."
+    E316 = (
+        "[PEL-E316] Expected the CUDA device {gpu_id}, but {came}. Check nvidia-smi, or use --gpu-id -1 to "
+        "train on the CPU."
+    )
+    E317 = (
+        "[PEL-E317] Expected dev mentions whose ids are in the knowledge base, but there is none. Check that "
+        "paths.dev and paths.kb use the same ids."
+    )
     # index, combiners: E400-E499
     E400 = (
         "[PEL-E400] Expected {expected} in the index folder {path}, but came {came}. "

@@ -1,7 +1,7 @@
 """What a negative sampler gives to a batch."""
 
 from dataclasses import dataclass
-from typing import Protocol, Sequence
+from typing import Protocol, Sequence, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ class Draw:
     in_batch: bool
 
 
+@runtime_checkable
 class NegativeSampler(Protocol):
     """Draws negatives for a batch; the gold entities of a mention are never its negatives."""
 

@@ -1,6 +1,6 @@
 """Checkpoints as plain tensors and JSON: a killed run goes on as if nothing had happened."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Optional
 
@@ -20,6 +20,7 @@ class Progress:
     step: updates done.
     epoch, batch: the next batch to train on.
     best, stale: best metric so far; evaluations since.
+    scaler: state of the loss scaler (mixed_precision = "fp16" only).
     fingerprint: of the config and data; another run's checkpoint is refused.
     """
 
@@ -29,6 +30,7 @@ class Progress:
     batch: int = 0
     best: Optional[float] = None
     stale: int = 0
+    scaler: Dict[str, Any] = field(default_factory=dict)
 
 
 def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress) -> None:
@@ -46,7 +48,12 @@ def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str
     RETURNS (Progress): where to go on.
     RAISES (PelError): if the checkpoint is damaged or belongs to another config or other data.
     """
-    state = Progress(**read_json(path / "progress.json"))
+    try:
+        state = Progress(**read_json(path / "progress.json"))
+    except TypeError as err:
+        raise PelError(
+            Errors.E304.format(path=path, came=f"its progress.json has other keys: {err}")
+        ) from err
     if state.fingerprint != fingerprint:
         raise PelError(Errors.E312.format(path=path))
     try:

@@ -5,6 +5,7 @@ from typing import Dict, Iterable, List
 import numpy as np
 
 from ..encoders.bi_encoder import BiEncoder
+from ..errors import Errors, PelError
 from ..indexes import EntityIndex
 from ..indexes.faiss_flat import FaissFlat
 from ..kb import KnowledgeBase
@@ -22,6 +23,7 @@ class DevRetrieval:
     documents (Iterable[Document]): the dev corpus.
     settings (DevSettings): sizes and the k of recall@k.
     seed (int): of both draws.
+    RAISES (PelError): if not one dev mention can be used.
     """
 
     def __init__(self, kb: KnowledgeBase, documents: Iterable[Document], settings: DevSettings, seed: int):
@@ -34,6 +36,8 @@ class DevRetrieval:
                 if ids and not mention.composite:
                     mentions.append(MentionInText(document.text, mention.start, mention.end))
                     gold.append(ids)
+        if not mentions:
+            raise PelError(Errors.E317)
         wanted = min(settings.n_mentions or len(mentions), len(mentions))
         chosen = sorted(rng.choice(len(mentions), wanted, replace=False))
         self.settings = settings

@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, Optional, Tuple
 import numpy as np
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 
 from ..data import read_corpus
 from ..encoders.bi_encoder import BiEncoder
@@ -43,7 +44,9 @@ class Trainer:
         self.output = Path(output)
         self.show_progress = show_progress
         if gpu_id >= 0:
-            torch.cuda.set_device(gpu_id)
+            _use_gpu(gpu_id)
+        # accelerate would keep the precision and device of this process's first training for all others
+        AcceleratorState._reset_state(reset_partial_state=True)
         self.accelerator = Accelerator(
             cpu=gpu_id < 0,
             mixed_precision=self.training.mixed_precision,
@@ -68,6 +71,9 @@ class Trainer:
         if resume and checkpoint.exists():
             unwrapped = self.accelerator.unwrap_model(objective)
             state = load_checkpoint(checkpoint, unwrapped, optimizer, state.fingerprint)
+            encoder.changed()
+            if state.scaler and self.accelerator.scaler is not None:
+                self.accelerator.scaler.load_state_dict(state.scaler)
             logger.info("Going on at step %d, epoch %d", state.step, state.epoch)
         log = MetricsLog(self.output / "metrics.jsonl", resume_at=state.step)
         best = self._train(encoder, planner, dev, objective, optimizer, state, log)
@@ -78,7 +84,8 @@ class Trainer:
     def _prepare(self) -> Tuple[BiEncoder, BatchPlanner, DevRetrieval]:
         paths, pel = self.settings.paths, self.settings.pel
         kb = KnowledgeBase.from_disk(paths.required("kb"))
-        encoder: BiEncoder = pel.encoder
+        dev = DevRetrieval(kb, read_corpus(paths.required("dev")), self.training.dev, self.settings.seed)
+        encoder = pel.encoder
         # added word vectors are drawn when the weights are loaded
         torch.manual_seed(self.settings.seed)
         encoder.initialize()
@@ -106,11 +113,7 @@ class Trainer:
             store.n_entities,
             planner.batches_per_epoch,
         )
-        return (
-            encoder,
-            planner,
-            DevRetrieval(kb, read_corpus(paths.required("dev")), self.training.dev, self.settings.seed),
-        )
+        return encoder, planner, dev
 
     def _fingerprint(self, encoder: BiEncoder) -> str:
         """Of everything that decides the training: settings, first weights and data."""
@@ -174,9 +177,10 @@ class Trainer:
                 better = self._keep_best(encoder, scores, state)
                 best = record if better else best
                 if self.accelerator.is_main_process:
-                    save_checkpoint(
-                        self.output / "checkpoint", self.accelerator.unwrap_model(objective), optimizer, state
-                    )
+                    if self.accelerator.scaler is not None:
+                        state.scaler = self.accelerator.scaler.state_dict()
+                    unwrapped = self.accelerator.unwrap_model(objective)
+                    save_checkpoint(self.output / "checkpoint", unwrapped, optimizer, state)
         window.close()
         return best
 
@@ -219,6 +223,13 @@ class Trainer:
 
     def _out_of_patience(self, state: Progress) -> bool:
         return 0 < self.training.patience <= state.stale
+
+
+def _use_gpu(gpu_id: int) -> None:
+    if gpu_id >= torch.cuda.device_count():
+        came = f"torch sees {torch.cuda.device_count()} CUDA devices"
+        raise PelError(Errors.E316.format(gpu_id=gpu_id, came=came))
+    torch.cuda.set_device(gpu_id)
 
 
 def _plain(part: Any) -> Dict[str, Any]:

@@ -7,8 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from spacy.util import load_config
 from spacy.util import registry as spacy_registry
 from thinc.api import Config, ConfigValidationError
+from torch import nn
 
+from ..encoders.bi_encoder import BiEncoder
 from ..errors import Errors, PelError
+from ..negatives import NegativeSampler
 
 
 class _Strict(BaseModel):
@@ -85,9 +88,9 @@ class TrainingSettings(_Strict):
 class PelSettings(_Strict):
     """``[pel]``: the parts and the training."""
 
-    encoder: Any
-    loss: Any
-    negatives: Any
+    encoder: BiEncoder
+    loss: nn.Module
+    negatives: NegativeSampler
     positives: ViewSettings = ViewSettings()
     training: TrainingSettings = TrainingSettings()
 
