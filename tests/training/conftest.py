@@ -1,0 +1,99 @@
+"""A tiny data set, and trainings of configs/tiny.cfg on it that take a second."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spacy_pel.data import write_corpus
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.training.loop import Trainer
+from spacy_pel.training.settings import read_settings
+from spacy_pel.types import Document, Entity, Mention
+
+CONFIG = Path(__file__).parents[2] / "configs" / "tiny.cfg"
+NAMES = [
+    *("heart attack", "kidney stone", "fever", "influenza", "asthma", "stroke", "migraine", "gout", "anemia"),
+    *("measles", "scabies", "psoriasis", "hepatitis", "obesity", "rickets", "tetanus"),
+]
+ENTITIES = [
+    Entity(f"C{i}", name, (f"{name} disorder", f"acute {name}"), ("T047",)) for i, name in enumerate(NAMES)
+]
+WORDS = ["we", "saw", "it", "then", "as", "of", "two", "old", "men", "ill", "not", "yet", "so", "far"]
+SMALL = {
+    "pel.training.batch_size": 8,
+    "pel.training.max_epochs": 100,
+    "pel.training.max_steps": 12,
+    "pel.training.eval_frequency": 4,
+    "pel.training.dev.recall_at": [1, 5],
+    "pel.training.dev.n_entities": 0,
+    "pel.negatives.n_negatives": 4,
+}
+
+
+def document(number, names, ids=None):
+    """A text of its own for each number, in which the names are mentions."""
+    text, mentions = f"{number} " + " ".join(WORDS[number % 7 : number % 7 + 1 + number % 5]), []
+    for name in names:
+        start = len(text) + 1
+        text += f" {name} and"
+        mentions.append(Mention(start, start + len(name), "", ids or (f"C{NAMES.index(name)}",)))
+    return Document(f"d{number}", text, mentions)
+
+
+def make_documents(n=20, first=0):
+    # the last two names are mentioned once and never
+    chosen = NAMES[:-2]
+    return [
+        document(first + i, [chosen[i % len(chosen)], chosen[(i * 5 + 2) % len(chosen)]]) for i in range(n)
+    ] + [document(first + n, [NAMES[-2]])]
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    """RETURNS (dict): overrides that name a KB, a training and a dev corpus."""
+    path = tmp_path_factory.mktemp("data")
+    KnowledgeBase.build(ENTITIES, path / "kb")
+    write_corpus(path / "train.jsonl", make_documents())
+    write_corpus(path / "dev.jsonl", make_documents(8, first=50))
+    return {
+        "paths.kb": str(path / "kb"),
+        "paths.train": str(path / "train.jsonl"),
+        "paths.dev": str(path / "dev.jsonl"),
+    }
+
+
+@pytest.fixture(scope="session")
+def train(data):
+    """A function that trains configs/tiny.cfg, smaller, with some settings changed."""
+
+    def run(output, resume=False, trainer=Trainer, **changes):
+        overrides = {**data, **SMALL, **{name.replace("__", "."): v for name, v in changes.items()}}
+        settings = read_settings(CONFIG, overrides)
+        return trainer(settings, output, show_progress=False).run(resume=resume)
+
+    return run
+
+
+def contents(output):
+    """What a training leaves, byte by byte; of the metrics all but the rate."""
+    found = {
+        str(path.relative_to(output)): path.read_bytes()
+        for path in sorted(output.rglob("*"))
+        if path.is_file() and path.name != "metrics.jsonl"
+    }
+    found["metrics"] = [
+        {key: value for key, value in record.items() if key != "examples_per_second"}
+        for record in metrics(output)
+    ]
+    return found
+
+
+def metrics(output):
+    return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+
+
+def differing(one, other):
+    """RETURNS (List[str]): names of the files that differ: short enough for a failure's text."""
+    one, other = contents(one), contents(other)
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
