@@ -32,7 +32,8 @@ def make_bi_encoder(
 
     name (Optional[str]): first weights of both towers: folder, "package:NAME", hub id or "random:SIZES".
     tied (bool): one tower reads both sides.
-    pooling (Pooling): "mean" (Wiatrak et al. 2022) or "cls".
+    pooling (Pooling): "mean" (Wiatrak et al. 2022), "cls", or "mention": the mean over the tokens
+        between the markers, where there are markers.
     mention_template, entity_template: what each side reads.
     backend (Optional[Backend]): how inference runs, torch by default.
     batch_size (int): sequences in one inference batch.
@@ -109,9 +110,11 @@ class BiEncoder:
 
         from .tower import Tower
 
-        towers = {"mention": Tower(mention, pooling=self.pooling)}
+        # a text without markers, such as a card, is pooled over all of its tokens
+        start, end = self.tokenizer.convert_tokens_to_ids(self.mention_template.special_tokens)
+        towers = {"mention": Tower(mention, pooling=self.pooling, markers=(start, end))}
         if not self.tied:
-            towers["entity"] = Tower(entity, pooling=self.pooling)
+            towers["entity"] = Tower(entity, pooling=self.pooling, markers=(start, end))
         self.towers = nn.ModuleDict(towers)
         self.changed()
 

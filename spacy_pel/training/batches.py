@@ -135,7 +135,10 @@ class BatchPlanner:
     def _positives(
         self, examples: NDArray[np.int64], entity: NDArray[np.int64], rng: np.random.Generator
     ) -> List[Side]:
-        """Which text stands for each example's entity: another mention, a name, or the card."""
+        """Which text stands for each example's entity: another mention, a name, or the card.
+
+        Where there is no other mention, a name stands in if names have a share, else the card.
+        """
         store, views = self.store, self.views
         total = views.card + views.name + views.mention
         draw = rng.random(len(examples)) * total
@@ -144,7 +147,8 @@ class BatchPlanner:
         # a mention must not stand for itself, nor a bare name
         use_mention = (draw < views.mention) & (mention >= 0) & (mention != examples)
         itself = name == examples - len(store.mentions)
-        use_name = ~use_mention & (draw < views.mention + views.name) & (name >= 0) & ~itself
+        may_name = (views.name > 0) & (draw < views.mention + views.name)
+        use_name = ~use_mention & may_name & (name >= 0) & ~itself
         places = np.arange(len(examples))
         return [
             self._side("mention", store.mentions, mention, places, use_mention),
