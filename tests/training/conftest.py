@@ -22,7 +22,7 @@ ENTITIES = [
 WORDS = ["we", "saw", "it", "then", "as", "of", "two", "old", "men", "ill", "not", "yet", "so", "far"]
 SMALL = {
     "pel.training.batch_size": 8,
-    "pel.training.max_epochs": 100,
+    "pel.training.max_epochs": 1000,
     "pel.training.max_steps": 12,
     "pel.training.eval_frequency": 4,
     "pel.training.dev.recall_at": [1, 5],

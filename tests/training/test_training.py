@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.data import write_corpus
+from spacy_pel.data import read_corpus, write_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
@@ -23,7 +23,7 @@ from spacy_pel.types import Document, Entity, Mention, MentionInText
 from .conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics
 
 
-def test_ten_mentions_are_learnt_by_heart(train, data, tmp_path):
+def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
     # their surfaces have nothing to do with the names of their entities
     words = ["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op", "qr", "st"]
     documents = [
@@ -35,10 +35,14 @@ def test_ten_mentions_are_learnt_by_heart(train, data, tmp_path):
         tmp_path / "run",
         paths__train=str(tmp_path / "ten.jsonl"),
         paths__dev=str(tmp_path / "ten.jsonl"),
-        pel__positives={"card": 0.5, "name": 0.5},
-        pel__training__max_steps=150,
+        pel__encoder__tied=False,
+        pel__loss__alpha=16.0,
+        pel__negatives__n_negatives=16,
+        pel__positives__card=0.0,
+        pel__positives__alias_share=0.0,
+        pel__training__max_steps=200,
         pel__training__eval_frequency=50,
-        pel__training__optimizer__learn_rate=0.01,
+        pel__training__optimizer__learn_rate=0.005,
     )
     assert best["recall@1"] == 100.0
     log = metrics(tmp_path / "run")
@@ -77,8 +81,6 @@ def test_the_best_model_is_the_one_of_its_record(train, data, tmp_path):
     best = train(tmp_path / "run", pel__training__dev__metric="mrr")
     settings = read_settings(CONFIG, {**data, **SMALL})
     kb = KnowledgeBase.from_disk(settings.paths.kb)
-    from spacy_pel.data import read_corpus
-
     dev = DevRetrieval(kb, read_corpus(settings.paths.dev), settings.pel.training.dev, 0)
     scores = dev(load_encoder(tmp_path / "run" / "model-best"))
     assert {name: best[name] for name in scores} == pytest.approx(scores)
@@ -254,7 +256,7 @@ def test_a_corpus_of_other_ids(train, tmp_path, name):
 
 
 def test_an_unknown_metric(train, tmp_path):
-    with pytest.raises(PelError, match=r"recall@7.*|E315") as error:
+    with pytest.raises(PelError, match="recall@7") as error:
         train(tmp_path / "run", pel__training__dev__metric="recall@7")
     assert one_line(error) and "recall@1" in str(error.value)
 
