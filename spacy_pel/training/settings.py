@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional
 
+from catalogue import RegistryError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from spacy.util import load_config
 from spacy.util import registry as spacy_registry
@@ -146,7 +147,7 @@ def resolve_settings(config: Config, path: Path) -> RunSettings:
     except ValidationError as err:
         problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
         raise PelError(Errors.E310.format(path=path, came="; ".join(problems))) from err
-    except ConfigValidationError as err:
+    except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
         raise PelError(Errors.E310.format(path=path, came=_one_line(err))) from err
 
 

@@ -40,9 +40,9 @@ def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
         pel__negatives__n_negatives=16,
         pel__positives__card=0.0,
         pel__positives__alias_share=0.0,
-        pel__training__max_steps=200,
+        pel__training__max_steps=300,
         pel__training__eval_frequency=50,
-        pel__training__optimizer__learn_rate=0.005,
+        pel__training__patience=1,
     )
     assert best["recall@1"] == 100.0
     log = metrics(tmp_path / "run")

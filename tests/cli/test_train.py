@@ -1,0 +1,67 @@
+"""The command ``train``: what it prints and leaves, and exit code 2 with one line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import run
+
+CONFIG = Path(__file__).parents[2] / "configs" / "tiny.cfg"
+
+
+@pytest.fixture
+def train(folder):
+    def call(output, *args):
+        return run(
+            *("train", CONFIG, "--output", output),
+            *("--paths.kb", folder / "kb"),
+            *("--paths.train", folder / "train.jsonl"),
+            *("--paths.dev", folder / "dev.jsonl"),
+            *("--pel.training.eval_frequency", 2, "--pel.training.max_steps=4", *args),
+        )
+
+    return call
+
+
+def test_train_and_resume(train, tmp_path):
+    result = train(tmp_path / "run", "--json")
+    assert result.code == 0, result.err
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [2, 4]
+    assert result.json["best"] in lines
+    assert result.json["model"] == str(tmp_path / "run" / "model-best")
+    assert "step 4" in result.err and "step" not in result.out.replace('"step"', "")
+    resumed = train(tmp_path / "run", "--resume", "--pel.training.max_steps", 6)
+    assert resumed.code == 0, resumed.err
+    assert "recall@1" in resumed.out
+    assert "Going on at step 4" in resumed.err
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (("--pel.training.batchsize", 3), "batchsize"),
+        (("--pel.training.batch_size", "many"), "batch_size"),
+        (("--paths.kb", "nowhere"), "nowhere"),
+        (("--pel.training.dev.metric", "recall@7"), "recall@7"),
+        (("--gpu-id", 99), "99"),
+        (("--pel.encoder.name", "package:no_such_package"), "no_such_package"),
+        (("--wrong", "1"), "--wrong"),
+    ],
+    ids=str,
+)
+def test_bad_input_gives_one_line(train, tmp_path, args, named):
+    result = train(tmp_path / "run", *args)
+    assert result.code == 2
+    last = result.err.strip().splitlines()[-1]
+    assert last.startswith("Error: ") and named in last
+    assert "Traceback" not in result.err
+    assert result.out == ""
+
+
+def test_an_output_that_holds_a_training(train, tmp_path):
+    (tmp_path / "run" / "model-last").mkdir(parents=True)
+    result = train(tmp_path / "run")
+    assert result.code == 2
+    assert "--resume" in result.err
