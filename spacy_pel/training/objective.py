@@ -28,10 +28,12 @@ class Objective(nn.Module):
         """
         anchors = self._encode(batch.anchors)
         entities = self._encode(batch.entities)
-        similarity = anchors @ entities.T  # (n, n + m)
-        mask = torch.from_numpy(batch.negative_mask).to(similarity.device)
-        positives = similarity.diagonal()[: len(batch)]
-        loss = self.loss(positives, similarity, mask).mean()
+        mask = torch.from_numpy(batch.negative_mask).to(anchors.device)
+        # autocast would round the cosines to 8 bits before the loss multiplies them by alpha
+        with torch.autocast(anchors.device.type, enabled=False):
+            similarity = anchors.float() @ entities.float().T  # (n, n + m)
+            positives = similarity.diagonal()[: len(batch)]
+            loss = self.loss(positives, similarity, mask).mean()
         with torch.no_grad():
             hardest = similarity.masked_fill(~mask, -1.0).max(dim=1).values
             figures = {
