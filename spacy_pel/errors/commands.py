@@ -1,0 +1,74 @@
+"""NIL, evaluation, reports and the command line: E600-E699."""
+
+
+class CommandErrors:
+    E600 = (
+        "[PEL-E600] Expected config overrides of the form --section.key value, but '{came}' came. "
+        "See the command's --help for its own options."
+    )
+    E610 = (
+        "[PEL-E610] Expected mentions of both kinds, linkable and NIL, to fit the NIL model, but {n_nil} of "
+        "{n} are NIL. Use a development set with mentions whose entity the KB lacks."
+    )
+    E611 = (
+        "[PEL-E611] Expected a NIL model fitted on {expected}, but this one was fitted on {came}. "
+        "Fit it anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
+    E620 = (
+        "[PEL-E620] Expected a corpus with gold mentions, but it holds none. Check the file: one JSON object "
+        'per line with "text" and "mentions".'
+    )
+    E621 = (
+        "[PEL-E621] Expected gold ids of the pipeline's KB, but it knows none of the ids of {n} mentions, e.g. "
+        "'{example}'. Use a corpus with ids of this KB, or a pipeline whose KB has these ids."
+    )
+    E630 = (
+        "[PEL-E630] Expected annotated text for the rows of kind 'mention', but none came. "
+        "Add: --mentions CORPUS.jsonl (training text only)."
+    )
+    E631 = "[PEL-E631] The index type '{name}' does not take the settings {came}. Leave them out."
+    E640 = (
+        "[PEL-E640] Expected texts in one of the formats {known}, but '{came}' came for {path}. "
+        "Name the format with --format."
+    )
+    E641 = (
+        '[PEL-E641] {where}: expected a "text" with the document\'s text, but came {came}. Rename the column.'
+    )
+    E642 = "[PEL-E642] Expected an output file of the kinds {known}, but {path} came. Rename it."
+    E643 = (
+        "[PEL-E643] Expected no parts of an earlier run, but {folder} holds some. Add --resume to go on with "
+        "them, or delete the folder to start anew."
+    )
+    E644 = (
+        "[PEL-E644] Expected to go on with the same input, pipeline and settings, but changed since the run that "
+        "left {folder}: {changed}. Delete the folder to start anew."
+    )
+    E645 = "[PEL-E645] Expected texts to link, but {path} holds none. Check the path and --format."
+    E650 = "[PEL-E650] The pipeline {path} cannot be loaded: {came}. Assemble it anew."
+    E651 = (
+        "[PEL-E651] Expected a pipeline with the component '{factory}' at {path}, but it has: {came}. "
+        "Add the component, or name another pipeline."
+    )
+    E660 = (
+        "[PEL-E660] Expected one place to store the calibration, but --apply-to and --output came. Name one."
+    )
+    E661 = (
+        "[PEL-E661] Expected a {part} of the kind {expected} in the pipeline {path}, but it has a {came}. "
+        "Both pipelines must be assembled with the same parts."
+    )
+    E670 = (
+        "[PEL-E670] Expected a KB with entities at {path}, but it is empty. Build it with: spacy-pel kb build OUT "
+        "--reader NAME FILE"
+    )
+    E671 = (
+        "[PEL-E671] Expected gold ids of the KB {kb} in {path}, but it knows none of them. Use the KB that the "
+        "corpus was annotated with."
+    )
+    E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
+
+
+class CommandWarnings:
+    W600 = (
+        "[PEL-W600] The config of {path} sets threshold = {value}, which wins over the calibrated one. "
+        "Set it to null to use the calibration."
+    )

@@ -1,0 +1,48 @@
+"""The spaCy component and the linker: E500-E599."""
+
+
+class ComponentErrors:
+    E500 = (
+        "[PEL-E500] entity_types allows the label '{label}' the types {types}, but no entity of the KB has "
+        "them. Types of the KB: {known}. Mend the setting: such mentions could only be NIL."
+    )
+    E501 = (
+        "[PEL-E501] Expected gold mentions whose entities are in the KB, but none of {n} is. "
+        "Does the corpus use the ids of this KB?"
+    )
+    E502 = (
+        "[PEL-E502] Expected the component '{name}' to be ready, but it has no {missing} yet. Load a trained "
+        "pipeline with spacy.load(), or set kb_loader, encoder_loader and index_loader in "
+        "[initialize.components.{name}] and call nlp.initialize()."
+    )
+    E503 = (
+        "[PEL-E503] Expected reranker to be null, but {came} came: no reranker can be used yet. "
+        "Leave the setting out."
+    )
+    E504 = (
+        "[PEL-E504] Expected a mention template with a length limit, but the encoder {encoder} has none. "
+        "Leave max_length out."
+    )
+    E505 = (
+        "[PEL-E505] The component '{name}' holds {size} GiB, and bytes can hold {limit} GiB at most. "
+        "Save it with nlp.to_disk(): files have no limit and are memory-mapped."
+    )
+    E508 = (
+        "[PEL-E508] Expected the bytes that a component '{name}' gave by to_bytes(), but {came} came. "
+        "Load the pipeline that they were made with."
+    )
+    E507 = (
+        "[PEL-E507] Expected {name} of at least {least}, but it is {value}. Set a larger value in the "
+        "settings of the component."
+    )
+
+
+class ComponentWarnings:
+    W500 = (
+        "[PEL-W500] None of the {n} mentions is NIL, so NIL model and threshold stay as they were. Calibrate "
+        "on a corpus that holds mentions whose entity the KB lacks."
+    )
+    W501 = (
+        "[PEL-W501] The component '{name}' was calibrated with {saved}, but its config now says {now}. What was "
+        "learned is not used; calibrate anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )

@@ -1,0 +1,48 @@
+"""Corpora: E200-E299."""
+
+
+class CorpusErrors:
+    E201 = (
+        "[PEL-E201] {where}: expected the mention {expected!r} at characters {spans}, but the text there "
+        "is {came!r}. Mend the offsets, or convert the source without --strict."
+    )
+    E202 = (
+        '[PEL-E202] {where}: expected a document {{"id", "text", "mentions": [{{"start", "end", "label", '
+        '"ids": []}}]}}, but came {came}. Make the file with the command `spacy-pel convert`.'
+    )
+    E203 = (
+        '[PEL-E203] {where}: expected {{"pmid", "sentences": [{{"tokens", "mentions": [{{"start", "end", '
+        '"cui", "text"}}]}}]}}, but came {came}. Is this the tokenised MedMentions?'
+    )
+    E204 = "[PEL-E204] The share of development documents must lie between 0 and 1, but came {came}."
+    E205 = (
+        "[PEL-E205] {where}: expected a PubTator line of document {pmid} (PMID|t|title, PMID|a|abstract, "
+        "then PMID, start, end, text, type, id with tabs), but came {came!r}."
+    )
+    E206 = "[PEL-E206] Expected documents in {paths}, but there are none. Check the files and the reader."
+    E207 = (
+        "[PEL-E207] {where}: expected {expected}, but came {came}. Check that the files belong to the reader "
+        "'{reader}'."
+    )
+    E208 = "[PEL-E208] The reader '{reader}' has no setting {came}. Its settings: {known}."
+    E209 = (
+        "[PEL-E209] Expected other values for settings of the reader '{reader}', but came {came}. "
+        "Lists are written as JSON: --set 'ontologies=[\"CL\"]'."
+    )
+    E210 = "[PEL-E210] Expected both --dev-share and --dev-out, or none of them, but came {came} alone."
+    E211 = "[PEL-E211] Expected a setting as NAME=VALUE, but came {came!r}. Example: --set strip_prefix=MESH:"
+    E212 = (
+        "[PEL-E212] Expected documents with the ids in {path}, but none of these {n} ids is in the corpus. "
+        "Check that list and corpus belong together."
+    )
+    E213 = (
+        "[PEL-E213] Expected a language code or a spaCy pipeline, but {came!r} is neither. "
+        "Check --nlp, or install the pipeline."
+    )
+
+
+class CorpusWarnings:
+    W201 = (
+        "[PEL-W201] {path}: of {mentions} mentions, {misaligned} lie inside tokens and {overlapping} overlap "
+        "a longer one; doc.ents leaves them out."
+    )

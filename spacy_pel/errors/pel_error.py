@@ -1,0 +1,5 @@
+"""The one exception that users see."""
+
+
+class PelError(ValueError):
+    """A user-facing error with a code. The command line prints its text and exits with 2."""

@@ -1,0 +1,25 @@
+"""The texts of all parts under one name."""
+
+from .commands import CommandErrors, CommandWarnings
+from .component import ComponentErrors, ComponentWarnings
+from .corpora import CorpusErrors, CorpusWarnings
+from .general import GeneralErrors
+from .indexes import IndexErrors
+from .knowledge_base import KnowledgeBaseErrors, KnowledgeBaseWarnings
+from .training import TrainingErrors
+
+
+class Errors(
+    GeneralErrors,
+    KnowledgeBaseErrors,
+    CorpusErrors,
+    TrainingErrors,
+    IndexErrors,
+    ComponentErrors,
+    CommandErrors,
+):
+    """Texts of PelError, to be filled by ``str.format``."""
+
+
+class Warnings(KnowledgeBaseWarnings, CorpusWarnings, ComponentWarnings, CommandWarnings):
+    """Texts of warnings and log messages that name something the user should know."""

@@ -1,0 +1,56 @@
+"""Text, encoders, losses, negatives and training: E300-E399."""
+
+
+class TrainingErrors:
+    E301 = "[PEL-E301] Expected {name} of at least {least}, but it is {value}. Set a larger value."
+    E302 = (
+        "[PEL-E302] Expected a trained or pretrained encoder, but this one has no weights yet. Call "
+        "initialize() with a 'name' set, or from_disk() with a model folder."
+    )
+    E303 = (
+        "[PEL-E303] Expected the pretrained model '{name}' as a folder, an installed package "
+        "('package:NAME') or an id known to the Hugging Face hub, but it could not be loaded: {came}. "
+        "Check the name, or download the model first."
+    )
+    E305 = "[PEL-E305] Expected store to be 'float32' or 'float16', but it is '{value}'."
+    E306 = (
+        "[PEL-E306] Expected an encoder of the kind that wrote {path}, but the folder holds {found}. "
+        "Known: {known}. Train or save an encoder there first."
+    )
+    E307 = (
+        "[PEL-E307] Expected a random model as 'random:layers=1,width=32' in '{name}', but came {came}. "
+        "Known sizes: {known}."
+    )
+    E304 = (
+        "[PEL-E304] Expected a model folder written by spacy_pel at {path}, but {came}. "
+        "Train a model with: spacy-pel train CONFIG --output DIR"
+    )
+    E310 = (
+        "[PEL-E310] Expected a training config in spaCy's format with known keys in {path}, but: {came}. "
+        "Mend the config; configs/pel_minilm.cfg shows every key."
+    )
+    E311 = (
+        "[PEL-E311] Expected training mentions whose ids are in the knowledge base, but there is none; "
+        "left out: {skipped}. Check that corpus and knowledge base use the same ids."
+    )
+    E312 = (
+        "[PEL-E312] Expected a checkpoint of this config and data at {path}, but it belongs to another "
+        "run. Choose another --output, or leave out --resume to start anew."
+    )
+    E313 = (
+        "[PEL-E313] Expected paths.{name} in the config, but it is not set. "
+        "Set it there or give --paths.{name} PATH."
+    )
+    E314 = (
+        "[PEL-E314] Expected an empty or new output folder, but {path} holds a training. Give --resume to "
+        "go on with it, or choose another --output."
+    )
+    E315 = "[PEL-E315] Expected pel.training.dev.metric to be one of {known}, but it is '{value}'."
+    E316 = (
+        "[PEL-E316] Expected the CUDA device {gpu_id}, but {came}. Check nvidia-smi, or use --gpu-id -1 to "
+        "train on the CPU."
+    )
+    E317 = (
+        "[PEL-E317] Expected dev mentions whose ids are in the knowledge base, but there is none. Check that "
+        "paths.dev and paths.kb use the same ids."
+    )
