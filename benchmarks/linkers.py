@@ -114,27 +114,15 @@ def _ours(loaded: Any, documents: List[Document], is_seen: Any, output: Path, co
 
 
 def _predictions(kb: Any, documents: Sequence[Document], answers: Sequence[Any], is_seen: Any) -> Any:
-    from spacy_pel.evaluation import Prediction
+    from spacy_pel.evaluation import gold_prediction
 
     given = iter(answers)
     for document in documents:
         for mention in document.mentions:
-            candidates, nil_score = next(given)
-            resolved = (kb.resolve(entity_id) for entity_id in mention.ids)
-            gold = list(dict.fromkeys(entity_id for entity_id in resolved if entity_id is not None))
-            yield Prediction(
-                doc=document.id,
-                start=mention.start,
-                end=mention.end,
-                text=document.text[mention.start : mention.end],
-                label=mention.label,
-                gold=gold,
-                kb_id=candidates[0][0] if candidates else "",
-                candidates=candidates,
-                nil_score=nil_score,
-                composite=mention.composite,
-                seen=bool(gold) and is_seen(gold),
-            )
+            prediction = gold_prediction(kb, document, mention, is_seen)
+            prediction.candidates, prediction.nil_score = next(given)
+            prediction.kb_id = prediction.candidates[0][0] if prediction.candidates else ""
+            yield prediction
 
 
 def _plot(output: Path, figures: Dict[str, Figures]) -> None:

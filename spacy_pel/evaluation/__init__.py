@@ -1,6 +1,7 @@
 from .evaluate import evaluate, evaluate_end_to_end
 from .metrics import compute_metrics
 from .outcomes import Outcomes
+from .predict import gold_prediction
 from .prediction import Prediction
 from .seen import seen_in_corpus, seen_in_index
 
@@ -10,6 +11,7 @@ __all__ = [
     "compute_metrics",
     "evaluate",
     "evaluate_end_to_end",
+    "gold_prediction",
     "seen_in_corpus",
     "seen_in_index",
 ]

@@ -3,6 +3,7 @@
 import time
 from typing import Any, Callable, Iterable, Iterator, List, Sequence
 
+from ..kb import KnowledgeBase
 from ..linking import Linker, MentionQuery, cut_window
 from ..types import Document, Mention
 from .prediction import Prediction
@@ -26,6 +27,10 @@ class Tally:
     def took(self, started: float, n_mentions: int) -> None:
         self.seconds += time.perf_counter() - started
         self.n_mentions += n_mentions
+
+    def saw(self, prediction: Prediction) -> None:
+        self.n_outside += bool(prediction.outside)
+        self.outside = self.outside or next(iter(prediction.outside), "")
 
 
 def gold_queries(document: Document) -> List[MentionQuery]:
@@ -73,7 +78,8 @@ def _link(
     for document in documents:
         for mention in document.mentions:
             link = next(links)
-            prediction = _blank(linker, document, mention, is_seen, tally)
+            prediction = gold_prediction(linker.kb, document, mention, is_seen)
+            tally.saw(prediction)
             prediction.kb_id = link.kb_id
             prediction.candidates = [(candidate.entity_id, candidate.score) for candidate in link.candidates]
             prediction.nil_score = link.nil_score
@@ -108,7 +114,8 @@ def predict_end_to_end(
         tally.took(started, len(found))
         predictions = []
         for mention in document.mentions:
-            prediction = _blank(linker, document, mention, is_seen, tally)
+            prediction = gold_prediction(linker.kb, document, mention, is_seen)
+            tally.saw(prediction)
             span = found.get((mention.start, mention.end))
             if span is not None:
                 prediction.kb_id = span.kb_id_
@@ -120,12 +127,17 @@ def predict_end_to_end(
         started = time.perf_counter()
 
 
-def _blank(linker: Linker, document: Document, mention: Mention, is_seen: IsSeen, tally: Tally) -> Prediction:
-    resolved = [linker.kb.resolve(entity_id) for entity_id in mention.ids]
-    outside = [given for given, live in zip(mention.ids, resolved, strict=True) if live is None]
+def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_seen: IsSeen) -> Prediction:
+    """The gold half of a prediction; id, candidates and NIL score are still to be set.
+
+    kb (KnowledgeBase): resolves the gold ids.
+    document (Document): where the mention stands.
+    mention (Mention): with its gold ids.
+    is_seen (IsSeen): does a gold entity occur in the training corpus?
+    RETURNS (Prediction): with no candidates and the id "".
+    """
+    resolved = [kb.resolve(entity_id) for entity_id in mention.ids]
     gold = list(dict.fromkeys(live for live in resolved if live is not None))
-    tally.n_outside += bool(outside)
-    tally.outside = tally.outside or next(iter(outside), "")
     return Prediction(
         doc=document.id,
         start=mention.start,
@@ -136,5 +148,6 @@ def _blank(linker: Linker, document: Document, mention: Mention, is_seen: IsSeen
         kb_id="",
         composite=mention.composite,
         seen=bool(gold) and is_seen(gold),
-        outside=outside,
+        outside=[given for given, live in zip(mention.ids, resolved, strict=True) if live is None],
+        types=sorted({name for entity_id in gold for name in kb[entity_id].types}),
     )

@@ -18,6 +18,7 @@ class Prediction:
     composite (bool): all of the gold ids are meant.
     seen (bool): a gold entity occurs in the training corpus.
     outside (List[str]): gold ids that the KB lacks.
+    types (List[str]): the KB's types of the gold entities.
     """
 
     doc: str
@@ -32,6 +33,7 @@ class Prediction:
     composite: bool = False
     seen: bool = False
     outside: List[str] = field(default_factory=list)
+    types: List[str] = field(default_factory=list)
 
     @property
     def rank(self) -> int:
@@ -48,7 +50,8 @@ class Prediction:
         return places[0] if places else 0
 
     def to_json(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the line's object, without empty ``outside`` and false ``composite``."""
+        """RETURNS (Dict[str, Any]): the line's object; without ``composite``, ``outside`` and ``types``
+        where there is nothing to say."""
         record: Dict[str, Any] = {
             "doc": self.doc,
             "start": self.start,
@@ -65,6 +68,8 @@ class Prediction:
             record["composite"] = True
         if self.outside:
             record["outside"] = self.outside
+        if self.types:
+            record["types"] = self.types
         return record
 
     @classmethod

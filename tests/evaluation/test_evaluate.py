@@ -19,7 +19,11 @@ from spacy_pel.nil import ScoreThreshold
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import read_jsonl
 
-ENTITIES = [Entity("A", "aspirin"), Entity("B", "breast cancer"), Entity("O", "ovarian cancer")]
+ENTITIES = [
+    Entity("A", "aspirin", types=("T2", "T1")),
+    Entity("B", "breast cancer"),
+    Entity("O", "ovarian cancer"),
+]
 TEXT = "Aspirin against breast cancer and ovarian cancer, with gadgets."
 TRAIN = [Document("t", "aspirin", [Mention(0, 7, "", ("A",))])]
 
@@ -58,6 +62,7 @@ def test_gold_mentions(linker, documents, tmp_path):
     predictions = list(read_jsonl(tmp_path / "predictions.jsonl"))
     assert [p["gold"] for p in predictions] == [["A"], ["B"], ["B", "O"], [], [], ["O"]]
     assert [p["kb_id"] for p in predictions] == ["A", "B", predictions[2]["kb_id"], "NIL", "NIL", "O"]
+    assert predictions[0]["types"] == ["T1", "T2"] and "types" not in predictions[1]
     assert predictions[1]["outside"] == ["X9"] and predictions[2]["composite"] is True
     assert metrics == json.loads((tmp_path / "metrics.json").read_text())
 
