@@ -36,6 +36,9 @@ def index(
     pca: Annotated[
         Optional[int], typer.Option(min=1, help="Width after a PCA rotation (faissflat); default: no PCA.")
     ] = None,
+    row_bytes: Annotated[
+        Optional[int], typer.Option(min=1, help="Bytes of a row (faisspq); default: a quarter of the width.")
+    ] = None,
     backend: Annotated[
         Optional[str], typer.Option(help="What computes the vectors, e.g. torchbackend or openvinobackend.")
     ] = None,
@@ -57,7 +60,7 @@ def index(
     wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
     if "mention" in wanted and not mentions:
         raise PelError(Errors.E630)
-    vectors = make_vector_index(index_type, codes, pca)
+    vectors = make_vector_index(index_type, codes, pca, row_bytes)
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
@@ -78,15 +81,20 @@ def index(
     emit(result, as_json=as_json, text=key_values)
 
 
-def make_vector_index(name: str, codes: Optional[str], pca: Optional[int]) -> Any:
+def make_vector_index(
+    name: str, codes: Optional[str], pca: Optional[int], row_bytes: Optional[int] = None
+) -> Any:
     """Build a vector index from what the command line says of it.
 
     RAISES (PelError): if there is no such kind, or it has no such setting.
     """
     from ..registry import registry
 
-    settings = {key: value for key, value in (("codes", codes), ("pca", pca)) if value is not None}
+    said = {"codes": codes, "pca": pca, "row_bytes": row_bytes}
+    settings = {key: value for key, value in said.items() if value is not None}
     try:
         return registry.resolve_short("pel_indexes", name)(**settings)
     except TypeError as err:
-        raise PelError(Errors.E631.format(name=name, came=", ".join(f"--{key}" for key in settings))) from err
+        raise PelError(
+            Errors.E631.format(name=name, came=", ".join(f"--{key.replace('_', '-')}" for key in settings))
+        ) from err

@@ -21,16 +21,19 @@ def recode(
     pca: Annotated[
         Optional[int], typer.Option(min=1, help="Width after a PCA rotation (faissflat); default: no PCA.")
     ] = None,
+    row_bytes: Annotated[
+        Optional[int], typer.Option(min=1, help="Bytes of a row (faisspq); default: a quarter of the width.")
+    ] = None,
     as_json: bool = JSON,
 ) -> None:
     """Copy an index into other codes, e.g. to ship it: seconds instead of embedding anew.
 
-    Example: spacy-pel recode training/index training/index_small --codes int8 --pca 64
+    Example: spacy-pel recode training/index training/index_small --index-type faisspq
     """
     from ..indexes import EntityIndex
     from ..indexes import recode as copy
 
-    small = copy(EntityIndex.from_disk(index), make_vector_index(index_type, codes, pca))
+    small = copy(EntityIndex.from_disk(index), make_vector_index(index_type, codes, pca, row_bytes))
     small.to_disk(out)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     emit({**small.meta, "megabytes": size / 1e6}, as_json=as_json, text=key_values)

@@ -41,6 +41,10 @@ class IndexErrors:
         "Put it back, or open the folder anew."
     )
     E412 = "[PEL-E412] Expected codes among {known}, but came '{came}'. Mend the setting 'codes'."
+    E413 = (
+        "[PEL-E413] Expected row_bytes that divide the width, and vectors to learn from, but came "
+        "{came}. Use another row_bytes, or FaissFlat."
+    )
     E420 = (
         "[PEL-E420] Expected mentions whose entity is among their candidates, but none of {n} is. "
         "Does the corpus use the ids of the knowledge base, and was the index built from it?"
