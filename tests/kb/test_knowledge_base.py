@@ -1,10 +1,4 @@
-"""The knowledge base: look-ups, changes, saving, and what is refused."""
-
-import json
-import multiprocessing
-import pickle
-import resource
-import shutil
+"""The knowledge base: look-ups, changes, and what is refused."""
 
 import numpy as np
 import pytest
@@ -15,47 +9,7 @@ from spacy_pel.kb.check import check_content
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
 
-ENTITIES = [
-    Entity("C1", "Aspirin", ("ASA", "acetylsalicylic acid"), ("T109", "T121"), "A drug.\nOld."),
-    Entity("C2", "Atrial septal aneurysm", ("ASA",), ("T047",)),
-    Entity("C3", "Fibroblast growth factor-1", ("FGF 1", "FGF-1", "HBGF1"), ("T116",)),
-    Entity("C4", "Naïve T cell 🧫", ("خلية تائية",), ()),
-]
-REDIRECTS = {"C90": "C1", "C91": "C90"}
-
-
-@pytest.fixture
-def kb():
-    return KnowledgeBase(ENTITIES, redirects=REDIRECTS, source={"licence": "CC0"})
-
-
-@pytest.fixture
-def folder(tmp_path):
-    KnowledgeBase.build(iter(ENTITIES), tmp_path / "kb", redirects=REDIRECTS, source={"licence": "CC0"})
-    return tmp_path / "kb"
-
-
-def many(n):
-    return [
-        Entity(f"M{i}", f"name {i}", (f"alias {i % 7}", f"other-{i}"), (f"T{i % 3}",) * (i % 2))
-        for i in range(n)
-    ]
-
-
-def same(a, b):
-    """Do two knowledge bases give the same answers to everything?"""
-    assert a.fingerprint == b.fingerprint
-    assert a.meta["counts"] == b.meta["counts"]
-    assert list(a.items()) == list(b.items())
-    assert a.types() == b.types()
-    ids = [entity.concept_id for entity, _ in a.items()] + list(REDIRECTS) + ["nowhere"]
-    names = [name for entity, _ in a.items() for name in (entity.canonical_name, *entity.aliases)] + [
-        "nothing"
-    ]
-    assert a.rows(ids).tolist() == b.rows(ids).tolist()
-    for left, right in zip(a.rows_of_aliases(names), b.rows_of_aliases(names), strict=True):
-        assert left.tolist() == right.tolist()
-    return True
+from .conftest import ENTITIES, REDIRECTS, many, same
 
 
 def test_by_id(kb):
@@ -96,13 +50,6 @@ def test_types(kb):
     assert kb.rows_with_types(["T047", "T109", "T121"]).tolist() == [True, True, False, False]
     assert kb.rows_with_types(()).tolist() == kb.rows_with_types(["T1"]).tolist() == [False] * 4
     assert kb.rows_with_types({"T116"}) is kb.rows_with_types(["T116"])  # cached
-
-
-def test_built_on_disk_equals_in_memory(kb, folder):
-    opened = KnowledgeBase.from_disk(folder)
-    assert same(kb, opened)
-    assert opened.source == kb.source == {"licence": "CC0"}
-    assert (kb.path, opened.path) == (None, folder)
 
 
 @pytest.mark.parametrize("hashing", ["good", "colliding"])
@@ -193,40 +140,6 @@ def test_retire(kb):
     assert kb.resolve("C1") is None
 
 
-def changed(kb):
-    kb.add([Entity("C5", "Cough", ("ASA",), ("T184",)), Entity("C6", "Fever")])
-    kb.update([Entity("C2", "Septal aneurysm", ("ASA", "aneurysm"), ("T190",)), Entity("C6", "Pyrexia")])
-    kb.retire(["C3", "C5"], {"C3": "C1"})
-    return kb
-
-
-def test_changes_survive_every_round_trip(folder, tmp_path):
-    kb = changed(KnowledgeBase.from_disk(folder))
-    other = KnowledgeBase.from_disk(folder)
-    assert other.fingerprint != kb.fingerprint and "C6" not in other
-    assert same(kb, KnowledgeBase.from_bytes(kb.to_bytes()))
-    assert same(kb, pickle.loads(pickle.dumps(kb)))
-    kb.to_disk(tmp_path / "copy")
-    assert same(kb, KnowledgeBase.from_disk(tmp_path / "copy"))
-    kb.to_disk(folder)
-    assert same(kb, KnowledgeBase.from_disk(folder)) and kb.source == {"licence": "CC0"}
-    assert len(pickle.dumps(kb)) < 1000  # the changes are in the folder now
-    inode = (folder / "entities.arrow").stat().st_ino
-    kb.to_disk(folder)
-    assert (folder / "entities.arrow").stat().st_ino == inode  # nothing to write
-    assert other["C3"] == ENTITIES[2]  # who has the old files open keeps them
-    check_content(kb)
-
-
-def test_rows_stay_through_saving(kb, tmp_path):
-    kb.add([Entity("C5", "Cough")])
-    kb.retire(["C2"])
-    kb.to_disk(tmp_path / "kb")
-    again = KnowledgeBase.from_disk(tmp_path / "kb")
-    assert again.rows(["C1", "C2", "C3", "C4", "C5"]).tolist() == [0, -1, 2, 3, 4]
-    assert again.add([Entity("C7", "Fever"), Entity("C2", "Back")]).tolist() == [5, 1]
-
-
 def test_empty_in_memory_but_never_built(tmp_path):
     kb = KnowledgeBase()
     assert (len(kb), kb.n_rows, kb.ids("a"), kb.row("a"), kb.types()) == (0, 0, [], -1, {})
@@ -256,111 +169,3 @@ def test_fingerprint_depends_on_every_part():
     prints += [print_of(), print_of(ENTITIES[::-1]), print_of(redirects={"x": "C1"}), print_of(rest)]
     assert len(set(prints)) == len(prints)
     assert print_of() == print_of(source={"licence": "CC BY"})
-
-
-def _query(kb):
-    return kb.fingerprint, kb.ids("ASA"), kb["C90"].canonical_name
-
-
-def test_processes_share_the_files_under_spawn(folder):
-    kb = KnowledgeBase.from_disk(folder)
-    data = pickle.dumps(kb)
-    assert len(data) < 1000 and pickle.loads(data).path == folder.resolve()
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.apply(_query, (kb,)) == _query(kb)
-        kb.add([Entity("C5", "Cough", ("asa",))])
-        assert pool.apply(_query, (kb,)) == (kb.fingerprint, ["C1", "C2", "C5"], "Aspirin")
-
-
-def test_pickle_of_a_folder_that_changed(folder):
-    kb = KnowledgeBase.from_disk(folder)
-    data = pickle.dumps(kb)
-    changed(KnowledgeBase.from_disk(folder)).to_disk(folder)
-    with pytest.raises(PelError, match="PEL-E109"):
-        pickle.loads(data)
-    assert same(kb, pickle.loads(pickle.dumps(kb)))  # its own files are gone: it travels as bytes
-    shutil.rmtree(folder)
-    assert same(kb, pickle.loads(pickle.dumps(kb)))
-
-
-def test_damaged_folders(folder, tmp_path):
-    with pytest.raises(PelError, match="PEL-E103.*there is none"):
-        KnowledgeBase.from_disk(tmp_path / "nowhere")
-    with pytest.raises(PelError, match="PEL-E103.*no meta.json"):
-        KnowledgeBase.from_disk(tmp_path)
-    meta = json.loads((folder / "meta.json").read_text())
-    for name in meta["files"]:
-        whole = (folder / name).read_bytes()
-        (folder / name).write_bytes(whole[:-10])
-        with pytest.raises(PelError, match=f"PEL-E103.*{name} has {len(whole) - 10} bytes instead of"):
-            KnowledgeBase.from_disk(folder)
-        (folder / name).write_bytes(bytes(len(whole)))
-        with pytest.raises(PelError, match="PEL-E103.*damaged"):
-            KnowledgeBase.from_disk(folder)
-        (folder / name).unlink()
-        with pytest.raises(PelError, match=f"PEL-E103.*{name} is missing"):
-            KnowledgeBase.from_disk(folder)
-        (folder / name).write_bytes(whole)
-    for change, code in (
-        ({"version": 99}, "E106.*99"),
-        ({"format": "x"}, "E103"),
-        ({"counts": None}, "E103"),
-    ):
-        wrong = {key: value for key, value in {**meta, **change}.items() if value is not None}
-        (folder / "meta.json").write_text(json.dumps(wrong))
-        with pytest.raises(PelError, match=f"PEL-{code}"):
-            KnowledgeBase.from_disk(folder)
-
-
-def test_changed_bytes_are_found_by_the_check(folder):
-    whole = (folder / "entities.arrow").read_bytes()
-    (folder / "entities.arrow").write_bytes(whole.replace(b"Aspirin", b"Ibuprof"))
-    with pytest.raises(PelError, match="PEL-E103.*damaged"):
-        check_content(KnowledgeBase.from_disk(folder))
-
-
-def test_bytes_of_something_else(kb, monkeypatch):
-    data = kb.to_bytes()
-    for wrong in (b"", b"abc", data[:40], data[:-1]):
-        with pytest.raises(PelError, match="PEL-E108"):
-            KnowledgeBase.from_bytes(wrong)
-    monkeypatch.setattr("spacy_pel.kb.pack.LIMIT", 100)
-    with pytest.raises(PelError, match="PEL-E107"):
-        kb.to_bytes()
-
-
-def test_never_replaces_other_files(kb, tmp_path):
-    (tmp_path / "thesis.txt").write_text("years of work")
-    for write in (lambda: KnowledgeBase.build(ENTITIES, tmp_path), lambda: kb.to_disk(tmp_path)):
-        with pytest.raises(PelError, match="PEL-E111"):
-            write()
-        with pytest.raises(PelError, match="PEL-E111"):
-            kb.to_disk(tmp_path / "thesis.txt")
-    assert (tmp_path / "thesis.txt").read_text() == "years of work"
-
-
-def test_full_disk_leaves_the_old_knowledge_base(folder):
-    kb = KnowledgeBase.from_disk(folder)
-    kb.add(many(2000))
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
-    try:
-        with pytest.raises(PelError, match="PEL-E002.*room to write"):
-            kb.to_disk(folder)
-        with pytest.raises(PelError, match="PEL-E002.*room to write"):
-            KnowledgeBase.build(many(2000), folder)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert same(KnowledgeBase.from_disk(folder), KnowledgeBase(ENTITIES, redirects=REDIRECTS))
-    assert [path.name for path in folder.parent.iterdir()] == ["kb"]
-
-
-def test_a_source_that_fails_leaves_the_old_knowledge_base(folder):
-    def broken():
-        yield ENTITIES[3]
-        raise PelError("line 2 is bad")
-
-    with pytest.raises(PelError, match="line 2"):
-        KnowledgeBase.build(broken(), folder)
-    assert len(KnowledgeBase.from_disk(folder)) == 4
-    assert [path.name for path in folder.parent.iterdir()] == ["kb"]

@@ -1,0 +1,158 @@
+"""The knowledge base saved, sent to other processes, damaged, and on a full disk."""
+
+import json
+import multiprocessing
+import pickle
+import resource
+import shutil
+
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.check import check_content
+from spacy_pel.types import Entity
+
+from .conftest import ENTITIES, REDIRECTS, changed, many, same
+
+
+def test_built_on_disk_equals_in_memory(kb, folder):
+    opened = KnowledgeBase.from_disk(folder)
+    assert same(kb, opened)
+    assert opened.source == kb.source == {"licence": "CC0"}
+    assert (kb.path, opened.path) == (None, folder)
+
+
+def test_changes_survive_every_round_trip(folder, tmp_path):
+    kb = changed(KnowledgeBase.from_disk(folder))
+    other = KnowledgeBase.from_disk(folder)
+    assert other.fingerprint != kb.fingerprint and "C6" not in other
+    assert same(kb, KnowledgeBase.from_bytes(kb.to_bytes()))
+    assert same(kb, pickle.loads(pickle.dumps(kb)))
+    kb.to_disk(tmp_path / "copy")
+    assert same(kb, KnowledgeBase.from_disk(tmp_path / "copy"))
+    kb.to_disk(folder)
+    assert same(kb, KnowledgeBase.from_disk(folder)) and kb.source == {"licence": "CC0"}
+    assert len(pickle.dumps(kb)) < 1000  # the changes are in the folder now
+    inode = (folder / "entities.arrow").stat().st_ino
+    kb.to_disk(folder)
+    assert (folder / "entities.arrow").stat().st_ino == inode  # nothing to write
+    assert other["C3"] == ENTITIES[2]  # who has the old files open keeps them
+    check_content(kb)
+
+
+def test_rows_stay_through_saving(kb, tmp_path):
+    kb.add([Entity("C5", "Cough")])
+    kb.retire(["C2"])
+    kb.to_disk(tmp_path / "kb")
+    again = KnowledgeBase.from_disk(tmp_path / "kb")
+    assert again.rows(["C1", "C2", "C3", "C4", "C5"]).tolist() == [0, -1, 2, 3, 4]
+    assert again.add([Entity("C7", "Fever"), Entity("C2", "Back")]).tolist() == [5, 1]
+
+
+def _query(kb):
+    return kb.fingerprint, kb.ids("ASA"), kb["C90"].canonical_name
+
+
+def test_processes_share_the_files_under_spawn(folder):
+    kb = KnowledgeBase.from_disk(folder)
+    data = pickle.dumps(kb)
+    assert len(data) < 1000 and pickle.loads(data).path == folder.resolve()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(_query, (kb,)) == _query(kb)
+        kb.add([Entity("C5", "Cough", ("asa",))])
+        assert pool.apply(_query, (kb,)) == (kb.fingerprint, ["C1", "C2", "C5"], "Aspirin")
+
+
+def test_pickle_of_a_folder_that_changed(folder):
+    kb = KnowledgeBase.from_disk(folder)
+    data = pickle.dumps(kb)
+    changed(KnowledgeBase.from_disk(folder)).to_disk(folder)
+    with pytest.raises(PelError, match="PEL-E109"):
+        pickle.loads(data)
+    assert same(kb, pickle.loads(pickle.dumps(kb)))  # its own files are gone: it travels as bytes
+    shutil.rmtree(folder)
+    assert same(kb, pickle.loads(pickle.dumps(kb)))
+
+
+def test_damaged_folders(folder, tmp_path):
+    with pytest.raises(PelError, match="PEL-E103.*there is none"):
+        KnowledgeBase.from_disk(tmp_path / "nowhere")
+    with pytest.raises(PelError, match="PEL-E103.*no meta.json"):
+        KnowledgeBase.from_disk(tmp_path)
+    meta = json.loads((folder / "meta.json").read_text())
+    for name in meta["files"]:
+        whole = (folder / name).read_bytes()
+        (folder / name).write_bytes(whole[:-10])
+        with pytest.raises(PelError, match=f"PEL-E103.*{name} has {len(whole) - 10} bytes instead of"):
+            KnowledgeBase.from_disk(folder)
+        (folder / name).write_bytes(bytes(len(whole)))
+        with pytest.raises(PelError, match="PEL-E103.*damaged"):
+            KnowledgeBase.from_disk(folder)
+        (folder / name).unlink()
+        with pytest.raises(PelError, match=f"PEL-E103.*{name} is missing"):
+            KnowledgeBase.from_disk(folder)
+        (folder / name).write_bytes(whole)
+    for change, code in (
+        ({"version": 99}, "E106.*99"),
+        ({"format": "x"}, "E103"),
+        ({"counts": None}, "E103"),
+    ):
+        wrong = {key: value for key, value in {**meta, **change}.items() if value is not None}
+        (folder / "meta.json").write_text(json.dumps(wrong))
+        with pytest.raises(PelError, match=f"PEL-{code}"):
+            KnowledgeBase.from_disk(folder)
+
+
+def test_changed_bytes_are_found_by_the_check(folder):
+    whole = (folder / "entities.arrow").read_bytes()
+    (folder / "entities.arrow").write_bytes(whole.replace(b"Aspirin", b"Ibuprof"))
+    with pytest.raises(PelError, match="PEL-E103.*damaged"):
+        check_content(KnowledgeBase.from_disk(folder))
+
+
+def test_bytes_of_something_else(kb, monkeypatch):
+    data = kb.to_bytes()
+    for wrong in (b"", b"abc", data[:40], data[:-1]):
+        with pytest.raises(PelError, match="PEL-E108"):
+            KnowledgeBase.from_bytes(wrong)
+    monkeypatch.setattr("spacy_pel.kb.pack.LIMIT", 100)
+    with pytest.raises(PelError, match="PEL-E107"):
+        kb.to_bytes()
+
+
+def test_never_replaces_other_files(kb, tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    for write in (lambda: KnowledgeBase.build(ENTITIES, tmp_path), lambda: kb.to_disk(tmp_path)):
+        with pytest.raises(PelError, match="PEL-E111"):
+            write()
+        with pytest.raises(PelError, match="PEL-E111"):
+            kb.to_disk(tmp_path / "thesis.txt")
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_full_disk_leaves_the_old_knowledge_base(folder):
+    kb = KnowledgeBase.from_disk(folder)
+    kb.add(many(2000))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        with pytest.raises(PelError, match="PEL-E002.*room to write"):
+            kb.to_disk(folder)
+        with pytest.raises(PelError, match="PEL-E002.*room to write"):
+            KnowledgeBase.build(many(2000), folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert same(KnowledgeBase.from_disk(folder), KnowledgeBase(ENTITIES, redirects=REDIRECTS))
+    assert [path.name for path in folder.parent.iterdir()] == ["kb"]
+
+
+def test_a_source_that_fails_leaves_the_old_knowledge_base(folder):
+    def broken():
+        yield ENTITIES[3]
+        raise PelError("line 2 is bad")
+
+    with pytest.raises(PelError, match="line 2"):
+        KnowledgeBase.build(broken(), folder)
+    assert len(KnowledgeBase.from_disk(folder)) == 4
+    assert [path.name for path in folder.parent.iterdir()] == ["kb"]
