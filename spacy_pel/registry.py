@@ -20,11 +20,14 @@ class registry:
     pel_templates = catalogue.create("spacy", "pel_templates", entry_points=True)
     pel_encoders = catalogue.create("spacy", "pel_encoders", entry_points=True)
     pel_backends = catalogue.create("spacy", "pel_backends", entry_points=True)
+    pel_similarities = catalogue.create("spacy", "pel_similarities", entry_points=True)
     pel_losses = catalogue.create("spacy", "pel_losses", entry_points=True)
+    pel_regularizers = catalogue.create("spacy", "pel_regularizers", entry_points=True)
     pel_negatives = catalogue.create("spacy", "pel_negatives", entry_points=True)
     pel_indexes = catalogue.create("spacy", "pel_indexes", entry_points=True)
     pel_combiners = catalogue.create("spacy", "pel_combiners", entry_points=True)
     pel_nil = catalogue.create("spacy", "pel_nil", entry_points=True)
+    pel_rankers = catalogue.create("spacy", "pel_rankers", entry_points=True)
 
     @classmethod
     def names(cls) -> List[str]:

@@ -21,7 +21,7 @@ def train(
 ) -> None:
     """Train a bi-encoder; settings can be overridden by --section.key value.
 
-    Writes OUTPUT/model-best, model-last, metrics.jsonl and a checkpoint.
+    Writes OUTPUT/model-best, model-last, metrics.jsonl, steps.jsonl and a checkpoint.
 
     Example: spacy-pel train configs/pel_minilm.cfg --output training/encoder
     --pel.training.max_epochs 1

@@ -7,7 +7,9 @@ import numpy as np
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..text import EntityCard, MarkedContext, RaggedTokens
+from ..scoring import Similarity
+from ..scoring.cosine import Cosine
+from ..text import EntityCard, EntityTemplate, MarkedContext, RaggedTokens
 from ..types import Entity, MentionInText, Vectors
 from ..util import atomic_path, progress, read_json, write_json
 from .backend import Backend
@@ -23,10 +25,11 @@ def make_bi_encoder(
     tied: bool = False,
     pooling: Pooling = "mean",
     mention_template: Optional[MarkedContext] = None,
-    entity_template: Optional[EntityCard] = None,
+    entity_template: Optional[EntityTemplate] = None,
     backend: Optional[Backend] = None,
     batch_size: int = 64,
     store: str = "float32",
+    similarity: Optional[Similarity] = None,
 ) -> "BiEncoder":
     """Build a BiEncoder without weights; they come by ``initialize`` or ``from_disk``.
 
@@ -38,6 +41,7 @@ def make_bi_encoder(
     backend (Optional[Backend]): how inference runs, torch by default.
     batch_size (int): sequences in one inference batch.
     store (str): "float32" or "float16", how ``to_disk`` writes the weights.
+    similarity (Optional[Similarity]): of mentions and entities, the cosine by default.
     """
     return BiEncoder(
         name=name,
@@ -48,12 +52,13 @@ def make_bi_encoder(
         backend=backend,
         batch_size=batch_size,
         store=store,
+        similarity=similarity,
     )
 
 
 class BiEncoder:
-    """Two transformers T1 (mentions) and T2 (entities), mean-pooled and scaled to length 1, so that
-    the inner product is the cosine (Wiatrak et al. 2022, section 3).
+    """Two transformers T1 (mentions) and T2 (entities), pooled (Wiatrak et al. 2022, section 3). Where
+    the similarity is the cosine, vectors are scaled to length 1: their inner product is the cosine.
 
     ``towers`` is the torch module that a trainer updates; after an update call ``changed()``.
     """
@@ -65,23 +70,27 @@ class BiEncoder:
         tied: bool = False,
         pooling: Pooling = "mean",
         mention_template: Optional[MarkedContext] = None,
-        entity_template: Optional[EntityCard] = None,
+        entity_template: Optional[EntityTemplate] = None,
         backend: Optional[Backend] = None,
         batch_size: int = 64,
         store: str = "float32",
+        similarity: Optional[Similarity] = None,
     ):
         from .torch_backend import TorchBackend
 
         if store not in ("float32", "float16"):
             raise PelError(Errors.E305.format(value=store))
+        if similarity is not None and not isinstance(similarity, Similarity):
+            raise PelError(Errors.E308.format(value=type(similarity).__name__))
         self.name = name
         self.tied = tied
         self.pooling: Pooling = pooling
         self.mention_template = mention_template or MarkedContext()
-        self.entity_template = entity_template or EntityCard()
+        self.entity_template: EntityTemplate = entity_template or EntityCard()
         self.backend: Backend = backend or TorchBackend()
         self.batch_size = batch_size
         self.store = store
+        self.similarity: Similarity = similarity or Cosine()
         self.tokenizer: Any = None
         self.towers: Any = None
         self._prepared: Dict[str, Any] = {}
@@ -147,30 +156,34 @@ class BiEncoder:
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """RETURNS (dict): what, beside the weights, decides the vectors."""
-        return {
+        """RETURNS (dict): what, beside the weights, decides the vectors and how they compare."""
+        settings = {
             "tied": self.tied,
             "pooling": self.pooling,
             "mention_template": [self.mention_template.registered_name, self.mention_template.settings],
             "entity_template": [self.entity_template.registered_name, self.entity_template.settings],
         }
+        if self.similarity.registered_name != Cosine.registered_name:
+            # models from before there was a choice keep their fingerprint
+            settings["similarity"] = [self.similarity.registered_name, self.similarity.settings]
+        return settings
 
     # -- encoding --------------------------------------------------------------------------
 
     def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), unit length."""
+        """RETURNS (Vectors): (n, width), of length 1 for the cosine."""
         self.tower("mention")
         tokens = self.mention_template.tokenize(self.tokenizer, mentions)
         return self.encode_tokens("mention", tokens, show_progress=show_progress)
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), unit length; of the entities' cards."""
+        """RETURNS (Vectors): (n, width), of length 1 for the cosine; of the entities' cards."""
         self.tower("entity")
         tokens = self.entity_template.tokenize(self.tokenizer, entities)
         return self.encode_tokens("entity", tokens, show_progress=show_progress)
 
     def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), unit length; of bare names, by the entity tower."""
+        """RETURNS (Vectors): (n, width), of length 1 for the cosine; of bare names, by the entity tower."""
         self.tower("entity")
         tokens = self.entity_template.tokenize_names(self.tokenizer, names)
         return self.encode_tokens("entity", tokens, show_progress=show_progress)
@@ -180,7 +193,7 @@ class BiEncoder:
 
         side (str): "mention" or "entity".
         tokens (RaggedTokens): n sequences.
-        RETURNS (Vectors): (n, width), unit length, in the order of the sequences.
+        RETURNS (Vectors): (n, width), of length 1 for the cosine, in the order of the sequences.
         """
         tower = self.tower(side)
         key = "mention" if self.tied else side
@@ -190,6 +203,8 @@ class BiEncoder:
         batches = list(tokens.batches_by_length(self.batch_size))
         for rows in progress(batches, description="Encoding", show=show_progress):
             vectors[rows] = self._prepared[key](*tokens.padded(rows, self.tokenizer.pad_token_id))
+        if not self.similarity.unit_vectors:
+            return vectors
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.maximum(norms, 1e-12)
 
@@ -209,7 +224,7 @@ class BiEncoder:
             write_json(part / _FILE, settings)
 
     def from_disk(self, path: Path) -> "BiEncoder":
-        """Read a model folder. The saved templates, pooling and tying replace the present ones.
+        """Read a model folder. The saved templates, pooling, tying and similarity replace the present ones.
 
         RAISES (PelError): if the folder is missing or damaged.
         """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict
 
 from ..errors import Errors, PelError
 from ..registry import registry
+from ..scoring.cosine import Cosine
 
 if TYPE_CHECKING:
     from .bi_encoder import BiEncoder
@@ -17,7 +18,7 @@ def weights_fingerprint(towers: Any, tokenizer: Any, settings: Dict[str, Any], s
 
     towers (ModuleDict): the weights; they count in the precision in which they are stored.
     tokenizer (PreTrainedTokenizerBase): its vocabulary counts.
-    settings (dict): templates, pooling, tying.
+    settings (dict): templates, pooling, tying, similarity.
     store (str): "float32" or "float16".
     RETURNS (str): 32 hexadecimal digits.
     """
@@ -48,12 +49,14 @@ def load_weights(encoder: "BiEncoder", path: Path, settings: Dict[str, Any]) -> 
     try:
         tied, pooling, store = settings["tied"], settings["pooling"], settings["store"]
         saved = settings["fingerprint"]
+        similarity, values = settings.get("similarity", [Cosine.registered_name, {}])
         templates = {side: settings[side] for side in ("mention_template", "entity_template")}
     except (KeyError, TypeError) as err:
         raise PelError(Errors.E304.format(path=path, came=f"its settings have no {err}")) from err
     tokenizer, mention = load_tower(path / "mention")
     entity = mention if tied else load_tower(path / "entity")[1]
     encoder.tied, encoder.pooling, encoder.store = tied, pooling, store
+    encoder.similarity = registry.pel_similarities.get(similarity)(**values)
     for side, (name, values) in templates.items():
         setattr(encoder, side, registry.pel_templates.get(name)(**values))
     encoder.tokenizer = tokenizer

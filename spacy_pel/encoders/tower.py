@@ -1,6 +1,6 @@
 """One side of the bi-encoder: a transformer and a reduction. Pure torch."""
 
-from typing import Any, Tuple
+from typing import Any, Optional, Tuple
 
 import torch
 from torch import Tensor, nn
@@ -22,9 +22,18 @@ class Tower(nn.Module):
         self.pooling: Pooling = pooling
         self.markers = markers
 
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """ids, mask (Tensor): (batch, length), int64. RETURNS (Tensor): (batch, width)."""
-        tokens = self.transformer(input_ids=ids, attention_mask=mask).last_hidden_state
+    def forward(self, ids: Tensor, mask: Tensor, embeddings: Optional[Tensor] = None) -> Tensor:
+        """ids, mask (Tensor): (batch, length), int64.
+        embeddings (Optional[Tensor]): (batch, length, width) to read in place of the word
+            embeddings of the ids; position and segment are added to them as ever.
+        RETURNS (Tensor): (batch, width).
+        """
+        inputs = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings}
+        tokens = self.transformer(**inputs, attention_mask=mask).last_hidden_state
         counts = mention_mask(ids, mask, self.markers) if self.pooling == "mention" else mask
         # the mean of many tokens loses digits in half precision
         return pool(tokens.to(torch.float32), counts, self.pooling)
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """RETURNS (Tensor): (batch, length, width), the word embeddings that ``forward`` would read."""
+        return self.transformer.get_input_embeddings()(ids)  # type: ignore[no-any-return]

@@ -25,6 +25,10 @@ class TrainingErrors:
         "[PEL-E304] Expected a model folder written by spacy_pel at {path}, but {came}. "
         "Train a model with: spacy-pel train CONFIG --output DIR"
     )
+    E308 = (
+        "[PEL-E308] Expected a similarity from the registry 'pel_similarities', but came {value}. "
+        "Give a section [pel.encoder.similarity] with @pel_similarities, or leave it out for the cosine."
+    )
     E310 = (
         "[PEL-E310] Expected a training config in spaCy's format with known keys in {path}, but: {came}. "
         "Mend the config; configs/pel_minilm.cfg shows every key."
@@ -53,4 +57,30 @@ class TrainingErrors:
     E317 = (
         "[PEL-E317] Expected dev mentions whose ids are in the knowledge base, but there is none. Check that "
         "paths.dev and paths.kb use the same ids."
+    )
+    E318 = (
+        "[PEL-E318] Expected at least one batch an epoch for each of the {world} processes, but the epoch has {came}. "
+        "Use fewer processes, a smaller pel.training.batch_size or more mentions."
+    )
+    E320 = (
+        "[PEL-E320] Expected a whole table of mined negatives at {path}, but: {came}. Delete the output folder "
+        "and train anew."
+    )
+    E321 = "[PEL-E321] Expected a percentage of hard negatives between 0 and 100, but it is {value}."
+    E322 = (
+        "[PEL-E322] Expected a negative sampler as the part '{name}', but it is a {came}. Name one with "
+        "@pel_negatives."
+    )
+    E323 = (
+        "[PEL-E323] Expected mined negatives at least {least} deep, as the sampler asks, but {where} gives {came}. "
+        "Mine more of them, or set a smaller depth of the sampler."
+    )
+    E324 = (
+        "[PEL-E324] Expected mined negatives of the training mentions in {path}, but {came}. Mine them with: "
+        "spacy-pel mine KB MODEL CORPUS.jsonl OUT.jsonl"
+    )
+    E325 = "[PEL-E325] Expected an index of the kinds {known} for mining, but it is '{value}'."
+    E326 = (
+        "[PEL-E326] Expected whole files of tokenised examples at {path}, but: {came}. Delete that folder; it is "
+        "made anew."
     )

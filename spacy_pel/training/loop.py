@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Any, Dict, Iterator, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from .metrics_log import MetricsLog
 from .objective import Objective
 from .optimizer import make_optimizer, set_learn_rate
 from .settings import RunSettings
+from .step_log import StepLog
 
 
 class Trainer:
@@ -29,7 +30,7 @@ class Trainer:
     seed gives the same model, killed and resumed or not (on the same machine and threads).
 
     settings (RunSettings): from ``read_settings``.
-    output (Path): gets model-best, model-last, metrics.jsonl, checkpoint.
+    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint.
     gpu_id (int): -1 = CPU.
     """
 
@@ -64,7 +65,10 @@ class Trainer:
         if not resume and (checkpoint.exists() or (self.output / "model-last").exists()):
             raise PelError(Errors.E314.format(path=self.output))
         encoder, planner, dev = self._prepare()
-        objective = Objective(encoder.towers, self.settings.pel.loss)
+        pel = self.settings.pel
+        objective = Objective(
+            encoder.towers, pel.loss, similarity=encoder.similarity, regularizer=pel.regularizer
+        )
         optimizer: Any = make_optimizer(objective, self.training.optimizer)
         objective, optimizer = self.accelerator.prepare(objective, optimizer)
         state = Progress(fingerprint=self._fingerprint(encoder))
@@ -76,7 +80,10 @@ class Trainer:
                 self.accelerator.scaler.load_state_dict(state.scaler)
             logger.info("Going on at step %d, epoch %d", state.step, state.epoch)
         log = MetricsLog(self.output / "metrics.jsonl", resume_at=state.step)
-        best = self._train(encoder, planner, dev, objective, optimizer, state, log)
+        steps = None
+        if self.accelerator.is_main_process:
+            steps = StepLog(self.output / "steps.jsonl", resume_at=state.step)
+        best = self._train(encoder, planner, dev, objective, optimizer, state, log, steps)
         if self.accelerator.is_main_process:
             encoder.to_disk(self.output / "model-last")
         return best
@@ -120,7 +127,9 @@ class Trainer:
         pel = self.settings.pel
         training = self.training.model_dump(exclude={"eval_frequency", "patience", "max_epochs", "max_steps"})
         parts = [
-            type(part).__name__ + repr(sorted(_plain(part).items())) for part in (pel.loss, pel.negatives)
+            type(part).__name__ + repr(sorted(_plain(part).items()))
+            for part in (pel.loss, pel.negatives, pel.regularizer)
+            if part is not None
         ]
         meta = KnowledgeBase.from_disk(self.settings.paths.required("kb")).fingerprint
         return fingerprint(
@@ -160,6 +169,7 @@ class Trainer:
         optimizer: Any,
         state: Progress,
         log: MetricsLog,
+        steps: Optional[StepLog],
     ) -> Dict[str, Any]:
         total = self._total_steps(planner)
         batches = self._updates(planner, state)
@@ -170,12 +180,16 @@ class Trainer:
             state.step += 1
             rate = (state.step - first) * planner.batch_size / (time.perf_counter() - started)
             window.add(state.step, figures, rate)
+            if steps is not None:
+                steps.add(state.step, figures)
             if state.step % self.training.eval_frequency == 0 or state.step == total:
                 encoder.changed()
                 scores = dev(encoder)
                 record = log.write(state.step, state.epoch, window.mean(), scores, rate)
                 better = self._keep_best(encoder, scores, state)
                 best = record if better else best
+                if steps is not None:
+                    steps.flush()
                 if self.accelerator.is_main_process:
                     if self.accelerator.scaler is not None:
                         state.scaler = self.accelerator.scaler.state_dict()
@@ -191,10 +205,11 @@ class Trainer:
         objective.train()
         torch.manual_seed(int(np.random.default_rng([self.settings.seed, 4, step]).integers(2**62)))
         factor = set_learn_rate(optimizer, step, total, self.training.optimizer.warmup)
-        figures: Dict[str, float] = {}
+        parts: List[Dict[str, float]] = []
         for _ in range(self.training.accumulate_gradient):
             with self.accelerator.accumulate(objective):
                 loss, figures = objective(next(batches))
+                parts.append({"loss": float(loss.detach()), **figures})
                 self.accelerator.backward(loss)
                 norm: Optional[Any] = None
                 if self.accelerator.sync_gradients:
@@ -205,8 +220,7 @@ class Trainer:
                 optimizer.zero_grad()
         rate = factor * self.training.optimizer.learn_rate
         return {
-            "loss": float(loss.detach()),
-            **figures,
+            **{key: float(np.mean([part[key] for part in parts])) for key in parts[0]},
             "grad_norm": 0.0 if norm is None else float(norm),
             "learn_rate": rate,
         }
@@ -233,8 +247,14 @@ def _use_gpu(gpu_id: int) -> None:
 
 
 def _plain(part: Any) -> Dict[str, Any]:
-    """A part's settings: its public attributes of plain types."""
-    return {k: v for k, v in vars(part).items() if isinstance(v, (int, float, str)) and k[0] != "_"}
+    """A part's settings: its public attributes of plain types. One that came later does not count
+    while it has the value that all trainings before it had."""
+    later = {"offset": 0.0}
+    return {
+        key: value
+        for key, value in vars(part).items()
+        if isinstance(value, (int, float, str)) and key[0] != "_" and later.get(key) != value
+    }
 
 
 def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> Dict[str, Any]:

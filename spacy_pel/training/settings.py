@@ -13,6 +13,7 @@ from torch import nn
 from ..encoders.bi_encoder import BiEncoder
 from ..errors import Errors, PelError
 from ..negatives import NegativeSampler
+from ..regularizers import Regularizer
 
 
 class _Strict(BaseModel):
@@ -92,6 +93,7 @@ class PelSettings(_Strict):
     encoder: BiEncoder
     loss: nn.Module
     negatives: NegativeSampler
+    regularizer: Optional[Regularizer] = None
     positives: ViewSettings = ViewSettings()
     training: TrainingSettings = TrainingSettings()
 

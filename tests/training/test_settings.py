@@ -52,7 +52,12 @@ WRONG = {
     "unknown key of the training": ("batch_size = 16", "batch_size = 16\nbatchsize = 3", "batchsize"),
     "unknown key of the dev section": ("n_mentions = 200", "n_mention = 200", "n_mention"),
     "unknown key of a part": ("alpha = 32.0", "alpah = 32.0", "alpah"),
-    "unknown key in [pel]": ("[pel]\n", "[pel]\nregularizer = null\n", "regularizer"),
+    "unknown key in [pel]": ("[pel]\n", "[pel]\nregulariser = null\n", "regulariser"),
+    "no regularizer": (
+        "[pel.loss]",
+        '[pel.regularizer]\n@pel_losses = "spacy-pel.CrossEntropy.v1"\n\n[pel.loss]',
+        "regularizer",
+    ),
     "unknown path": ("[paths]\n", '[paths]\nmodel = "x"\n', "model"),
     "unknown section": ("[pel.training.dev]", "[pel.training.score]", "score"),
     "missing section": (

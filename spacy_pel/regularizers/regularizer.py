@@ -1,0 +1,19 @@
+"""What a regularizer gives to an objective."""
+
+from typing import List, Protocol, Sequence, runtime_checkable
+
+from torch import Tensor
+
+
+@runtime_checkable
+class Regularizer(Protocol):
+    """Perturbs input embeddings in training; the loss of the perturbed batch is added, times ``weight``.
+
+    weight (float): lambda, the share of the perturbed loss in the total.
+    """
+
+    weight: float
+
+    def deltas(
+        self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor
+    ) -> List[Tensor]: ...  # what to add to the embeddings; see FGSM

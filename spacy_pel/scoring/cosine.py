@@ -1,0 +1,39 @@
+"""The cosine: the similarity of the proxy-based loss (Wiatrak et al. 2022, section 3)."""
+
+from typing import TYPE_CHECKING, Any, Dict
+
+from ..registry import registry
+from .similarity import Metric
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@registry.pel_similarities("spacy-pel.Cosine.v1")
+def make_cosine() -> "Cosine":
+    """Build a Cosine."""
+    return Cosine()
+
+
+class Cosine:
+    """The inner product of vectors of length 1, between -1 and 1.
+
+    Its zero means "unrelated" for every mention, which a threshold between mentions needs.
+    Loss: ProxySoftplus in the paper; CrossEntropy with a scale of about 20.
+    """
+
+    registered_name = "spacy-pel.Cosine.v1"
+    unit_vectors = True
+    metric: Metric = "inner_product"
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        return {}
+
+    def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
+        """(n, d) and (m, d) -> (n, m), float32 or wider."""
+        from torch.nn.functional import normalize
+
+        from .widen import widen
+
+        return normalize(widen(mentions), dim=-1) @ normalize(widen(entities), dim=-1).T

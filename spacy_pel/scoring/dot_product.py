@@ -1,0 +1,37 @@
+"""The dot product: the similarity of the cross-entropy (Wiatrak et al. 2022, Eq. 1)."""
+
+from typing import TYPE_CHECKING, Any, Dict
+
+from ..registry import registry
+from .similarity import Metric
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@registry.pel_similarities("spacy-pel.DotProduct.v1")
+def make_dot_product() -> "DotProduct":
+    """Build a DotProduct."""
+    return DotProduct()
+
+
+class DotProduct:
+    """The inner product of vectors of any length: long vectors are near to everything.
+
+    Scores have no fixed range, so temperatures and bonuses that were chosen for cosines do not
+    carry over. Loss: CrossEntropy(scale=1) in the paper.
+    """
+
+    registered_name = "spacy-pel.DotProduct.v1"
+    unit_vectors = False
+    metric: Metric = "inner_product"
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        return {}
+
+    def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
+        """(n, d) and (m, d) -> (n, m), float32 or wider."""
+        from .widen import widen
+
+        return widen(mentions) @ widen(entities).T
