@@ -46,9 +46,9 @@ def tiny_bert(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def tokenizer(tiny_bert):
-    """Its tokenizer, with the markers of the mention template."""
+    """Its tokenizer, with the markers of the templates."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(tiny_bert)
-    tokenizer.add_special_tokens({"additional_special_tokens": ["[M_s]", "[M_e]"]})
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[M_s]", "[M_e]", "[ENT]"]})
     return tokenizer

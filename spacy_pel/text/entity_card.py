@@ -6,6 +6,7 @@ from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Entity
 from .ragged import RaggedTokens, piece_lists
+from .template import cut_end, name_tokens
 
 
 @registry.pel_templates("spacy-pel.EntityCard.v1")
@@ -50,7 +51,7 @@ class EntityCard:
             sequence = [tokenizer.cls_token_id]
             for _ in texts:
                 sequence += [*next(pieces), tokenizer.sep_token_id]
-            sequences.append(self._cut(sequence, tokenizer.sep_token_id))
+            sequences.append(cut_end(sequence, self.max_length, tokenizer.sep_token_id))
         return RaggedTokens.from_lists(sequences)
 
     def tokenize_names(self, tokenizer: Any, names: Sequence[str]) -> RaggedTokens:
@@ -58,11 +59,7 @@ class EntityCard:
 
         RETURNS (RaggedTokens): one sequence a name.
         """
-        sep = tokenizer.sep_token_id
-        sequences = [
-            self._cut([tokenizer.cls_token_id, *pieces, sep], sep) for pieces in piece_lists(tokenizer, names)
-        ]
-        return RaggedTokens.from_lists(sequences)
+        return name_tokens(tokenizer, names, self.max_length)
 
     def _parts(self, entity: Entity) -> List[str]:
         description = entity.definition or "; ".join(
@@ -71,8 +68,3 @@ class EntityCard:
         # a definition of many thousand characters would be tokenised only to be cut
         texts = [entity.canonical_name, ", ".join(entity.types), description[: 16 * self.max_length]]
         return [text for text in texts if text]
-
-    def _cut(self, sequence: List[int], sep: int) -> List[int]:
-        if len(sequence) <= self.max_length:
-            return sequence
-        return [*sequence[: self.max_length - 1], sep]

@@ -2,9 +2,10 @@
 
 import pytest
 
+from spacy_pel.encoders import load_encoder
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.text import EntityCard, MarkedContext
+from spacy_pel.text import EntityCard, EntityTemplate, GeneralCard, MarkedContext, SynonymCard
 from spacy_pel.types import Entity, MentionInText
 
 WORDS = ["the", "a", "of", "in", "fever", "pain", "left", "right"]
@@ -132,6 +133,89 @@ def test_names(tokenizer):
     assert words(tokenizer, tokens, 2) == ["[CLS]", *["pain"] * 6, "[SEP]"]
 
 
+# -- general card -----------------------------------------------------------------------------
+
+
+def read_general(tokenizer, entity, **settings):
+    return words(tokenizer, GeneralCard(**settings).tokenize(tokenizer, [entity]))
+
+
+def test_general_card(tokenizer):
+    entity = Entity("C1", "heart attack", ("pain",), ("a", "of"), "pain in the left heart")
+    assert read_general(tokenizer, entity) == [
+        *("[CLS]", "heart", "attack", "[ENT]", "pain", "in", "the", "left", "heart", "[SEP]")
+    ]
+    assert read_general(tokenizer, Entity("C1", "fever", ("pain",), ("a",))) == ["[CLS]", "fever", "[SEP]"]
+
+
+def test_general_card_is_cut_at_its_end(tokenizer):
+    read = read_general(tokenizer, Entity("C1", "fever", (), (), "pain " * 5000), max_length=8)
+    assert read == ["[CLS]", "fever", "[ENT]", "pain", "pain", "pain", "pain", "[SEP]"]
+
+
+def test_a_marker_written_in_a_page_is_only_text(tokenizer):
+    read = read_general(tokenizer, Entity("C1", "fever [ENT]", (), (), "[SEP] pain [ENT]"))
+    assert [piece for piece in read if piece in tokenizer.all_special_tokens] == ["[CLS]", "[ENT]", "[SEP]"]
+
+
+def test_general_names(tokenizer):
+    tokens = GeneralCard(max_length=8).tokenize_names(tokenizer, ["heart attack", "pain " * 20])
+    assert words(tokenizer, tokens, 0) == ["[CLS]", "heart", "attack", "[SEP]"]
+    assert words(tokenizer, tokens, 1) == ["[CLS]", *["pain"] * 6, "[SEP]"]
+
+
+# -- synonym card -----------------------------------------------------------------------------
+
+
+def read_synonyms(tokenizer, entity, **settings):
+    return words(tokenizer, SynonymCard(**settings).tokenize(tokenizer, [entity]))
+
+
+def test_synonym_card(tokenizer):
+    entity = Entity("C1", "heart attack", ("pain", "heart attack", "fever"), ("a", "of"), "the left kidney")
+    assert read_synonyms(tokenizer, entity) == [
+        *("[CLS]", "a", ",", "of", "[SEP]", "heart", "attack", "[SEP]", "pain", "[SEP]", "fever", "[SEP]")
+    ]
+    assert read_synonyms(tokenizer, entity, max_synonyms=2)[-3:] == ["[SEP]", "pain", "[SEP]"]
+    assert read_synonyms(tokenizer, Entity("C1", "fever")) == ["[CLS]", "fever", "[SEP]"]
+    with pytest.raises(PelError, match="max_synonyms"):
+        SynonymCard(max_synonyms=0)
+
+
+def test_synonym_card_is_cut_at_its_end(tokenizer):
+    entity = Entity("C1", "heart", ("left pain", "right pain"), ("a",))
+    assert read_synonyms(tokenizer, entity, max_length=8) == [
+        *("[CLS]", "a", "[SEP]", "heart", "[SEP]", "left", "pain", "[SEP]")
+    ]
+
+
+# -- in an encoder ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["EntityCard", "GeneralCard", "SynonymCard"])
+def test_an_encoder_of_a_config_reads_it_and_keeps_it(name, tmp_path):
+    from spacy.util import registry as spacy_registry
+
+    config = {
+        "@pel_encoders": "spacy-pel.BiEncoder.v1",
+        "name": "random:layers=1,width=32",
+        "entity_template": {"@pel_templates": f"spacy-pel.{name}.v1", "max_length": 16},
+    }
+    encoder = spacy_registry.resolve({"encoder": config})["encoder"]
+    assert isinstance(encoder.entity_template, EntityTemplate)
+    encoder.initialize()
+    vocabulary = encoder.tokenizer.get_vocab()
+    assert all(token in vocabulary for token in encoder.entity_template.special_tokens)
+    assert len(vocabulary) == encoder.tower("entity").transformer.get_input_embeddings().num_embeddings
+    entity = Entity("C1", "fever", ("heat",), ("a",), "of the left kidney")
+    vectors = encoder.encode_entities([entity])
+    encoder.to_disk(tmp_path / "model")
+    again = load_encoder(tmp_path / "model")
+    assert type(again.entity_template).__name__ == name and again.fingerprint == encoder.fingerprint
+    assert again.encode_entities([entity]) == pytest.approx(vectors, abs=1e-6)
+    assert again.encode_names(["fever"]) == pytest.approx(encoder.encode_names(["fever"]), abs=1e-6)
+
+
 # -- every registered template ------------------------------------------------------------------
 
 ITEMS = {
@@ -141,7 +225,7 @@ ITEMS = {
         MentionInText("🫀 ßé\u202e", 0, 1),
     ],
     "entities": [
-        Entity("C1", "heart attack " * 40, ("pain",), ("a",), "of the left kidney " * 40),
+        Entity("C1", "heart attack " * 40, ("pain", "fever " * 40), ("a",), "of the left kidney " * 40),
         Entity("C2", "fever"),
         Entity("C3", "🫀", ("ß",)),
     ],
