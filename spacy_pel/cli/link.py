@@ -58,6 +58,7 @@ def link(
             linker.encoder.fingerprint,
             linker.index.fingerprint,
             [linker.nil_threshold, linker.combiner.state(), linker.nil_model.state()],
+            linker.calibrated_by_label,
         ),
         "n_candidates": n_candidates,
         "part_size": part_size,

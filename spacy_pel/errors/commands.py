@@ -14,6 +14,15 @@ class CommandErrors:
         "[PEL-E611] Expected a NIL model fitted on {expected}, but this one was fitted on {came}. "
         "Fit it anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
+    E612 = (
+        "[PEL-E612] Expected a {kind} with {expected}, but the saved one has {came}. "
+        "Fit it anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
+    E613 = "[PEL-E613] Expected a NIL precision above 0 and at most 1, but came {came}. Mend --precision."
+    E614 = (
+        "[PEL-E614] Expected a threshold with a NIL precision of {expected}, but none reaches it: the best is {best} "
+        "on {n} mentions. Ask for less, or use a NIL model that separates better."
+    )
     E620 = (
         "[PEL-E620] Expected a corpus with gold mentions, but it holds none. Check the file: one JSON object "
         'per line with "text" and "mentions".'

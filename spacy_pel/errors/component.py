@@ -16,8 +16,8 @@ class ComponentErrors:
         "[initialize.components.{name}] and call nlp.initialize()."
     )
     E503 = (
-        "[PEL-E503] Expected reranker to be null, but {came} came: no reranker can be used yet. "
-        "Leave the setting out."
+        "[PEL-E503] Expected reranker to be null or a part of the registry pel_rankers, but {came} came. "
+        "Example: reranker = {{\"@pel_rankers\":\"spacy-pel.CrossEncoder.v1\"}}"
     )
     E504 = (
         "[PEL-E504] Expected a mention template with a length limit, but the encoder {encoder} has none. "
@@ -31,6 +31,10 @@ class ComponentErrors:
         "[PEL-E508] Expected the bytes that a component '{name}' gave by to_bytes(), but {came} came. "
         "Load the pipeline that they were made with."
     )
+    E509 = (
+        "[PEL-E509] Expected the component '{name}' to have a reranker, as there is a reranker_loader, but it is "
+        "null. Set reranker in [components.{name}], or leave the loader out."
+    )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, but it is {value}. Set a larger value in the "
         "settings of the component."
@@ -38,9 +42,16 @@ class ComponentErrors:
 
 
 class ComponentWarnings:
+    W502 = (
+        "[PEL-W502] The label '{label}' gets no NIL threshold of its own and shares that of all mentions: {came}"
+    )
     W500 = (
         "[PEL-W500] None of the {n} mentions is NIL, so NIL model and threshold stay as they were. Calibrate "
         "on a corpus that holds mentions whose entity the KB lacks."
+    )
+    W503 = (
+        "[PEL-W503] The component '{name}' was calibrated with the reranker {saved}, but has {now} now. Its NIL "
+        "model and threshold are not used; calibrate anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
     W501 = (
         "[PEL-W501] The component '{name}' was calibrated with {saved}, but its config now says {now}. What was "

@@ -1,7 +1,8 @@
 """The linker: mentions in, entities or NIL out. Pure Python: component, evaluation and commands use it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Protocol, Sequence, Tuple
+from logging import INFO
+from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,9 @@ from ..nil import best_f1_threshold
 from ..types import NIL, Candidate, CandidateTable, Combiner, Document, Encoder, NilModel, Scores
 from ..util import logger
 from .query import MentionQuery, cut_window
+from .reranker import Reranker
 from .tables import insert_empty, join_tables, ranking, take_mentions
+from .thresholds import ChooseThreshold, Threshold, fit_by_label, threshold_of
 
 if TYPE_CHECKING:  # the index brings faiss along, which the linker itself does not need
     from ..indexes import EntityIndex
@@ -36,14 +39,6 @@ class Link:
     nil_score: float
 
 
-class Reranker(Protocol):
-    """Scores the candidates anew, e.g. by reading mention and entity together."""
-
-    def __call__(
-        self, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores
-    ) -> Scores: ...  # (m,)
-
-
 class Linker:
     """Encoder -> index -> combiner -> (reranker) -> NIL model -> threshold.
 
@@ -52,13 +47,15 @@ class Linker:
     index (EntityIndex): built from ``kb`` with ``encoder``.
     combiner (Combiner): scores candidates from their evidence.
     nil_model (NilModel): gives the number that is compared with the threshold.
-    threshold (Optional[float]): a mention is NIL if its nil_score is higher, and always if it
-        has no candidates. None = the one found by ``fit``; without one, NIL only for lack of candidates.
+    threshold (Threshold): a mention is NIL if its nil_score is higher, and always if it
+        has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
+        the one found by ``fit``; without one, NIL only for lack of candidates.
     top_k (int): candidates handed out for each mention. Above 64, more are retrieved.
     row_k (int): index rows retrieved for each mention; an entity may have several.
     entity_types (Optional[Mapping]): label -> the KB types its mentions may have; labels that
         are not named are not filtered. Applied before ranking.
     batch_size (int): mentions linked together.
+    reranker (Optional[Reranker]): reads the best candidates once more.
     RAISES (PelError): if ``entity_types`` names a type that no entity has.
     """
 
@@ -70,11 +67,12 @@ class Linker:
         combiner: Combiner,
         nil_model: NilModel,
         *,
-        threshold: Optional[float] = None,
+        threshold: Threshold = None,
         top_k: int = 64,
         row_k: int = 128,
         entity_types: Optional[Mapping[str, Sequence[str]]] = None,
         batch_size: int = 64,
+        reranker: Optional[Reranker] = None,
     ):
         self.kb = kb
         self.encoder = encoder
@@ -86,8 +84,9 @@ class Linker:
         self.row_k = row_k
         self.entity_types = {label: frozenset(types) for label, types in (entity_types or {}).items()}
         self.batch_size = batch_size
-        self.reranker: Optional[Reranker] = None
+        self.reranker = reranker
         self.calibrated_threshold: Optional[float] = None
+        self.calibrated_by_label: Dict[str, float] = {}
         self._check_types()
 
     def _check_types(self) -> None:
@@ -103,8 +102,18 @@ class Linker:
 
     @property
     def nil_threshold(self) -> Optional[float]:
-        """RETURNS (Optional[float]): the one in use: the setting, or else the calibrated one."""
-        return self.calibrated_threshold if self.threshold is None else self.threshold
+        """RETURNS (Optional[float]): the one in use: the setting, or else the calibrated one. A label
+        may have its own, see ``threshold_of``."""
+        return self.threshold if isinstance(self.threshold, (float, int)) else self.calibrated_threshold
+
+    def threshold_of(self, label: str) -> Optional[float]:
+        """RETURNS (Optional[float]): the one in use for the mentions of a label."""
+        return threshold_of(
+            label,
+            setting=self.threshold,
+            calibrated=self.calibrated_threshold,
+            by_label=self.calibrated_by_label,
+        )
 
     # -- linking -----------------------------------------------------------------------------
 
@@ -119,7 +128,7 @@ class Linker:
             batch = queries[start : start + self.batch_size]
             table = self._batch_evidence(batch)
             scores, nil_scores = self.score(batch, table)
-            links.extend(self._links(table, scores, nil_scores))
+            links.extend(self._links(batch, table, scores, nil_scores))
         return links
 
     def evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
@@ -140,13 +149,16 @@ class Linker:
         RETURNS (Tuple[Scores, Scores]): of the m candidates, and the n nil_scores.
         """
         scores = self._candidate_scores(queries, table)
+        return scores, self._nil_scores(table, scores)
+
+    def _nil_scores(self, table: CandidateTable, scores: Scores) -> Scores:
         nil_scores = self.nil_model(table, scores).copy()
         nil_scores[np.diff(table.offsets) == 0] = 1.0
-        return scores, nil_scores
+        return nil_scores
 
     def _candidate_scores(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Scores:
         scores = self.combiner(table)
-        return scores if self.reranker is None else self.reranker(queries, table, scores)
+        return scores if self.reranker is None else self.reranker(self.kb, queries, table, scores)
 
     def _batch_evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
         present = np.array([not query.is_blank for query in queries], dtype=np.bool_)
@@ -177,11 +189,15 @@ class Linker:
         masks = {label: self.kb.rows_with_types(types) for label, types in self.entity_types.items()}
         return [masks.get(query.label) for query in queries]
 
-    def _links(self, table: CandidateTable, scores: Scores, nil_scores: Scores) -> List[Link]:
+    def _links(
+        self, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores, nil_scores: Scores
+    ) -> List[Link]:
         ids = self.kb.ids_at(table.kb_rows)
-        threshold = self.nil_threshold
+        thresholds = {label: self.threshold_of(label) for label in {query.label for query in queries}}
+        ranked = ranking(table, scores, self.top_k)
         links = []
-        for order, nil_score in zip(ranking(table, scores, self.top_k), nil_scores.tolist(), strict=True):
+        for query, order, nil_score in zip(queries, ranked, nil_scores.tolist(), strict=True):
+            threshold = thresholds[query.label]
             candidates = [Candidate(ids[row], float(scores[row])) for row in order]
             is_nil = not candidates or (threshold is not None and nil_score > threshold)
             links.append(Link(NIL if is_nil else candidates[0].entity_id, candidates, nil_score))
@@ -202,14 +218,25 @@ class Linker:
                 gold.append(mention.ids)
         self.fit_mentions(queries, gold)
 
-    def fit_mentions(self, queries: Sequence[MentionQuery], gold: Sequence[Sequence[str]]) -> None:
-        """Fit the combiner on the mentions whose entity is in the KB, then the NIL model on all,
-        then take the threshold with the best F1 of the NIL class.
+    def fit_mentions(
+        self,
+        queries: Sequence[MentionQuery],
+        gold: Sequence[Sequence[str]],
+        *,
+        choose: ChooseThreshold = best_f1_threshold,
+        label_least: Optional[int] = None,
+    ) -> List[Link]:
+        """Fit the combiner on the mentions whose entity is in the KB, how much the reranker counts
+        beside it, then the NIL model on all, then take the threshold with the best F1 of the NIL class.
 
         Without NIL mentions only the combiner is fitted; that is logged as a warning.
 
         queries (Sequence[MentionQuery]): mentions.
         gold (Sequence[Sequence[str]]): their entity ids; none of them in the KB = NIL.
+        choose (ChooseThreshold): takes nil_scores and which are NIL, gives the threshold.
+        label_least (Optional[int]): labels with so many NIL mentions, and as many others, get
+            their own threshold. None = one for all.
+        RETURNS (List[Link]): what is said of these mentions now.
         RAISES (PelError): if no mention's entity is in the KB.
         """
         gold_rows = [self.gold_rows(ids) for ids in gold]
@@ -219,11 +246,30 @@ class Linker:
         table = self.evidence(queries)
         linkable = np.flatnonzero(~is_nil)
         self.combiner.fit(take_mentions(table, linkable), [gold_rows[i] for i in linkable])
-        if not is_nil.any():
+        scores = self._fitted_scores(queries, table, gold_rows)
+        if is_nil.any():
+            self.nil_model.fit(table, scores, is_nil)
+        else:
             logger.warning(Warnings.W500.format(n=len(gold)))
-            return
-        self.nil_model.fit(table, self._candidate_scores(queries, table), is_nil)
-        self.calibrated_threshold = best_f1_threshold(self.score(queries, table)[1], is_nil)
+        nil_scores = self._nil_scores(table, scores)
+        if is_nil.any():
+            labels = [query.label for query in queries]
+            self.calibrated_threshold = choose(nil_scores, is_nil)
+            self.calibrated_by_label = {}
+            if label_least is not None:
+                self.calibrated_by_label = fit_by_label(choose, labels, nil_scores, is_nil, least=label_least)
+        return self._links(queries, table, scores, nil_scores)
+
+    def _fitted_scores(
+        self, queries: Sequence[MentionQuery], table: CandidateTable, gold: Sequence[NDArray[np.int64]]
+    ) -> Scores:
+        """Scores of the fitted combiner; a reranker, which reads for long, reads but once."""
+        scores = self.combiner(table)
+        if self.reranker is None:
+            return scores
+        read = self.reranker.read(self.kb, queries, table, scores, show_progress=logger.isEnabledFor(INFO))
+        self.reranker.fit(table, scores, read, gold)
+        return self.reranker.combine(table, scores, read)
 
     def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """RETURNS (NDArray[int64]): distinct KB rows of gold ids, redirects followed; unknown have none."""

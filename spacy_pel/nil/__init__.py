@@ -1,5 +1,14 @@
+from .isotonic import IsotonicNil
 from .logistic import LogisticNil
+from .platt import PlattNil
 from .score_threshold import ScoreThreshold
-from .threshold import best_f1_threshold
+from .threshold import best_f1_threshold, precision_threshold
 
-__all__ = ["LogisticNil", "ScoreThreshold", "best_f1_threshold"]
+__all__ = [
+    "IsotonicNil",
+    "LogisticNil",
+    "PlattNil",
+    "ScoreThreshold",
+    "best_f1_threshold",
+    "precision_threshold",
+]

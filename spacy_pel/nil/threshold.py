@@ -1,4 +1,4 @@
-"""The NIL threshold with the best F1 on a development set."""
+"""NIL thresholds from a development set: the best F1, or a stated precision."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,48 @@ def best_f1_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> float:
     RETURNS (float): the threshold, exact in float32.
     RAISES (PelError): if no mention is NIL.
     """
+    ranked, hits = _ranked(nil_scores, is_nil)
+    called = np.arange(1, len(ranked) + 1)
+    f1 = 2 * hits / (called + hits[-1])
+    f1[:-1][ranked[:-1] == ranked[1:]] = -1.0  # equal scores cannot be told apart
+    return _below(ranked, int(np.argmax(f1)))
+
+
+def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precision: float) -> float:
+    """Choose the lowest threshold whose NIL precision reaches the stated one: of all such
+    thresholds it finds the most NIL mentions.
+
+    Precision is no steady function of the threshold: somewhat higher thresholds may miss it. It
+    is that of the given mentions; on other text it will be near it, on either side.
+
+    nil_scores (Scores): (n,).
+    is_nil (NDArray[np.bool_]): (n,), True where the gold entity is not in the KB.
+    precision (float): above 0, at most 1.
+    RETURNS (float): the threshold, exact in float32.
+    RAISES (PelError): if no mention is NIL, or no threshold reaches the precision.
+    """
+    if not 0.0 < precision <= 1.0:
+        raise PelError(Errors.E613.format(came=precision))
+    ranked, hits = _ranked(nil_scores, is_nil)
+    reached = hits / np.arange(1, len(ranked) + 1)
+    reached[:-1][ranked[:-1] == ranked[1:]] = -1.0
+    enough = np.flatnonzero(reached >= precision - 1e-12)
+    if not len(enough):
+        raise PelError(Errors.E614.format(expected=precision, best=f"{reached.max():.3f}", n=len(ranked)))
+    return _below(ranked, int(enough[-1]))
+
+
+def _ranked(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> tuple:
+    """RETURNS (tuple): the scores, highest first, and how many NIL mentions stand down to each."""
     n_nil = int(is_nil.sum())
     if n_nil == 0:
         raise PelError(Errors.E610.format(n_nil=0, n=len(is_nil)))
     order = np.argsort(-nil_scores, kind="stable")
-    ranked = nil_scores[order].astype(np.float32)
-    hits = np.cumsum(is_nil[order])
-    called = np.arange(1, len(ranked) + 1)
-    f1 = 2 * hits / (called + n_nil)
-    f1[:-1][ranked[:-1] == ranked[1:]] = -1.0  # equal scores cannot be told apart
-    cut = int(np.argmax(f1))
+    return nil_scores[order].astype(np.float32), np.cumsum(is_nil[order])
+
+
+def _below(ranked: Scores, cut: int) -> float:
+    """RETURNS (float): a threshold that calls the mentions down to ``cut`` NIL and the next one not."""
     lowest = ranked[cut]
     if cut + 1 == len(ranked):
         return float(np.nextafter(lowest, np.float32(-np.inf)))

@@ -1,6 +1,6 @@
 """The factory of the component. spaCy imports this file for every pipeline: it stays cheap."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Optional, Union
 
 from spacy.language import Language
 
@@ -45,7 +45,7 @@ def make_proxy_entity_linker(
     nlp: Language,
     name: str,
     top_k: int,
-    threshold: Optional[float],
+    threshold: Union[None, float, Dict[str, float]],
     batch_size: int,
     overwrite: bool,
     labels_discard: List[str],
@@ -64,8 +64,9 @@ def make_proxy_entity_linker(
     """Build a ProxyEntityLinker without data: that arrives by ``initialize`` or ``from_disk``.
 
     top_k (int): candidates kept for each mention in ``span._.pel_candidates``.
-    threshold (Optional[float]): a mention is NIL if its nil_score is higher. None = the
-        calibrated one that was saved with the component.
+    threshold (Union[None, float, Dict[str, float]]): a mention is NIL if its nil_score is higher.
+        May be a map, label -> threshold. None, or a label that is not in the map = the calibrated
+        one that was saved with the component.
     batch_size (int): mentions linked together, across documents.
     overwrite (bool): link mentions that have an id already.
     labels_discard (List[str]): labels whose mentions are not looked at.
@@ -75,7 +76,8 @@ def make_proxy_entity_linker(
         where a component before this one has set ``doc._.abbreviations``.
     entity_types (Dict[str, List[str]]): label -> types of the KB, applied before ranking.
     row_kinds (List[str]): rows of an index that ``initialize`` builds itself.
-    reranker (Optional[Any]): none can be used yet.
+    reranker (Optional[Ranker]): reads the best candidates once more; a part of the registry
+        pel_rankers, architecture only.
     encoder (Encoder): architecture only.
     index (VectorIndex): type only.
     combiner (Combiner): how evidence becomes a score.

@@ -1,21 +1,25 @@
 """What a component has learned beside the weights: the calibration, as JSON."""
 
-from typing import Any, Dict, Union
+from typing import Any, Dict, Optional, Union
 
 from ..errors import Warnings
-from ..linking import Linker
+from ..linking import Linker, Reranker
 from ..types import Combiner, NilModel
 from ..util import logger
 
 
 def learned_state(linker: Linker) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): the content of ``cfg.json``. Settings are not in it: they come
-    from the config, so that ``spacy.load(config=...)`` can set them.
+    from the config, so that ``spacy.load(config=...)`` can set them. Thresholds of single labels
+    are there if some were fitted.
     """
+    by_label = linker.calibrated_by_label
     return {
         "calibrated_threshold": linker.calibrated_threshold,
+        **({"calibrated_by_label": dict(by_label)} if by_label else {}),
         "combiner": _state(linker.combiner),
         "nil_model": _state(linker.nil_model),
+        **({"reranker": _reranker_state(linker.reranker)} if linker.reranker else {}),
     }
 
 
@@ -23,18 +27,37 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
     """Give a linker what another one has learned.
 
     A combiner of another kind than the saved one starts afresh, and with it NIL model and
-    threshold, which were fitted on its scores; a warning is logged. So for the NIL model.
+    threshold, which were fitted on its scores; a warning is logged. So for the NIL model, and for a reranker that came or went.
 
     linker (Linker): built from the config.
     saved (Dict[str, Any]): from ``learned_state``.
     name (str): the component's name, for the warning.
     """
     for key, part in (("combiner", linker.combiner), ("nil_model", linker.nil_model)):
+        if key == "nil_model" and not _same_reranker(linker.reranker, saved.get("reranker"), name):
+            return
         if saved[key]["kind"] != type(part).__name__:
             logger.warning(Warnings.W501.format(name=name, saved=saved[key]["kind"], now=type(part).__name__))
             return
         part.load_state(saved[key]["state"])
     linker.calibrated_threshold = saved["calibrated_threshold"]
+    linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
+
+
+def _same_reranker(reranker: Optional[Reranker], saved: Optional[Dict[str, Any]], name: str) -> bool:
+    """Take over how much the reranker counts; NIL model and threshold were fitted on its scores."""
+    now = None if reranker is None else _reranker_state(reranker)
+    kinds = [None if state is None else state["kind"] for state in (saved, now)]
+    if kinds[0] != kinds[1]:
+        logger.warning(Warnings.W503.format(name=name, saved=kinds[0], now=kinds[1]))
+        return False
+    if reranker is not None and saved is not None:
+        reranker.load_state(saved["state"])
+    return True
+
+
+def _reranker_state(reranker: Reranker) -> Dict[str, Any]:
+    return {"kind": type(reranker.ranker).__name__, "state": reranker.state()}
 
 
 def _state(part: Union[Combiner, NilModel]) -> Dict[str, Any]:

@@ -13,9 +13,10 @@ from spacy.training import Example
 from ..errors import Errors, PelError
 from ..indexes import EntityIndex
 from ..kb import KnowledgeBase
-from ..linking import Link, Linker
-from ..types import Combiner, Document, Encoder, Entity, NilModel, VectorIndex
-from .gold import documents_of, gold_queries
+from ..linking import Link, Linker, Reranker
+from ..types import Combiner, Document, Encoder, Entity, NilModel, Ranker, VectorIndex
+from .gold import gold_queries
+from .initializing import initialize_component
 from .mentions import add_extensions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
 from .saving import component_from_bytes, component_from_disk, component_to_bytes, component_to_disk
@@ -45,7 +46,7 @@ class ProxyEntityLinker(Pipe):
         combiner: Combiner,
         nil_model: NilModel,
         top_k: int = 64,
-        threshold: Optional[float] = None,
+        threshold: Union[None, float, Dict[str, float]] = None,
         batch_size: int = 256,
         overwrite: bool = True,
         labels_discard: Sequence[str] = (),
@@ -54,14 +55,12 @@ class ProxyEntityLinker(Pipe):
         expand_abbreviations: bool = True,
         entity_types: Optional[Mapping[str, Sequence[str]]] = None,
         row_kinds: Sequence[str] = ("card", "alias"),
-        reranker: Optional[Any] = None,
+        reranker: Optional[Ranker] = None,
         scorer: Optional[Callable] = None,
     ):
         for setting, value in (("top_k", top_k), ("batch_size", batch_size)):
             if value < 1:
                 raise PelError(Errors.E507.format(name=setting, least=1, value=value))
-        if reranker is not None:
-            raise PelError(Errors.E503.format(came=repr(reranker)))
         self.name = name
         self.encoder = encoder
         self.vector_index = index
@@ -77,6 +76,7 @@ class ProxyEntityLinker(Pipe):
         self.expand_abbreviations = expand_abbreviations
         self.entity_types = {label: list(types) for label, types in (entity_types or {}).items()}
         self.row_kinds = list(row_kinds)
+        self.reranker = None if reranker is None else Reranker(reranker)
         self.scorer = scorer
         self._linker: Optional[Linker] = None
         add_extensions()
@@ -106,6 +106,11 @@ class ProxyEntityLinker(Pipe):
         """RETURNS (EntityIndex): their vectors. RAISES (PelError): if the component is not initialised."""
         return self.linker.index
 
+    @property
+    def is_initialized(self) -> bool:
+        """RETURNS (bool): are KB and index in place?"""
+        return self._linker is not None
+
     def set_data(self, kb: KnowledgeBase, index: EntityIndex) -> None:
         """Put KB and index in place; the encoder must have its weights.
 
@@ -123,6 +128,7 @@ class ProxyEntityLinker(Pipe):
             top_k=self.top_k,
             entity_types=self.entity_types,
             batch_size=self.batch_size,
+            reranker=self.reranker,
         )
 
     def initialize(
@@ -133,6 +139,7 @@ class ProxyEntityLinker(Pipe):
         kb_loader: Optional[Callable[[], KnowledgeBase]] = None,
         encoder_loader: Optional[Callable[[Encoder], Encoder]] = None,
         index_loader: Optional[Callable[[KnowledgeBase, Encoder], EntityIndex]] = None,
+        reranker_loader: Optional[Callable[[Ranker], Ranker]] = None,
     ) -> None:
         """Load or make what the component needs.
 
@@ -142,23 +149,11 @@ class ProxyEntityLinker(Pipe):
         encoder_loader (Optional[Callable]): "spacy-pel.EncoderFromDisk.v1". None = the weights
             that the encoder's own settings name.
         index_loader (Optional[Callable]): "spacy-pel.IndexFromDisk.v1". None = embed the KB now.
+        reranker_loader (Optional[Callable]): "spacy-pel.RankerFromDisk.v1". None = the weights that
+            the reranker's own settings name, if there is a reranker.
         RAISES (PelError): if there is no KB, or what is loaded does not fit together.
         """
-        if kb_loader is None and self._linker is None:
-            raise PelError(Errors.E502.format(name=self.name, missing="kb_loader, so no knowledge base"))
-        kb = self.kb if kb_loader is None else kb_loader()
-        if encoder_loader is None:
-            self.encoder.initialize()
-        else:
-            self.encoder = encoder_loader(self.encoder)
-        if index_loader is not None:
-            index = index_loader(kb, self.encoder)
-        else:
-            documents = documents_of(get_examples()) if "mention" in self.row_kinds else []
-            index = EntityIndex.build(
-                kb, self.encoder, index=self.vector_index, kinds=self.row_kinds, documents=documents
-            )
-        self.set_data(kb, index)
+        initialize_component(self, get_examples, kb_loader, encoder_loader, index_loader, reranker_loader)
 
     def add_entities(self, entities: Iterable[Entity]) -> None:
         """Add entities, or replace those whose ids the KB has. They are linkable at once,
@@ -287,7 +282,7 @@ class ProxyEntityLinker(Pipe):
         # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index that lies
         # on the disk goes as its path
         linker = self._linker
-        held = None if linker is None else (linker.kb, linker.index, linker.calibrated_threshold)
+        held = linker and (linker.kb, linker.index, linker.calibrated_threshold, linker.calibrated_by_label)
         return __newobj__, (type(self),), (self.name, {**self.__dict__, "_linker": None}, held)
 
     def __setstate__(self, state: Any) -> None:
@@ -296,4 +291,4 @@ class ProxyEntityLinker(Pipe):
         add_extensions()
         if held is not None:
             self.set_data(*held[:2])
-            self.linker.calibrated_threshold = held[2]
+            self.linker.calibrated_threshold, self.linker.calibrated_by_label = held[2:]

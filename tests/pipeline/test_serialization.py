@@ -159,6 +159,26 @@ def test_settings_given_to_load_win(trained, tmp_path):
     assert ids(labels_discard=["DISEASE"])[0][1] == ""
 
 
+def test_thresholds_of_labels(trained, tmp_path):
+    """Learned ones go with the files, bytes and pickles; a map in the settings wins over them."""
+    linker = trained.get_pipe(NAME).linker
+    linker.calibrated_by_label = {"OTHER": 1.0}
+    try:
+        trained.to_disk(tmp_path / "one")
+        copies = [spacy.load(tmp_path / "one"), pickle.loads(pickle.dumps(trained))]
+        copies.append(spacy.blank("en").from_config(trained.config).from_bytes(trained.to_bytes()))
+    finally:
+        linker.calibrated_by_label = {}
+    assert [copy.get_pipe(NAME).linker.calibrated_by_label for copy in copies] == [{"OTHER": 1.0}] * 3
+    assert [[ent.kb_id_ for ent in copy(TEXTS[4]).ents][2] == NIL for copy in copies] == [False] * 3
+    config = tmp_path / "one" / "config.cfg"
+    given = 'threshold = {"CHEMICAL":-1.0,"OTHER":-1.0}'
+    config.write_text(config.read_text().replace("threshold = null", given))
+    spacy.load(tmp_path / "one").to_disk(tmp_path / "two")
+    ids = [ent.kb_id_ for ent in spacy.load(tmp_path / "two")(TEXTS[4]).ents]
+    assert [found == NIL for found in ids] == [True, False, True, False]
+
+
 def test_given_threshold_is_saved_as_a_setting(trained, tmp_path):
     trained.to_disk(tmp_path / "one")
     nlp = spacy.load(tmp_path / "one", config={f"components.{NAME}.threshold": -1.0})

@@ -1,0 +1,72 @@
+"""What the calibrating NIL models share: the number they calibrate, and their saved state."""
+
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..types import CandidateTable, NilModel, Scores
+from .summary import Floats, best_scores
+
+Flags = NDArray[np.bool_]
+
+
+def raw_scores(table: CandidateTable, scores: Scores, base: Optional[NilModel]) -> Tuple[Floats, Flags]:
+    """The numbers that are calibrated.
+
+    table (CandidateTable): the candidates of n mentions.
+    scores (Scores): (m,), the combiner's.
+    base (Optional[NilModel]): gives the numbers; None = 1 - best score.
+    RETURNS (tuple): (n,) numbers, and (n,) which mentions have candidates; the others are NIL
+        by rule.
+    """
+    best, filled = best_scores(table, scores)
+    return (1.0 - best if base is None else base(table, scores).astype(np.float64)), filled
+
+
+def fit_base(
+    table: CandidateTable, scores: Scores, is_nil: Flags, base: Optional[NilModel]
+) -> Tuple[Floats, Flags]:
+    """Fit the base, if there is one, and give what the calibration learns from.
+
+    RETURNS (tuple): numbers and is_nil of the mentions that have candidates.
+    RAISES (PelError): if they are not of both kinds.
+    """
+    _, filled = best_scores(table, scores)
+    n_nil, n = int(is_nil[filled].sum()), int(filled.sum())
+    if n_nil in (0, n):
+        raise PelError(Errors.E610.format(n_nil=n_nil, n=n))
+    if base is not None:
+        base.fit(table, scores, is_nil)
+    return raw_scores(table, scores, base)[0][filled], is_nil[filled]
+
+
+def with_base(learned: Dict[str, Any], base: Optional[NilModel]) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): what was learned, and what the base has learned."""
+    if base is None:
+        return learned
+    return {**learned, "base": {"kind": type(base).__name__, "state": base.state()}}
+
+
+def load_base(model: NilModel, state: Dict[str, Any], keys: List[str], base: Optional[NilModel]) -> None:
+    """Check a saved state and hand the base its part of it.
+
+    model (NilModel): whose state it is.
+    state (Dict[str, Any]): not empty.
+    keys (List[str]): that the model needs.
+    base (Optional[NilModel]): the model's base.
+    RAISES (PelError): if something lacks, or the state was learned with another base.
+    """
+    kind, saved = type(base).__name__ if base else None, state.get("base")
+    came = saved["kind"] if saved else None
+    if kind != came or not all(key in state for key in keys):
+        raise PelError(
+            Errors.E612.format(
+                kind=type(model).__name__,
+                expected=f"the base {kind} and {', '.join(keys)}",
+                came=f"the base {came} and {', '.join(key for key in state if key != 'base') or 'nothing'}",
+            )
+        )
+    if base is not None and saved:
+        base.load_state(saved["state"])

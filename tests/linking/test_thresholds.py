@@ -1,0 +1,90 @@
+"""NIL thresholds of single labels: which one counts, and fitting them."""
+
+import logging
+from functools import partial
+
+import numpy as np
+import pytest
+
+from spacy_pel.combiners import BestRow
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.errors import PelError
+from spacy_pel.indexes import EntityIndex
+from spacy_pel.indexes.brute_force import BruteForce
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, cut_window
+from spacy_pel.linking.thresholds import fit_by_label, threshold_of
+from spacy_pel.nil import ScoreThreshold, best_f1_threshold, precision_threshold
+from spacy_pel.types import NIL, Entity
+
+
+@pytest.mark.parametrize(
+    ("setting", "own", "other"),
+    [(None, 0.1, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), ({"B": 0.8}, 0.1, 0.8), (0.0, 0.0, 0.0)],
+)
+def test_what_is_set_wins_and_then_the_label(setting, own, other):
+    calibrated = {"calibrated": 0.5, "by_label": {"A": 0.1}}
+    assert threshold_of("A", setting=setting, **calibrated) == own
+    assert threshold_of("B", setting=setting, **calibrated) == other
+    assert threshold_of("A", setting=None, calibrated=None, by_label={}) is None
+
+
+SCORES = np.asarray([0.9, 0.8, 0.3, 0.2, 0.7, 0.6, 0.5, 0.4, 0.95], dtype=np.float32)
+IS_NIL = np.asarray([1, 1, 0, 0, 1, 0, 1, 0, 1], dtype=bool)
+LABELS = ["A"] * 4 + ["B"] * 4 + ["C"]
+
+
+def test_fit_by_hand():
+    found = fit_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, least=2)
+    # A: both NIL mentions above 0.55. B: 0.7 alone F1 2/3, down to 0.5 F1 4/5. C: one kind only
+    assert found == {"A": pytest.approx(0.55), "B": pytest.approx(0.45)}
+    assert fit_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, least=3) == {}
+    assert set(fit_by_label(best_f1_threshold, LABELS, SCORES, IS_NIL, least=0)) == {"A", "B"}
+
+
+def test_a_label_out_of_reach_shares_the_common_threshold(caplog):
+    is_nil = IS_NIL.copy()
+    is_nil[4:8] = [False, True, True, False]  # the best precision of B is 2/3
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        found = fit_by_label(partial(precision_threshold, precision=0.9), LABELS, SCORES, is_nil, least=2)
+    assert set(found) == {"A"} and "PEL-W502" in caplog.text and "'B'" in caplog.text
+
+
+@pytest.fixture
+def linker():
+    kb = KnowledgeBase([Entity("D0", "measles"), Entity("D1", "asthma"), Entity("D2", "gout")])
+    encoder = HashEmbed(width=64)
+    return Linker(
+        kb, encoder, EntityIndex.build(kb, encoder, index=BruteForce()), BestRow(), ScoreThreshold()
+    )
+
+
+def ask(surface, label):
+    return cut_window(f"about {surface} and more", 6, 6 + len(surface), label=label)
+
+
+def test_linker_uses_the_threshold_of_the_label(linker):
+    queries = [ask("zzyzx", "A"), ask("zzyzx", "B")]
+    linker.calibrated_threshold, linker.calibrated_by_label = 5.0, {"A": 0.1}
+    assert [link.kb_id == NIL for link in linker.link(queries)] == [True, False]
+    linker.threshold = {"B": 0.1, "A": 5.0}
+    assert [link.kb_id == NIL for link in linker.link(queries)] == [False, True]
+    assert linker.nil_threshold == 5.0  # of the labels that have no own
+
+
+def test_fit_mentions_fits_labels_and_says_what_comes_out(linker):
+    known = [ask(name, label) for label in "AB" for name in ("measles", "asthma", "gout")]
+    unknown = [ask(name, "A") for name in ("zzyzx", "qwrtp", "xyloph")]
+    gold = [("D0",), ("D1",), ("D2",)] * 2 + [("X",)] * 3
+    links = linker.fit_mentions(known + unknown, gold, label_least=3)
+    assert links == linker.link(known + unknown)
+    assert [link.kb_id for link in links] == [(*ids, NIL)[ids == ("X",)] for ids in gold]
+    assert set(linker.calibrated_by_label) == {"A"}
+    linker.fit_mentions(known + unknown, gold)
+    assert linker.calibrated_by_label == {}  # of an earlier fit
+
+
+def test_a_stated_precision_out_of_reach_is_an_error(linker):
+    queries = [ask("gout", ""), ask("zzyzx", "")]
+    with pytest.raises(PelError, match="PEL-E614"):
+        linker.fit_mentions(queries, [("X",), ("D0",)], choose=partial(precision_threshold, precision=0.9))
