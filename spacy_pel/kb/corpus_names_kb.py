@@ -14,14 +14,14 @@ from .reader_base import KBReaderBase, Place
 def make_corpus_names_kb(
     *,
     min_count: int = 1,
-    types: Optional[Collection[str]] = None,
+    types: Optional[List[str]] = None,
     id_prefix: str = "",
     strict: bool = False,
 ) -> "CorpusNamesKB":
     """Build a reader of names in annotated text.
 
     min_count (int): take surface forms that name the entity at least so often.
-    types (Optional[Collection[str]]): keep entities with any of these mention labels; None = all.
+    types (Optional[List[str]]): keep entities with any of these mention labels; None = all.
     id_prefix (str): keep ids that start so.
     strict (bool): turn repairs into errors.
     RETURNS (CorpusNamesKB): the reader.

@@ -16,7 +16,7 @@ def make_obo_kb(
     *,
     id_xref: Optional[str] = None,
     scopes: Sequence[str] = ("exact",),
-    types: Optional[Collection[str]] = None,
+    types: Optional[List[str]] = None,
     id_prefix: str = "",
     strict: bool = False,
 ) -> "OboKB":
@@ -25,7 +25,7 @@ def make_obo_kb(
     id_xref (Optional[str]): the prefix of the cross references that give the ids, e.g.
         "UMLS"; None = the terms' own ids.
     scopes (Sequence[str]): the synonyms to take: "exact", "related", "narrow", "broad".
-    types (Optional[Collection[str]]): keep terms of these namespaces; None = all.
+    types (Optional[List[str]]): keep terms of these namespaces; None = all.
     id_prefix (str): keep ids that start so, e.g. "UBERON:" against imported terms.
     strict (bool): turn repairs into errors.
     RETURNS (OboKB): the reader.

@@ -11,6 +11,7 @@ from typing import List
 
 import pytest
 
+from spacy_pel.cli._settings import make_reader
 from spacy_pel.data import read_corpus, write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
@@ -57,6 +58,11 @@ def test_offsets_match_the_text(name):
     assert reader.report["documents"] == len(documents)
     assert reader.report["mentions"] == len(mentions)
     assert reader.report["dropped"] == 0
+
+
+def test_the_command_line_can_make_it(name):
+    # its settings are checked by their annotations, and not every annotation can be checked
+    assert make_reader("pel_corpus_readers", name, {}).report["documents"] == 0
 
 
 def test_reading_twice_gives_the_same(name):

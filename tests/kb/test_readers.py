@@ -8,6 +8,7 @@ from typing import Callable, List
 
 import pytest
 
+from spacy_pel.cli._settings import make_reader
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 
@@ -66,6 +67,12 @@ def test_source_and_redirects(name):
     # what was handed on before the iteration is filled by it
     assert source is reader.source and redirects is reader.redirects
     assert not ids & reader.redirects.keys() and set(reader.redirects.values()) <= ids
+
+
+def test_the_command_line_can_make_it(name):
+    # its settings are checked by their annotations, and not every annotation can be checked
+    made = make_reader("pel_kb_readers", name, {"types": ["T047"], "id_prefix": "C"})
+    assert made.types == {"T047"} and made.id_prefix == "C"
 
 
 def test_again_and_strict_give_the_same(name):
