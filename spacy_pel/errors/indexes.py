@@ -45,6 +45,11 @@ class IndexErrors:
         "[PEL-E413] Expected row_bytes that divide the width, and vectors to learn from, but came "
         "{came}. Use another row_bytes, or FaissFlat."
     )
+    E414 = (
+        "[PEL-E414] Expected an encoder whose similarity is what the index ranks by, "
+        "but it is {came}, which needs an index of the metric '{metric}'. Train with another "
+        "similarity, or take an index of that metric."
+    )
     E420 = (
         "[PEL-E420] Expected mentions whose entity is among their candidates, but none of {n} is. "
         "Does the corpus use the ids of the knowledge base, and was the index built from it?"
@@ -52,4 +57,16 @@ class IndexErrors:
     E421 = (
         "[PEL-E421] Expected weights for {expected}, but the saved combiner has them for {came}. "
         "Fit it anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
+    E430 = (
+        "[PEL-E430] Expected the model folder of a ranker at {path}, but {came}. "
+        "Train one with: spacy-pel rank-train CONFIG --output DIR"
+    )
+    E431 = (
+        "[PEL-E431] Expected a trained or pretrained ranker, but this one has no weights yet. Call "
+        "initialize() with a 'name' set, or from_disk() with a model folder."
+    )
+    E432 = (
+        "[PEL-E432] Expected a length that the transformer can read, but it is {length} and the transformer "
+        "reads {most} word pieces. Set a smaller length."
     )

@@ -12,6 +12,7 @@ from accelerate.state import AcceleratorState
 from ..data import read_corpus
 from ..encoders.bi_encoder import BiEncoder
 from ..errors import Errors, PelError
+from ..indexes.checks import check_metric
 from ..kb import KnowledgeBase
 from ..util import fingerprint, logger
 from .batches import BatchPlanner, PairBatch
@@ -93,6 +94,7 @@ class Trainer:
         kb = KnowledgeBase.from_disk(paths.required("kb"))
         dev = DevRetrieval(kb, read_corpus(paths.required("dev")), self.training.dev, self.settings.seed)
         encoder = pel.encoder
+        check_metric(encoder)  # the dev figures come from an index
         # added word vectors are drawn when the weights are loaded
         torch.manual_seed(self.settings.seed)
         encoder.initialize()
