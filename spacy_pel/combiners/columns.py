@@ -14,6 +14,10 @@ popularity_seen | log(1 + count), for surfaces annotated    | misleads where the
 name_unseen     | name, for surfaces never annotated        | as exact_unseen
 name_first      | 1 / (1 + rank by name)                    | the same cosine is a lot for one mention and
 best_first      | 1 / (1 + rank by best)                    | little for another
+edit            | spelling: similarity to its nearest name  | word pieces hide spelling
+edit_unseen     | the same, for surfaces never annotated    | as exact_unseen
+partial         | the same for the best stretch             | a name inside a longer mention, or around it
+partial_unseen  | the same, for surfaces never annotated    | as exact_unseen
 
 What is the same for all candidates of a mention, such as "seen", cannot change their order; it
 only changes what other columns weigh.
@@ -43,6 +47,10 @@ DEFAULT_WEIGHTS = {
     "name_unseen": 5.0,
     "name_first": 0.3,
     "best_first": 0.3,
+    "edit": 1.0,
+    "edit_unseen": 1.0,
+    "partial": 1.0,
+    "partial_unseen": 0.0,
 }
 
 
@@ -64,4 +72,8 @@ def columns(table: CandidateTable) -> Dict[str, NDArray[np.float64]]:
         "name_unseen": wide["name"] * unseen,
         "name_first": 1.0 / (1.0 + segment_rank(wide["name"], table.offsets)),
         "best_first": 1.0 / (1.0 + segment_rank(best, table.offsets)),
+        "edit": wide["edit"],
+        "edit_unseen": wide["edit"] * unseen,
+        "partial": wide["partial"],
+        "partial_unseen": wide["partial"] * unseen,
     }

@@ -76,12 +76,12 @@ class LinearCombiner:
     def load_state(self, state: Dict[str, Any]) -> None:
         """Take over what another LinearCombiner learned; an empty state gives the defaults.
 
-        RAISES (PelError): if the weights are for other columns.
+        RAISES (PelError): if a weight is for an unknown column. A column that came later has weight 0.
         """
         weights = state.get("weights", DEFAULT_WEIGHTS)
-        if set(weights) != set(DEFAULT_WEIGHTS):
+        if not set(weights) <= set(DEFAULT_WEIGHTS):
             raise PelError(Errors.E421.format(expected=list(DEFAULT_WEIGHTS), came=list(weights)))
-        self.weights = {name: float(weights[name]) for name in DEFAULT_WEIGHTS}
+        self.weights = {name: float(weights.get(name, 0.0)) for name in DEFAULT_WEIGHTS}
 
 
 class ConditionalLogit:

@@ -10,6 +10,7 @@ from ..types import CandidateTable, Vectors
 from ..util.ragged import offsets_of, segment_rank
 from .evidence_sources import Found, Mask, RowSource, exact_matches, named_before, nearest_rows, votes
 from .row_table import NAME_KINDS
+from .spelling import spelling
 
 FEATURES = (
     "name",  # best cosine over card and alias rows; the lowest one found for the mention if it has none
@@ -19,6 +20,8 @@ FEATURES = (
     "prior",  # P(entity | surface) in annotated text; 0 if never seen so
     "seen",  # 1 if the surface was seen in annotated text at all
     "popularity",  # log(1 + how often annotated text named the entity)
+    "edit",  # spelling: Indel similarity of the surface to the entity's nearest name, 0..1
+    "partial",  # the same for the best stretch of the longer of the two strings
 )
 _BLOCK = 4096  # mentions at a time
 
@@ -56,7 +59,9 @@ def gather_evidence(
     for start in range(0, max(len(surfaces), 1), _BLOCK):
         block = slice(start, start + _BLOCK)
         table = _gather_block(kb, source, vectors[block], surfaces[block], masks[block], row_k)
-        tables.append(_keep_best(table, top_k))
+        table = _keep_best(table, top_k)
+        table.features.update(spelling(kb, surfaces[block], table))
+        tables.append(table)
     return CandidateTable(
         kb_rows=np.concatenate([table.kb_rows for table in tables]),
         offsets=offsets_of(np.concatenate([np.diff(table.offsets) for table in tables])),
@@ -122,7 +127,8 @@ def _keep_best(table: CandidateTable, top_k: int) -> CandidateTable:
     features = table.features
     named = (features["exact"] > 0) | (features["prior"] > 0)
     best = np.where(features["vote"] > 0, np.maximum(features["name"], features["mention"]), features["name"])
-    rank = segment_rank(best + 4.0 * named, table.offsets)  # cosines span 2
+    span = 1.0 + float(np.ptp(best)) if len(best) else 1.0  # cosines span 2, dot products any range
+    rank = segment_rank(best + span * named, table.offsets)
     starts = np.repeat(table.offsets[:-1], np.diff(table.offsets))
     order = np.empty(len(rank), dtype=np.int64)
     order[starts + rank] = np.arange(len(rank))

@@ -131,6 +131,11 @@ class ArrowStore:
     def name_at(self, row: int) -> str:
         return self._table.value("canonical_name", row)
 
+    def names_at(self, rows: Rows) -> List[List[str]]:
+        names = self._table.texts("canonical_name", rows)
+        aliases = self._table.take("aliases", rows).to_pylist()
+        return [[name, *others] for name, others in zip(names, aliases, strict=True)]
+
     def entity_at(self, row: int) -> Entity:
         return entity_of_record(self._table.record(row), self.type_names)
 

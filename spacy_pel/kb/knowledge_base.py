@@ -228,6 +228,10 @@ class KnowledgeBase:
         """RETURNS (str): the canonical name in a row."""
         return self._merged.name_at(int(self._checked([row])[0]))
 
+    def names_at(self, rows: ArrayLike) -> List[List[str]]:
+        """RETURNS (List[List[str]]): canonical name and aliases of each row."""
+        return self._merged.names_at(self._checked(rows))
+
     def entity_at(self, row: int) -> Entity:
         """RETURNS (Entity): the entity in a row; for a retired one, as it was."""
         return self._merged.entity_at(int(self._checked([row])[0]))

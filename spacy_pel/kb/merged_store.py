@@ -123,6 +123,14 @@ class MergedStore:
         changed = self.overlay.rows.get(row)
         return self.store.name_at(row) if changed is None else changed[0].canonical_name
 
+    def names_at(self, rows: Rows) -> List[List[str]]:
+        stored = np.minimum(rows, self.store.n_rows - 1)
+        names = self.store.names_at(stored) if self.store.n_rows else [[] for _ in rows]
+        for i, row in enumerate(rows.tolist() if self.overlay.rows else ()):
+            if changed := self.overlay.rows.get(row):
+                names[i] = [changed[0].canonical_name, *changed[0].aliases]
+        return names
+
     def ids_at(self, rows: Rows) -> List[str]:
         n_stored = self.store.n_rows
         if not len(rows) or int(rows.max()) < n_stored:

@@ -86,19 +86,19 @@ class LogisticNil:
     def load_state(self, state: Dict[str, Any]) -> None:
         """Take over what another LogisticNil learned.
 
-        RAISES (PelError): if the state was learned from other summary numbers.
+        RAISES (PelError): if it was learned from an unknown summary number. One that came later
+            has weight 0.
         """
         if not state:
             self._fitted = None
             return
-        if state.get("columns") != summary_names():
-            raise PelError(Errors.E611.format(came=state.get("columns"), expected=summary_names()))
-        self._fitted = _Fitted(
-            mean=np.asarray(state["mean"]),
-            scale=np.asarray(state["scale"]),
-            weights=np.asarray(state["weights"]),
-            bias=float(state["bias"]),
-        )
+        names, known = summary_names(), state.get("columns") or ["?"]
+        if not set(known) <= set(names):
+            raise PelError(Errors.E611.format(came=known, expected=names))
+        mean, scale, weights = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
+        places = [names.index(name) for name in known]
+        mean[places], scale[places], weights[places] = state["mean"], state["scale"], state["weights"]
+        self._fitted = _Fitted(mean, scale, weights, float(state["bias"]))
 
 
 def _inputs(summary: Floats, mean: Floats, scale: Floats) -> Floats:

@@ -10,8 +10,8 @@ from ..types import CandidateTable, Scores
 Floats = NDArray[np.float64]
 
 _MARGIN = ["score", "margin", "entropy"]
-_TOP = ["name", "mention", "vote", "exact", "prior", "popularity"]  # of the best candidate
-_BEST = ["name", "mention", "exact", "prior", "seen"]  # the highest of all candidates
+_TOP = ["name", "mention", "vote", "exact", "prior", "popularity", "edit", "partial"]  # of the best
+_BEST = ["name", "mention", "exact", "prior", "seen", "edit", "partial"]  # the highest of all candidates
 _EPSILON = 1e-3
 
 

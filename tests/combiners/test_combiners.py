@@ -38,6 +38,8 @@ def make_table(n, seed, best_everywhere=False):
         "prior": np.where(right, 0.9, 0) if best_everywhere else (rng.random(m) < 0.2) * 0.4,
         "seen": np.repeat(rng.random(n) < 0.5, counts),
         "popularity": rng.random(m) + 3 * right,
+        "edit": mixed,
+        "partial": mixed,
     }
     features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
     return CandidateTable(kb_rows, offsets.astype(np.int64), features)
@@ -176,7 +178,9 @@ def test_columns_have_weights_and_foreign_weights_are_refused():
     assert list(columns(make_table(10, 0))) == list(DEFAULT_WEIGHTS)
     combiner = LinearCombiner()
     with pytest.raises(PelError, match="PEL-E421"):
-        combiner.load_state({"weights": {"name": 1.0}})
+        combiner.load_state({"weights": {"height": 1.0}})
+    combiner.load_state({"weights": {"name": 2.0}})  # learned before the other columns were added
+    assert {name: weight for name, weight in combiner.weights.items() if weight} == {"name": 2.0}
     combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
     combiner.load_state({})
     assert combiner.weights == DEFAULT_WEIGHTS

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from rapidfuzz import fuzz
 
 from spacy_pel.indexes import FEATURES, AliasPriors, EntityIndex
 from spacy_pel.indexes.brute_force import BruteForce
@@ -62,6 +63,8 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
                 "prior": prior.get(row, 0.0),
                 "seen": float(total > 0),
                 "popularity": np.log1p(sum(c for (_, entity), c in counts.items() if entity == row)),
+                "edit": max(indel(key, name) for name in own_names(kb, row)),
+                "partial": max(fuzz.partial_ratio(key, name) / 100 for name in own_names(kb, row)),
             }
 
         def order(row, rows=rows, best=best):
@@ -71,6 +74,20 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
 
         tables.append([(row, rows[row]) for row in sorted(rows, key=order)[:top_k]])
     return tables
+
+
+def own_names(kb, row):
+    entity = kb.entity_at(row)
+    return [normalize_alias(name) for name in (entity.canonical_name, *entity.aliases)]
+
+
+def indel(left, right):
+    """1 - (insertions and deletions) / (both lengths), by the longest common subsequence."""
+    lengths = np.zeros((len(left) + 1, len(right) + 1), dtype=int)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            lengths[i + 1, j + 1] = lengths[i, j] + 1 if a == b else max(lengths[i, j + 1], lengths[i + 1, j])
+    return 2 * lengths[-1, -1] / max(len(left) + len(right), 1)
 
 
 def make_queries(kb, documents, encoder):

@@ -27,6 +27,8 @@ def test_by_id(kb):
 def test_by_row(kb):
     assert kb.ids_at([3, 0, 0]) == ["C4", "C1", "C1"] and kb.ids_at(np.array([], dtype=int)) == []
     assert (kb.id_at(1), kb.name_at(3), kb.entity_at(2)) == ("C2", "Naïve T cell 🧫", ENTITIES[2])
+    expected = [[ENTITIES[row].canonical_name, *ENTITIES[row].aliases] for row in (2, 0, 2)]
+    assert kb.names_at([2, 0, 2]) == expected and kb.names_at([]) == []
     for row in (-1, 4):
         with pytest.raises(PelError, match=f"PEL-E110.*{row}"):
             kb.ids_at([0, row])
@@ -113,6 +115,7 @@ def test_add_refuses_and_changes_nothing(kb, wrong):
 def test_update(kb):
     changed = Entity("C1", "Aspirin", ("ASS",), ("T200",), None)
     assert kb.update([changed]).tolist() == [0]
+    assert kb.names_at([0, 1])[0] == [changed.canonical_name, *changed.aliases]
     assert kb["C1"] == changed and kb.ids("ass") == ["C1"] and kb.ids("ASA") == ["C2"]
     assert "T109" not in kb.types() and kb.types()["T200"] == 1
     kb.update([ENTITIES[0]])

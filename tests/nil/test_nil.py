@@ -75,6 +75,21 @@ def test_logistic_refuses_a_foreign_state():
         LogisticNil().load_state({"columns": ["height"], "weights": [1.0]})
 
 
+def test_logistic_takes_a_state_that_lacks_newer_columns():
+    table, scores, is_nil = labelled(np.random.default_rng(2))
+    model = LogisticNil()
+    model.fit(table, scores, is_nil)
+    state = model.state()
+    for name in ("mean", "scale", "weights"):
+        state[name] = state[name][:-1]
+    assert state["columns"].pop() == "best_partial"
+    older, zeroed = LogisticNil(), model.state()
+    older.load_state(state)
+    zeroed["weights"][-1] = 0.0
+    model.load_state(zeroed)
+    np.testing.assert_array_equal(older(table, scores), model(table, scores))
+
+
 def test_summary_by_hand():
     features = {
         "name": np.asarray([0.2, 0.9, 0.5, 0.4], dtype=np.float32),
