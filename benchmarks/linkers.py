@@ -90,7 +90,8 @@ def compare(
         outcomes = Outcomes.of(_predictions(kb, documents, run.answers, is_seen))
         metrics = compute_metrics(outcomes)
         # a peer without a threshold calls nothing NIL: these would be no figures of its own
-        for absent in ("nil_precision", "nil_recall", "nil_f1", "accuracy", "accuracy_low", "accuracy_high"):
+        decided = ("nil_precision", "nil_recall", "nil_f1", "accuracy", "accuracy_low", "accuracy_high")
+        for absent in (*decided, *(key for key in metrics if key.startswith("recall_all@"))):
             metrics.pop(absent, None)
         figures[name] = ({**metrics, "mentions_per_second": run.per_second}, outcomes)
     return figures
@@ -152,6 +153,8 @@ def _print_table(report: Dict[str, Any]) -> None:
 
 
 def _cell(metrics: Dict[str, Any], key: str) -> str:
+    if metrics[key] is None:
+        return "–"
     value = f"{100 * metrics[key]:.1f}"
     if f"{key}_low" not in metrics:
         return value

@@ -76,6 +76,8 @@ def table(metrics: Dict[str, Any]) -> str:
         f"({100 * metrics['nil_share']:.1f} %)"
     ]
     for key, value in metrics.items():
+        if value is None and key in _MAY_BE_NULL:
+            lines.append(f"{key:<18} {'–':>6}")
         if not isinstance(value, float) or key.endswith(("_low", "_high")) or key in _NO_SHARES:
             continue
         interval = ""
@@ -86,4 +88,5 @@ def table(metrics: Dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+_MAY_BE_NULL = ("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier")
 _NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share"}

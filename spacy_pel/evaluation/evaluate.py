@@ -10,7 +10,7 @@ from ..types import Document
 from ..util import atomic_path, progress, write_json
 from .metrics import RECALL_AT, compute_metrics
 from .outcomes import Outcomes
-from .plots import plot_nil, plot_recall
+from .plots import plot_nil, plot_recall, plot_reliability
 from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold
 from .prediction import Prediction
 from .seen import seen_in_index
@@ -126,6 +126,7 @@ def _finish(
     metrics.update(facts)
     metrics["n_outside"] = tally.n_outside
     metrics["threshold"] = linker.nil_threshold
+    metrics["threshold_by_label"] = linker.label_thresholds
     metrics["seconds"] = tally.seconds
     metrics["mentions_per_second"] = tally.n_mentions / max(tally.seconds, 1e-9)
     metrics["kb_fingerprint"] = linker.kb.fingerprint
@@ -135,4 +136,5 @@ def _finish(
         write_json(Path(output) / "metrics.json", metrics)
         plot_recall(Path(output) / "recall.png", {"linker": metrics})
         plot_nil(Path(output) / "nil.png", {"linker": outcomes})
+        plot_reliability(Path(output) / "reliability.png", {"linker": outcomes})
     return metrics

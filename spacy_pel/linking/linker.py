@@ -106,6 +106,13 @@ class Linker:
         may have its own, see ``threshold_of``."""
         return self.threshold if isinstance(self.threshold, (float, int)) else self.calibrated_threshold
 
+    @property
+    def label_thresholds(self) -> Dict[str, float]:
+        """RETURNS (Dict[str, float]): label -> threshold, of the labels that have their own."""
+        if isinstance(self.threshold, Mapping):
+            return {**self.calibrated_by_label, **self.threshold}
+        return {} if self.threshold is not None else dict(self.calibrated_by_label)
+
     def threshold_of(self, label: str) -> Optional[float]:
         """RETURNS (Optional[float]): the one in use for the mentions of a label."""
         return threshold_of(

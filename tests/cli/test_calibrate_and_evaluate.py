@@ -1,6 +1,7 @@
 """index, calibrate and evaluate on the tiny pipeline."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -14,6 +15,7 @@ from .conftest import NAMES, run
 KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision", "nil_recall", "nil_f1"]
 KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]
 KEYS += ["mentions_per_second", *(f"recall@{k}" for k in (1, 2, 4, 5, 8, 16, 32, 64))]
+KEYS += ["nil_ece", "nil_brier", "nil_reliability", "recall_all@1", "recall_all@64", "threshold_by_label"]
 KEYS += [f"{name}_fingerprint" for name in ("kb", "model", "index", "corpus")]
 
 
@@ -89,7 +91,10 @@ def test_evaluate_writes_the_files(folder, calibrated, tmp_path):
     assert result.code == 0, result.err
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics == result.json and not [key for key in KEYS if key not in metrics]
-    assert all((out / name).read_bytes().startswith(b"\x89PNG") for name in ("recall.png", "nil.png"))
+    assert all(
+        (out / name).read_bytes().startswith(b"\x89PNG")
+        for name in ("recall.png", "nil.png", "reliability.png")
+    )
     assert metrics["corpus_fingerprint"] == fingerprint(folder / "dev.jsonl")
     assert metrics["threshold"] == learned(calibrated)["calibrated_threshold"]
     predictions = list(read_jsonl(out / "predictions.jsonl"))
@@ -108,6 +113,13 @@ def test_seen_entities_come_from_the_index_or_a_corpus(folder, tmp_path):
     by_index = run(*args).json
     by_corpus = run(*args, "--seen", folder / "train.jsonl").json
     assert by_index["n_unseen"] == by_corpus["n_unseen"] > 0
+
+
+def test_no_unseen_entities_is_no_zero(folder, tmp_path):
+    args = ("evaluate", folder / "pipeline", folder / "train.jsonl", "--output", tmp_path)
+    result = run(*args, "--seen", folder / "train.jsonl")
+    assert re.search(r"^accuracy_unseen +–$", result.out, re.MULTILINE), result.out
+    assert json.loads((tmp_path / "metrics.json").read_text())["accuracy_unseen"] is None
 
 
 def test_top_k_limits_the_candidates(folder, tmp_path):
