@@ -1,5 +1,6 @@
 from . import (
     calibrate,
+    compare,
     convert,
     debug,
     demo,
@@ -19,6 +20,7 @@ from ._app import main, pel_cli
 
 __all__ = [
     "calibrate",
+    "compare",
     "convert",
     "debug",
     "demo",

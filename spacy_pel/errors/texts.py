@@ -6,6 +6,7 @@ from .corpora import CorpusErrors, CorpusWarnings
 from .general import GeneralErrors
 from .indexes import IndexErrors
 from .knowledge_base import KnowledgeBaseErrors, KnowledgeBaseWarnings
+from .reports import ReportErrors
 from .training import TrainingErrors
 
 
@@ -17,6 +18,7 @@ class Errors(
     IndexErrors,
     ComponentErrors,
     CommandErrors,
+    ReportErrors,
 ):
     """Texts of PelError, to be filled by ``str.format``."""
 

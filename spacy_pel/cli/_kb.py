@@ -1,0 +1,42 @@
+"""The KB that an evaluation was made with, from its own folder or out of a pipeline's."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Callable
+
+from ..errors import Errors, PelError
+from ._pipeline import FACTORY
+
+if TYPE_CHECKING:
+    from ..evaluation import Prediction
+    from ..kb import KnowledgeBase
+
+
+def open_kb(path: Path) -> "KnowledgeBase":
+    """Open a KB without loading the pipeline around it.
+
+    path (Path): the folder of a KB or of a pipeline.
+    RAISES (PelError): if it is neither.
+    """
+    from spacy.util import load_config
+
+    from ..kb import KnowledgeBase
+
+    if not (path / "config.cfg").is_file():
+        if not (path / "meta.json").is_file():
+            raise PelError(Errors.E686.format(path=path, missing="meta.json"))
+        return KnowledgeBase.from_disk(path)
+    components = load_config(path / "config.cfg").get("components", {})
+    for name, settings in components.items():
+        if settings.get("factory") == FACTORY and (path / name / "kb").is_dir():
+            return KnowledgeBase.from_disk(path / name / "kb")
+    raise PelError(Errors.E686.format(path=path, missing=f"component '{FACTORY}' with a KB"))
+
+
+def fill_types(kb: "KnowledgeBase") -> "Callable[[Prediction], None]":
+    """RETURNS (Callable): gives a prediction the types of its gold entities, if it has none."""
+
+    def fill(prediction: "Prediction") -> None:
+        live = [found for entity_id in prediction.gold if (found := kb.resolve(entity_id)) is not None]
+        prediction.types = prediction.types or sorted({name for one in live for name in kb[one].types})
+
+    return fill

@@ -1,0 +1,104 @@
+"""The command ``compare``: two evaluations of the same corpus."""
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional
+
+import typer
+
+from ..errors import Errors, PelError
+from ._app import pel_cli
+from ._output import JSON, emit
+from ._table import text_table
+
+
+class GroupBy(str, Enum):
+    """Names of ``evaluation.by_type.GROUPINGS``."""
+
+    label = "label"
+    type = "type"
+    seen = "seen"
+
+
+@pel_cli.command("compare")
+def compare(
+    dir_a: Annotated[Path, typer.Argument(metavar="DIR_A", help="What `evaluate` wrote for one pipeline.")],
+    dir_b: Annotated[Path, typer.Argument(metavar="DIR_B", help="... and for another, on the same corpus.")],
+    group_by: Annotated[
+        GroupBy,
+        typer.Option(
+            help="Groups of the last table: mention label, KB type of the gold entity, seen or not."
+        ),
+    ] = GroupBy.label,
+    kb: Annotated[
+        Optional[Path],
+        typer.Option(help="KB or pipeline, for the types where the predictions lack them."),
+    ] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Bootstrap samples.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Is B better than A? McNemar's test at 0.05, and paired bootstrap intervals over documents.
+
+    Example: spacy-pel compare metrics/base metrics/new --group-by type
+    """
+    from ..evaluation.by_type import GROUPINGS, NO_NAME, Groups
+    from ..evaluation.compare import compare_runs
+    from ..evaluation.run_folder import read_run
+    from ._kb import fill_types, open_kb
+
+    groups = Groups(GROUPINGS[group_by.value])
+    watch = [fill_types(open_kb(kb))] if kb else []
+    a = read_run(dir_a, watch=[*watch, groups.add])
+    masks = groups.masks()
+    if group_by is GroupBy.type and set(masks) == {NO_NAME} and not a.outcomes.is_nil.all():
+        raise PelError(Errors.E684.format(path=dir_a))
+    found = compare_runs(a, read_run(dir_b), groups=masks, n_samples=samples, seed=seed)
+    emit({**found, "group_by": group_by.value}, as_json=as_json, text=_text)
+
+
+def _text(found: Dict[str, Any]) -> str:
+    head = (
+        f"A = {found['a']}\nB = {found['b']}\n{found['n']:,} mentions in {found['n_documents']:,} documents, "
+        f"{found['n_nil']:,} NIL"
+    )
+    differences = [[name, *_cells(one)] for name, one in found["differences"].items()]
+    tests = [
+        [
+            name,
+            *(f"{one[key]:,}" for key in ("n_both", "n_only_a", "n_only_b", "n_neither")),
+            one["test"],
+            f"{one['p_value']:.4f}" if one["p_value"] >= 0.0001 else "<0.0001",
+            "yes" if one["significant"] else "no",
+        ]
+        for name, one in found["tests"].items()
+    ]
+    rows: List[List[str]] = []
+    for group in found["groups"]:
+        cells = [f"{group[key]:,}" for key in ("n", "n_nil", "n_documents")]
+        for metric in ("recall@1", "accuracy"):
+            cells += _cells(group[metric]) if metric in group else ["–"] * 4
+        rows.append([group["name"], *cells])
+    both = ["A", "B", "B - A", "95 %"]
+    parts = [
+        head,
+        text_table(["percent", *both], differences),
+        text_table(["McNemar", "both right", "only A", "only B", "neither", "test", "p", "p < 0.05"], tests),
+        text_table(
+            [
+                found["group_by"],
+                *("mentions", "NIL", "documents"),
+                *("r@1 A", "r@1 B", "B - A", "95 %"),
+                *("acc. A", "acc. B", "B - A", "95 %"),
+            ],
+            rows,
+        ),
+        f"* = the interval leaves out 0. {found['policy']}",
+    ]
+    return "\n\n".join(parts)
+
+
+def _cells(one: Dict[str, Any]) -> List[str]:
+    star = "*" if one["significant"] else " "
+    interval = f"[{100 * one['low']:+.1f}, {100 * one['high']:+.1f}]{star}"
+    return [f"{100 * one['a']:.1f}", f"{100 * one['b']:.1f}", f"{100 * one['difference']:+.1f}", interval]

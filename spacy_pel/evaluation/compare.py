@@ -1,0 +1,141 @@
+"""Two runs on the same mentions: how much better is one, and is that more than chance?"""
+
+from typing import Any, Dict, Mapping, Optional, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from .mcnemar import mcnemar
+from .nil_metrics import average_precision
+from .outcomes import Outcomes
+from .paired_bootstrap import Difference, metric_difference, share_difference
+from .run_folder import Run
+
+Flags = NDArray[np.bool_]
+Shares = Dict[str, Tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count
+RECALL_AT = (1, 5, 64)
+POLICY = (
+    "Differences are B - A on the same mentions. Intervals: 95 % percentiles of a paired bootstrap that "
+    "draws documents with replacement and measures both runs on each draw, since the mentions of a document "
+    "are not independent. McNemar's test takes mentions as independent, so its p-value is rather too small: "
+    "where it and the interval disagree, trust the interval. Of 20 groups without any difference one is "
+    "expected to fall below 0.05 by chance."
+)
+
+
+def compare_runs(
+    a: Run,
+    b: Run,
+    *,
+    groups: Optional[Mapping[str, Flags]] = None,
+    n_samples: int = 1000,
+    seed: int = 0,
+) -> Dict[str, Any]:
+    """Compare two evaluations.
+
+    a, b (Run): of the same mentions, in any order.
+    groups (Optional[Mapping[str, Flags]]): name -> which mentions of ``a`` belong to the group.
+    n_samples (int): bootstrap samples.
+    seed (int): of the bootstrap; each metric starts from it anew.
+    RETURNS (Dict[str, Any]): "tests", "differences" and "groups", as JSON data. See ``POLICY``.
+    RAISES (PelError): if mentions or gold ids differ.
+    """
+    ours, theirs = a.outcomes, aligned(a, b)
+    shares = _shares(ours, theirs, min(_depth(a), _depth(b)))
+    differences = {name: _share(share, ours, n_samples, seed) for name, share in shares.items()}
+    if ours.is_nil.any():
+        differences["nil_aupr"] = _nil_aupr(ours, theirs, n_samples, seed)
+    return {
+        "a": str(a.path),
+        "b": str(b.path),
+        "n": len(ours.rank),
+        "n_nil": int(ours.is_nil.sum()),
+        "n_documents": int(ours.document.max()) + 1,
+        "tests": {name: _test(shares[name]) for name in ("recall@1", "accuracy")},
+        "differences": {name: _json(found) for name, found in differences.items()},
+        "groups": [
+            _group(name, mask, shares, ours, n_samples, seed) for name, mask in (groups or {}).items()
+        ],
+        "bootstrap": {"unit": "document", "samples": n_samples, "seed": seed},
+        "policy": POLICY,
+    }
+
+
+def aligned(a: Run, b: Run) -> Outcomes:
+    """RETURNS (Outcomes): of ``b``, in the order of the mentions of ``a``.
+    RAISES (PelError): if they are not the same mentions with the same gold ids."""
+    place = {key: number for number, key in enumerate(b.mentions)}
+    different = set(a.mentions).symmetric_difference(b.mentions)
+    counts = {"a": a.path, "b": b.path, "n_a": f"{len(a.mentions):,}", "n_b": f"{len(b.mentions):,}"}
+    if different:
+        example = _name(min(different))
+        raise PelError(Errors.E682.format(**counts, n=f"{len(different):,}", example=example))
+    order = np.asarray([place[key] for key in a.mentions], dtype=np.int64)
+    others = [number for number, key in enumerate(a.mentions) if a.gold[number] != b.gold[place[key]]]
+    if others:
+        key = a.mentions[others[0]]
+        gold_a, gold_b = (", ".join(ids) or "NIL" for ids in (a.gold[others[0]], b.gold[place[key]]))
+        raise PelError(
+            Errors.E683.format(
+                n=f"{len(others):,}", example=_name(key), gold_a=gold_a, gold_b=gold_b, a=a.path, b=b.path
+            )
+        )
+    return Outcomes._make(column[order] for column in b.outcomes)
+
+
+def _name(key: Tuple[Any, ...]) -> str:
+    return f"{key[0]}, characters {key[1]} to {key[2]}"
+
+
+def _depth(run: Run) -> int:
+    return int(run.metrics.get("top_k", RECALL_AT[-1]))
+
+
+def _shares(a: Outcomes, b: Outcomes, depth: int) -> Shares:
+    def within(outcomes: Outcomes, k: int) -> Flags:
+        return (outcomes.rank >= 1) & (outcomes.rank <= k)
+
+    shares = {f"recall@{k}": (within(a, k), within(b, k), ~a.is_nil) for k in RECALL_AT if k <= depth}
+    return {**shares, "accuracy": (a.correct, b.correct, np.ones(len(a.rank), dtype=np.bool_))}
+
+
+def _share(share: Tuple[Flags, Flags, Flags], a: Outcomes, n_samples: int, seed: int) -> Difference:
+    return share_difference(*share, a.document, n_samples=n_samples, rng=np.random.default_rng(seed))
+
+
+def _nil_aupr(a: Outcomes, b: Outcomes, n_samples: int, seed: int) -> Difference:
+    def metric(outcomes: Outcomes) -> Any:
+        order = np.argsort(
+            -outcomes.nil_score, kind="stable"
+        )  # once here, so that each sample's sort is short
+        scores, truth = outcomes.nil_score[order], outcomes.is_nil[order]
+        return lambda weights: average_precision(scores, truth, weights[order])
+
+    rng = np.random.default_rng(seed)
+    return metric_difference(metric(a), metric(b), a.document, n_samples=n_samples, rng=rng)
+
+
+def _test(share: Tuple[Flags, Flags, Flags]) -> Dict[str, Any]:
+    a_hits, b_hits, counted = share
+    found = mcnemar(a_hits[counted], b_hits[counted])
+    return {**found._asdict(), "significant": found.significant}
+
+
+def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, seed: int) -> Dict[str, Any]:
+    row: Dict[str, Any] = {
+        "name": name,
+        "n": int(mask.sum()),
+        "n_nil": int((mask & a.is_nil).sum()),
+        "n_documents": len(np.unique(a.document[mask])),
+    }
+    for metric in ("recall@1", "accuracy"):
+        a_hits, b_hits, counted = shares[metric]
+        share = (a_hits, b_hits, counted & mask)
+        if share[2].any():
+            row[metric] = {**_json(_share(share, a, n_samples, seed)), "p_value": _test(share)["p_value"]}
+    return row
+
+
+def _json(found: Difference) -> Dict[str, Any]:
+    return {**found._asdict(), "significant": found.significant}

@@ -1,0 +1,92 @@
+"""95 % intervals of the difference of two runs on the same mentions.
+
+Each bootstrap sample draws whole documents, with replacement, and both runs are measured on the same
+draw: mentions of one document stand or fall together, and so do the two runs' errors.
+"""
+
+from typing import Callable, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bootstrap import document_draws
+
+Floats = NDArray[np.float64]
+
+
+class Difference(NamedTuple):
+    """A metric of two runs.
+
+    a, b (float): its values.
+    difference (float): b - a.
+    low, high (float): 95 % interval of the difference.
+    """
+
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def significant(self) -> bool:
+        """The interval leaves out 0."""
+        return self.low > 0 or self.high < 0
+
+
+def share_difference(
+    a_hits: NDArray[np.bool_],
+    b_hits: NDArray[np.bool_],
+    counted: NDArray[np.bool_],
+    document: NDArray[np.int64],
+    *,
+    n_samples: int,
+    rng: np.random.Generator,
+) -> Difference:
+    """Difference of two shares of the same mentions, e.g. recall@1.
+
+    a_hits, b_hits (NDArray[bool]): (n,), right or not.
+    counted (NDArray[bool]): (n,), the mentions that the share is of.
+    document (NDArray[int64]): (n,), the document of each mention.
+    n_samples (int): bootstrap samples.
+    rng (np.random.Generator): where the draws come from.
+    RETURNS (Difference): all 0 if no mention counts.
+    """
+    if not counted.any():
+        return Difference(0.0, 0.0, 0.0, 0.0, 0.0)
+    used = np.unique(document[counted], return_inverse=True)[
+        1
+    ]  # documents without such a mention add nothing
+    counts = np.bincount(used).astype(np.float64)
+    a = np.bincount(used, weights=a_hits[counted])
+    b = np.bincount(used, weights=b_hits[counted])
+    samples = [(draws @ (b - a)) / (draws @ counts) for draws in document_draws(len(counts), n_samples, rng)]
+    return _difference(a.sum() / counts.sum(), b.sum() / counts.sum(), np.concatenate(samples))
+
+
+def metric_difference(
+    a_metric: Callable[[Floats], float],
+    b_metric: Callable[[Floats], float],
+    document: NDArray[np.int64],
+    *,
+    n_samples: int,
+    rng: np.random.Generator,
+) -> Difference:
+    """Difference of a metric that is no simple share.
+
+    a_metric, b_metric (Callable): take (n,) weights, one per mention.
+    The other arguments and the result are those of ``share_difference``.
+    """
+    n_documents = int(document.max()) + 1
+    samples = [
+        b_metric(weights) - a_metric(weights)
+        for draws in document_draws(n_documents, n_samples, rng)
+        for weights in (draw[document] for draw in draws)
+    ]
+    everything = np.ones(len(document))
+    return _difference(a_metric(everything), b_metric(everything), np.asarray(samples))
+
+
+def _difference(a: float, b: float, samples: Floats) -> Difference:
+    low, high = np.percentile(samples, [2.5, 97.5])
+    return Difference(float(a), float(b), float(b - a), float(low), float(high))

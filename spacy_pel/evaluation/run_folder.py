@@ -1,0 +1,82 @@
+"""What ``evaluate`` wrote, read again."""
+
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
+
+from ..errors import Errors, PelError
+from ..util import read_json, read_jsonl
+from .outcomes import Outcomes
+from .prediction import Prediction
+
+MentionKey = Tuple[str, int, int, int]  # document, start, end, how many with these came before it
+_FILES = ("metrics.json", "predictions.jsonl")
+
+
+class Run(NamedTuple):
+    """An evaluation.
+
+    path (Path): its folder.
+    metrics (Dict[str, Any]): metrics.json.
+    outcomes (Outcomes): of the mentions, in the order of the file.
+    mentions (List[MentionKey]): tells which they are.
+    gold (List[Tuple[str, ...]]): their gold ids, sorted; empty = NIL.
+    """
+
+    path: Path
+    metrics: Dict[str, Any]
+    outcomes: Outcomes
+    mentions: List[MentionKey]
+    gold: List[Tuple[str, ...]]
+
+
+def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) -> Run:
+    """Read the folder of an evaluation.
+
+    path (Path): the folder.
+    watch (Sequence[Callable]): called with each prediction, so that the file is read only once.
+    RETURNS (Run): without the candidates: those of a large corpus do not fit in memory.
+    RAISES (PelError): if the folder lacks a file, or holds others than ``evaluate`` writes.
+    """
+    for name in _FILES:
+        if not (path / name).is_file():
+            raise PelError(Errors.E680.format(path=path, name=name))
+    mentions: List[MentionKey] = []
+    gold: List[Tuple[str, ...]] = []
+    counts: Dict[Tuple[str, int, int], int] = {}
+
+    def seen(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
+        for prediction in predictions:
+            place = (prediction.doc, prediction.start, prediction.end)
+            counts[place] = counts.get(place, -1) + 1
+            mentions.append((*place, counts[place]))
+            gold.append(tuple(sorted(prediction.gold)))
+            for call in watch:
+                call(prediction)
+            yield prediction
+
+    metrics = read_json(path / "metrics.json")
+    outcomes = Outcomes.of(seen(read_predictions(path / "predictions.jsonl")))
+    if not mentions:
+        raise PelError(Errors.E681.format(path=path / "predictions.jsonl", came="an empty file"))
+    return Run(path, metrics, outcomes, mentions, gold)
+
+
+def read_predictions(path: Path) -> Iterator[Prediction]:
+    """YIELDS (Prediction): the lines of a predictions.jsonl.
+    RAISES (PelError): at a line that is no prediction."""
+    for record in read_jsonl(path):
+        try:
+            yield Prediction.from_json(record)
+        except (KeyError, TypeError, ValueError) as err:
+            raise PelError(Errors.E681.format(path=path, came=f"{str(record)[:80]!r} ({err})")) from err
+
+
+def run_names(paths: Sequence[Path]) -> List[str]:
+    """RETURNS (List[str]): a name for each folder: as many of the last parts of its path as it takes
+    to tell all of them apart."""
+    parts = [path.absolute().parts for path in paths]
+    for n in range(1, max(map(len, parts), default=0) + 1):
+        names = ["/".join(one[-n:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{path} ({number})" for number, path in enumerate(paths, start=1)]

@@ -1,0 +1,76 @@
+"""compare on what evaluate wrote."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from spacy_pel.util import read_jsonl, write_jsonl
+
+from .conftest import run
+
+
+@pytest.fixture(scope="module")
+def runs(folder, tmp_path_factory):
+    """Folders a and b; b has candidates in the reverse order, and so never the right id."""
+    path = tmp_path_factory.mktemp("runs")
+    result = run("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", path / "a")
+    assert result.code == 0, result.err
+    shutil.copytree(path / "a", path / "b")
+    records = list(read_jsonl(path / "a" / "predictions.jsonl"))
+    for record in records:
+        record["candidates"].reverse()
+        record["kb_id"] = record["candidates"][0][0]
+    write_jsonl(path / "b" / "predictions.jsonl", records)
+    return path
+
+
+def test_json(runs):
+    found = run("compare", runs / "a", runs / "b", "--json", "--seed", 5)
+    assert found.code == 0, found.err
+    assert found.json["differences"]["recall@1"]["difference"] == -1.0
+    assert found.json["tests"]["recall@1"]["significant"] is True
+    assert [(row["name"], row["n"]) for row in found.json["groups"]] == [("ENTITY", 80)]
+    assert (found.json["group_by"], found.json["bootstrap"]["seed"]) == ("label", 5)
+    assert json.loads(run("compare", runs / "a", runs / "b", "--json", "--seed", 5).out) == found.json
+
+
+def test_text(runs):
+    text = run("compare", runs / "a", runs / "b", "--samples", 50).out
+    assert re.search(r"^recall@1 +100\.0 +0\.0 +-100\.0 +\[-100\.0, -100\.0\]\*$", text, re.MULTILINE)
+    assert "exact binomial" in text or "chi-square" in text
+    assert "documents with replacement" in text
+
+
+def test_groups(folder, runs):
+    seen = run("compare", runs / "a", runs / "b", "--group-by", "seen", "--json").json
+    assert {row["name"] for row in seen["groups"]} == {"seen", "unseen", "NIL"}
+    types = run("compare", runs / "a", runs / "b", "--group-by", "type", "--json").json
+    assert [row["name"] for row in types["groups"]] == ["T047", "–"]
+    assert run("compare", runs / "a", runs / "b", "--group-by", "colour").code == 2
+
+
+def test_types_from_the_kb(folder, runs, tmp_path):
+    shutil.copytree(runs / "a", tmp_path / "old")
+    records = list(read_jsonl(runs / "a" / "predictions.jsonl"))
+    for record in records:
+        record.pop("types", None)
+    write_jsonl(tmp_path / "old" / "predictions.jsonl", records)
+    args = ("compare", tmp_path / "old", runs / "b", "--group-by", "type")
+    result = run(*args)
+    assert result.code == 2 and "E684" in result.err
+    for kb in ("kb", "pipeline"):
+        groups = run(*args, "--kb", folder / kb, "--json").json["groups"]
+        assert [row["name"] for row in groups] == ["T047", "–"]
+    assert "E686" in run(*args, "--kb", tmp_path).err
+
+
+def test_bad_input(runs, tmp_path):
+    result = run("compare", runs / "a", tmp_path)
+    assert result.code == 2 and "E680" in result.err and len(result.err.splitlines()) == 1
+    shutil.copytree(runs / "a", tmp_path / "less")
+    write_jsonl(
+        tmp_path / "less" / "predictions.jsonl", list(read_jsonl(runs / "a" / "predictions.jsonl"))[1:]
+    )
+    assert "E682" in run("compare", runs / "a", tmp_path / "less").err
