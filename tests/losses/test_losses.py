@@ -1,4 +1,4 @@
-"""Losses: a contract for every registered one, and Eq. 4 for the proxy-based loss."""
+"""Losses: a contract for every registered one; Eq. 2 and 4 in closed form, in float64."""
 
 import math
 
@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.losses.in_batch_softmax import InBatchSoftmax
+from spacy_pel.losses.cross_entropy import CrossEntropy
 from spacy_pel.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.registry import registry
 
 
 def slow_proxy_softplus(loss, positive, negatives):
-    """Eq. 3 as it is written."""
-    pull = math.log1p(math.exp(-loss.alpha * (positive - loss.margin)))
-    return pull + math.log1p(sum(math.exp(loss.alpha * (s + loss.margin)) for s in negatives))
+    """Eq. 3 as it is written, about the offset."""
+    pull = math.log1p(math.exp(-loss.alpha * (positive - loss.offset - loss.margin)))
+    return pull + math.log1p(sum(math.exp(loss.alpha * (s - loss.offset + loss.margin)) for s in negatives))
 
 
-def slow_in_batch_softmax(loss, positive, negatives):
+def slow_cross_entropy(loss, positive, negatives):
     """Eq. 1 as it is written."""
     own = math.exp(loss.scale * positive)
     return -math.log(own / (own + sum(math.exp(loss.scale * s) for s in negatives)))
@@ -25,7 +25,7 @@ def slow_in_batch_softmax(loss, positive, negatives):
 
 SLOW = {
     "spacy-pel.ProxySoftplus.v1": slow_proxy_softplus,
-    "spacy-pel.InBatchSoftmax.v1": slow_in_batch_softmax,
+    "spacy-pel.CrossEntropy.v1": slow_cross_entropy,
 }
 NAMES = sorted(registry.parts("pel_losses").values())
 
@@ -101,17 +101,103 @@ def test_contract_masked_values_do_not_matter(loss):
     assert torch.equal(alone[-1:], loss(positives, negatives, mask)[-1:])
 
 
-@pytest.mark.parametrize(("alpha", "margin"), [(32.0, 0.0), (32.0, 0.1), (4.0, 0.05)])
-def test_gradients_of_proxy_softplus_are_eq_4(alpha, margin):
+FIELDS = ("alpha", "margin", "offset", "scale")
+SETTINGS = [
+    *(
+        ProxySoftplus(alpha=alpha, margin=margin)
+        for alpha in (4.0, 32.0)
+        for margin in (0.0, 0.01, 0.05, 0.1)
+    ),
+    ProxySoftplus(offset=0.3, margin=0.05),
+    *(CrossEntropy(scale=scale) for scale in (1.0, 20.0)),
+]
+
+
+def settings_of(loss):
+    return " ".join(
+        [type(loss).__name__, *(f"{key}={loss.__dict__[key]}" for key in FIELDS if hasattr(loss, key))]
+    )
+
+
+def eq_2(loss, positive, negatives):
+    """RETURNS (tuple): slopes of the cross-entropy at the positive and at the negatives."""
+    total = math.exp(loss.scale * positive) + sum(math.exp(loss.scale * s) for s in negatives)
+    own = -1 + math.exp(loss.scale * positive) / total
+    return loss.scale * own, [loss.scale * math.exp(loss.scale * s) / total for s in negatives]
+
+
+def eq_4(loss, positive, negatives):
+    """RETURNS (tuple): slopes of the proxy-based loss at the positive and at the negatives."""
+    alpha, up = loss.alpha, -loss.alpha * (positive - loss.offset - loss.margin)
+    downs = [math.exp(alpha * (s - loss.offset + loss.margin)) for s in negatives]
+    return -alpha * math.exp(up) / (1 + math.exp(up)), [alpha * down / (1 + sum(downs)) for down in downs]
+
+
+@pytest.mark.parametrize("loss", SETTINGS, ids=settings_of)
+def test_values_and_gradients_are_the_papers(loss):
+    slow, slopes = (
+        (slow_proxy_softplus, eq_4) if isinstance(loss, ProxySoftplus) else (slow_cross_entropy, eq_2)
+    )
     positives, negatives, mask = batch(seed=1)
-    ProxySoftplus(alpha=alpha, margin=margin)(positives, negatives, mask).sum().backward()
-    with torch.no_grad():
-        pull = -alpha * torch.sigmoid(-alpha * (positives - margin))
-        scaled = torch.exp(alpha * (negatives + margin)) * mask
-        push = alpha * scaled / (1 + scaled.sum(dim=1, keepdim=True))
-    # torch's softplus is linear above 20, which is 2e-9 off
-    torch.testing.assert_close(positives.grad, pull, rtol=1e-8, atol=1e-14)
-    torch.testing.assert_close(negatives.grad, push, rtol=1e-8, atol=1e-14)
+    values = loss(positives, negatives, mask)
+    values.sum().backward()
+    for i, positive in enumerate(positives.tolist()):
+        used = negatives[i][mask[i]].tolist()
+        own, others = slopes(loss, positive, used)
+        # torch's softplus is linear above 20, which is 2e-9 off
+        assert values[i].item() == pytest.approx(slow(loss, positive, used), rel=1e-8, abs=1e-12)
+        assert positives.grad[i].item() == pytest.approx(own, rel=1e-8, abs=1e-12)
+        assert negatives.grad[i][mask[i]].tolist() == pytest.approx(others, rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.01, 0.05, 0.1])
+@pytest.mark.parametrize("n_negatives", [0, 1, 64])
+def test_limits_of_proxy_softplus(margin, n_negatives):
+    """alpha = 32 with similarities of exactly 1 and -1, in float32."""
+    loss = ProxySoftplus(alpha=32.0, margin=margin)
+    for positive in (-1.0, 1.0):
+        for negative in (-1.0, 1.0):
+            positives = torch.tensor([positive], requires_grad=True)
+            negatives = torch.full((1, n_negatives), negative, requires_grad=True)
+            value = loss(positives, negatives, torch.ones((1, n_negatives), dtype=torch.bool))
+            value.sum().backward()
+            expected = slow_proxy_softplus(loss, positive, [negative] * n_negatives)
+            own, others = eq_4(loss, positive, [negative] * n_negatives)
+            assert value.item() == pytest.approx(expected, rel=1e-5, abs=1e-9)
+            assert positives.grad.item() == pytest.approx(own, rel=1e-5, abs=1e-9)
+            assert negatives.grad[0].tolist() == pytest.approx(others, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", SETTINGS, ids=settings_of)
+def test_large_dot_products(loss):
+    """Either loss with either similarity: unscaled vectors have products in the thousands."""
+    for sign in (1, -1):
+        positives = torch.tensor([3000.0 * sign, 0.0], requires_grad=True)
+        negatives = torch.tensor([[-3000.0 * sign, 2500.0], [-3000.0, 0.0]], requires_grad=True)
+        values = loss(positives, negatives, torch.ones((2, 2), dtype=torch.bool))
+        values.sum().backward()
+        assert all(torch.isfinite(x).all() for x in (values, positives.grad, negatives.grad))
+        assert (values >= 0).all() and (sign > 0 or values[0] > 1000)
+
+
+def test_an_offset_moves_the_zero():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    moved = ProxySoftplus(offset=0.4)(positives + 0.4, negatives + 0.4, mask)
+    torch.testing.assert_close(moved, ProxySoftplus()(positives, negatives, mask))
+
+
+def test_an_offset_at_the_mean_balances_what_pulls_and_what_pushes():
+    """Cosines of unrelated texts far above 0, as sentence encoders give them before training."""
+    rng = np.random.default_rng(0)
+    mask = torch.ones((50, 1), dtype=torch.bool)
+    shares = {}
+    for offset in (0.0, 0.5):
+        positives = torch.tensor(rng.normal(0.5, 0.05, 50), requires_grad=True)
+        negatives = torch.tensor(rng.normal(0.5, 0.05, (50, 1)), requires_grad=True)
+        ProxySoftplus(offset=offset)(positives, negatives, mask).sum().backward()
+        pull, push = -positives.grad.sum(), negatives.grad.sum()
+        shares[offset] = float(pull / (pull + push))
+    assert shares[0.0] < 1e-4 and 0.4 < shares[0.5] < 0.6
 
 
 def test_margin_asks_more_of_positives_and_of_negatives():
@@ -123,7 +209,7 @@ def test_margin_asks_more_of_positives_and_of_negatives():
 def test_a_softmax_knows_no_zero_and_proxies_do():
     positives, negatives, mask = (tensor.detach() for tensor in batch())
     mask[-1] = True
-    softmax, proxy = InBatchSoftmax(), ProxySoftplus()
+    softmax, proxy = CrossEntropy(), ProxySoftplus()
     shifted = (positives + 0.3, negatives + 0.3, mask)
     torch.testing.assert_close(softmax(positives, negatives, mask), softmax(*shifted))
     assert not torch.allclose(proxy(positives, negatives, mask), proxy(*shifted))
