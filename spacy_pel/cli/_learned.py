@@ -16,8 +16,8 @@ def check_fits(pipeline: Path, learned: Dict[str, Any]) -> None:
 
     pipeline (Path): a saved pipeline.
     learned (Dict[str, Any]): from ``learned_state``.
-    RAISES (PelError): if it is no pipeline with a linker, or has another kind of combiner or
-        NIL model.
+    RAISES (PelError): if it is no pipeline with a linker, or has another kind of combiner,
+        NIL model or reranker.
     """
     saved = read_json(_learned_path(pipeline))
     for part in ("combiner", "nil_model"):
@@ -27,6 +27,11 @@ def check_fits(pipeline: Path, learned: Dict[str, Any]) -> None:
                     path=pipeline, part=part, expected=learned[part]["kind"], came=saved[part]["kind"]
                 )
             )
+    rankers = [(state.get("reranker") or {}).get("kind", "null") for state in (learned, saved)]
+    if rankers[0] != rankers[1]:
+        raise PelError(
+            Errors.E661.format(path=pipeline, part="reranker", expected=rankers[0], came=rankers[1])
+        )
 
 
 def store_learned(pipeline: Path, learned: Dict[str, Any]) -> None:
@@ -57,6 +62,6 @@ def _learned_path(pipeline: Path) -> Path:
 
 
 def _components(pipeline: Path) -> Dict[str, Dict[str, Any]]:
-    from ._config import load_config
+    from ..util.config import load_config
 
     return load_config(Path(pipeline) / "config.cfg", {}).get("components", {})

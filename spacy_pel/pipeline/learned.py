@@ -27,7 +27,8 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
     """Give a linker what another one has learned.
 
     A combiner of another kind than the saved one starts afresh, and with it NIL model and
-    threshold, which were fitted on its scores; a warning is logged. So for the NIL model, and for a reranker that came or went.
+    threshold, which were fitted on its scores; a warning is logged. So for the NIL model,
+    and where a reranker came or went.
 
     linker (Linker): built from the config.
     saved (Dict[str, Any]): from ``learned_state``.

@@ -6,7 +6,7 @@ from typing import Callable, Union
 from spacy.util import registry as spacy_registry
 
 from ..kb import KnowledgeBase
-from ..types import Encoder
+from ..types import Encoder, Ranker
 
 PathLike = Union[str, Path]
 
@@ -53,3 +53,17 @@ def make_index_loader(path: PathLike) -> Callable[[KnowledgeBase, Encoder], obje
         return EntityIndex.from_disk(Path(path), kb=kb, encoder=encoder)
 
     return load_index
+
+
+@spacy_registry.misc("spacy-pel.RankerFromDisk.v1")
+def make_ranker_loader(path: PathLike) -> Callable[[Ranker], Ranker]:
+    """Load the ranker from a model folder made by ``spacy-pel rank-train``.
+
+    path (Union[str, Path]): the model folder, e.g. "training/ranker/model-best".
+    RETURNS (Callable): the component's ranker -> the same ranker, with weights.
+    """
+
+    def load(ranker: Ranker) -> Ranker:
+        return ranker.from_disk(Path(path))
+
+    return load

@@ -1,4 +1,4 @@
-"""The component on disk and as bytes: folders kb, encoder and index, and ``cfg.json``."""
+"""The component on disk and as bytes: folders kb, encoder, index and perhaps reranker, and ``cfg.json``."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable
@@ -22,7 +22,7 @@ _LEARNED = "cfg.json"
 def component_to_disk(component: "ProxyEntityLinker", path: Path, exclude: Iterable[str]) -> None:
     """Write the component's folder.
 
-    exclude (Iterable[str]): any of "kb", "encoder", "index", "cfg".
+    exclude (Iterable[str]): any of "kb", "encoder", "index", "reranker", "cfg".
     RAISES (PelError): if the component is not initialised, or the files cannot be written.
     """
     linker = component.linker
@@ -32,6 +32,9 @@ def component_to_disk(component: "ProxyEntityLinker", path: Path, exclude: Itera
         "index": lambda: linker.index.to_disk(path / "index"),
         "cfg": lambda: write_json(path / _LEARNED, learned_state(linker)),
     }
+    if component.reranker is not None:
+        ranker = component.reranker.ranker
+        parts["reranker"] = lambda: ranker.to_disk(path / "reranker")
     path.mkdir(parents=True, exist_ok=True)
     for name, write in parts.items():
         if name not in exclude:
@@ -46,6 +49,8 @@ def component_from_disk(component: "ProxyEntityLinker", path: Path, exclude: Ite
     kb = component.kb if "kb" in exclude else KnowledgeBase.from_disk(path / "kb")
     if "encoder" not in exclude:
         component.encoder.from_disk(path / "encoder")
+    if component.reranker is not None and "reranker" not in exclude:
+        component.reranker.ranker.from_disk(path / "reranker")
     if "index" in exclude:
         index = component.index
     else:
@@ -67,6 +72,9 @@ def component_to_bytes(component: "ProxyEntityLinker", exclude: Iterable[str]) -
         "index": linker.index.to_bytes,
         "cfg": lambda: learned_state(linker),
     }
+    if component.reranker is not None:
+        ranker = component.reranker.ranker
+        parts["reranker"] = lambda: folder_to_bytes(ranker.to_disk, name=name)
     data = {key: make() for key, make in parts.items() if key not in exclude}
     check_size(sum(_size(value) for value in data.values()), name=name)
     return srsly.msgpack_dumps(data)
@@ -81,6 +89,8 @@ def component_from_bytes(component: "ProxyEntityLinker", data: bytes, exclude: I
     kb = KnowledgeBase.from_bytes(saved["kb"]) if "kb" in saved else component.kb
     if "encoder" in saved:
         folder_from_bytes(saved["encoder"], component.encoder.from_disk)
+    if component.reranker is not None and "reranker" in saved:
+        folder_from_bytes(saved["reranker"], component.reranker.ranker.from_disk)
     if "index" in saved:
         index = EntityIndex.from_bytes(saved["index"])
         check_origin(index.meta, Path("the given bytes"), kb, component.encoder)

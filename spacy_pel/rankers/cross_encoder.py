@@ -1,0 +1,228 @@
+"""The cross-encoder: one transformer reads the mention and a candidate together."""
+
+from pathlib import Path
+from typing import Any, Dict, Literal, Optional
+
+import numpy as np
+
+from ..encoders.backend import Backend
+from ..errors import Errors, PelError
+from ..registry import registry
+from ..text import MentionEntityPair, RaggedTokens
+from ..types import RankingTask, Scores
+from ..util import atomic_path, progress, write_json
+from .loading import FILE, read_saved
+
+Reduction = Literal["mean", "cls"]
+_HEAD = "head.safetensors"
+
+
+@registry.pel_rankers("spacy-pel.CrossEncoder.v1")
+def make_cross_encoder(
+    name: Optional[str] = None,
+    length: int = 256,
+    top_k: int = 16,
+    mix: Optional[float] = None,
+    pooling: Reduction = "mean",
+    mention_template: Optional[Any] = None,
+    entity_template: Optional[Any] = None,
+    backend: Optional[Backend] = None,
+    batch_size: int = 64,
+    store: str = "float32",
+) -> "CrossEncoder":
+    """Build a CrossEncoder without weights; they come by ``initialize`` or ``from_disk``.
+
+    name (Optional[str]): first weights: folder, "package:NAME", hub id or "random:SIZES".
+    length (int): word pieces of a pair.
+    top_k (int): so many of the best candidates are read.
+    mix (Optional[float]): weight of the logarithm of the combiner's score beside the ranker's; 0 = the
+        ranker alone, None = both weights learned by ``calibrate``.
+    pooling (str): "mean" over the real tokens (Wiatrak et al. 2022), or "cls".
+    mention_template, entity_template: what of each side is read; None = a MarkedContext of half the
+        length, and an EntityCard for what remains.
+    backend (Optional[Backend]): how inference runs, torch by default.
+    batch_size (int): pairs in one inference batch.
+    store (str): "float32" or "float16", how ``to_disk`` writes the weights.
+    """
+    return CrossEncoder(
+        name=name,
+        length=length,
+        top_k=top_k,
+        mix=mix,
+        pooling=pooling,
+        mention_template=mention_template,
+        entity_template=entity_template,
+        backend=backend,
+        batch_size=batch_size,
+        store=store,
+    )
+
+
+class CrossEncoder:
+    """score = linear(mean(T([mention input ; entity input]))) (Wiatrak et al. 2022, Appendix B).
+
+    ``tower`` is the torch module that a trainer updates; after an update call ``changed()``.
+    """
+
+    registered_name = "spacy-pel.CrossEncoder.v1"
+
+    def __init__(
+        self,
+        *,
+        name: Optional[str] = None,
+        length: int = 256,
+        top_k: int = 16,
+        mix: Optional[float] = None,
+        pooling: Reduction = "mean",
+        mention_template: Optional[Any] = None,
+        entity_template: Optional[Any] = None,
+        backend: Optional[Backend] = None,
+        batch_size: int = 64,
+        store: str = "float32",
+    ):
+        from ..encoders.torch_backend import TorchBackend
+
+        if store not in ("float32", "float16"):
+            raise PelError(Errors.E305.format(value=store))
+        if top_k < 1:
+            raise PelError(Errors.E301.format(name="top_k", least=1, value=top_k))
+        if mix is not None and mix < 0:
+            raise PelError(Errors.E301.format(name="mix", least=0, value=mix))
+        self.name = name
+        self.template = MentionEntityPair(
+            max_length=length, mention_template=mention_template, entity_template=entity_template
+        )
+        self.top_k = top_k
+        self.mix = mix
+        self.pooling: Reduction = pooling
+        self.backend: Backend = backend or TorchBackend()
+        self.batch_size = batch_size
+        self.store = store
+        self.tokenizer: Any = None
+        self.tower: Any = None
+        self._prepared: Any = None
+        self._fingerprint: Optional[str] = None
+
+    # -- weights ---------------------------------------------------------------------------
+
+    def initialize(self) -> None:
+        """Load the pretrained weights named by ``name``, unless there are weights already.
+
+        RAISES (PelError): if no name is set, there is no such model, or it reads shorter texts.
+        """
+        from ..encoders.pretrained import load_pretrained
+
+        if self.tower is not None:
+            return
+        if self.name is None:
+            raise PelError(Errors.E431)
+        self._set_tower(*load_pretrained(self.name, self.template.special_tokens))
+
+    def _set_tower(self, tokenizer: Any, transformer: Any) -> None:
+        from .cross_tower import CrossTower
+
+        most = getattr(transformer.config, "max_position_embeddings", None)
+        if most is not None and self.template.max_length > most:
+            raise PelError(Errors.E432.format(length=self.template.max_length, most=most))
+        self.tokenizer = tokenizer
+        self.tower = CrossTower(transformer, pooling=self.pooling, sep_id=tokenizer.sep_token_id)
+        self.changed()
+
+    def changed(self) -> None:
+        """Forget what was derived from the weights: call it after training them."""
+        self._prepared = None
+        self._fingerprint = None
+
+    def _ready(self) -> Any:
+        if self.tower is None:
+            raise PelError(Errors.E431)
+        return self.tower
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (dict): what, beside the weights, decides the scores."""
+        return {"pooling": self.pooling, "template": self.template.settings}
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with weights, tokenizer and templates; not with ``top_k`` and ``mix``."""
+        from ..encoders.state import weights_fingerprint
+
+        if self._fingerprint is None:
+            self._fingerprint = weights_fingerprint(self._ready(), self.tokenizer, self.settings, self.store)
+        return self._fingerprint
+
+    # -- scoring ---------------------------------------------------------------------------
+
+    def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
+        """RETURNS (Scores): (m,), one for each candidate; the higher the better."""
+        self._ready()
+        tokens = self.template.tokenize(self.tokenizer, task.mentions, task.entities, task.owners, task.rows)
+        return self.score_tokens(tokens, show_progress=show_progress)
+
+    def score_tokens(self, tokens: RaggedTokens, *, show_progress: bool = False) -> Scores:
+        """Score pairs that are tokenised already, in batches of like length.
+
+        tokens (RaggedTokens): m sequences.
+        RETURNS (Scores): (m,).
+        """
+        tower = self._ready()
+        if self._prepared is None:
+            self._prepared = self.backend.prepare(tower)
+        scores = np.zeros(len(tokens), dtype=np.float32)
+        batches = list(tokens.batches_by_length(self.batch_size))
+        for rows in progress(batches, description="Ranking", show=show_progress):
+            scores[rows] = self._prepared(*tokens.padded(rows, self.tokenizer.pad_token_id))[:, 0]
+        return scores
+
+    # -- disk ------------------------------------------------------------------------------
+
+    def to_disk(self, path: Path) -> None:
+        """Write a model folder: a plain Hugging Face folder, the linear layer and ``ranker.json``."""
+        import torch
+        from safetensors.torch import save_file
+
+        from ..encoders.bi_encoder import _save_tower
+
+        tower = self._ready()
+        dtype = torch.float16 if self.store == "float16" else torch.float32
+        with atomic_path(path) as part:
+            _save_tower(tower.transformer, self.tokenizer, part, dtype)
+            head = {key: tensor.detach().to(dtype).cpu() for key, tensor in tower.head.state_dict().items()}
+            save_file(head, str(part / _HEAD), metadata={"format": "pt"})
+            saved = {"ranker": self.registered_name, **self.settings, "store": self.store}
+            write_json(part / FILE, {**saved, "fingerprint": self.fingerprint})
+
+    def from_disk(self, path: Path) -> "CrossEncoder":
+        """Read a model folder. The saved templates and pooling replace the present ones.
+
+        RAISES (PelError): if the folder is missing or damaged.
+        """
+        from safetensors.torch import load_file
+
+        from ..encoders.pretrained import load_tower
+
+        path = Path(path)
+        saved = read_saved(path)
+        try:
+            self.pooling, self.store = saved["pooling"], saved["store"]
+            self.template = MentionEntityPair.from_settings(saved["template"])
+            fingerprint = saved["fingerprint"]
+        except (KeyError, TypeError) as err:
+            raise PelError(Errors.E430.format(path=path, came=f"its {FILE} has no {err}")) from err
+        self._set_tower(*load_tower(path))
+        try:
+            head = load_file(str(path / _HEAD))
+            self.tower.head.load_state_dict(head)
+        except Exception as err:  # safetensors raises a type of its own
+            raise PelError(Errors.E430.format(path=path, came=str(err))) from err
+        if self.fingerprint != fingerprint:
+            raise PelError(
+                Errors.E430.format(path=path, came="its weights were changed after they were saved")
+            )
+        return self
+
+    # -- pickling: the compiled backend stays behind -------------------------------------------
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_prepared": None}

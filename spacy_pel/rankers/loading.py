@@ -1,0 +1,42 @@
+"""Load whichever ranker a folder holds."""
+
+from pathlib import Path
+from typing import Any, Dict
+
+from ..errors import Errors, PelError
+from ..registry import registry
+from ..types import Ranker
+from ..util import read_json
+
+FILE = "ranker.json"
+
+
+def load_ranker(path: Path, **settings: Any) -> Ranker:
+    """Read a ranker from a folder.
+
+    path (Path): a model folder of a ranker.
+    settings (Any): those that the folder does not hold, e.g. ``top_k`` and ``mix``.
+    RETURNS (Ranker): with weights.
+    RAISES (PelError): if the folder holds no ranker.
+    """
+    path = Path(path)
+    name = read_saved(path)["ranker"]
+    return registry.pel_rankers.get(name)(**settings).from_disk(path)
+
+
+def read_saved(path: Path) -> Dict[str, Any]:
+    """RETURNS (dict): what ``ranker.json`` holds: the registered name as "ranker", settings and
+    fingerprint.
+
+    RAISES (PelError): if the folder holds no ranker, or one that is not registered here.
+    """
+    if not (path / FILE).is_file():
+        found = "there is no such folder" if not path.is_dir() else f"it has no {FILE}"
+        raise PelError(Errors.E430.format(path=path, came=found))
+    saved = read_json(path / FILE)
+    if not isinstance(saved, dict) or "ranker" not in saved:
+        raise PelError(Errors.E430.format(path=path, came=f"its {FILE} names no ranker"))
+    if saved["ranker"] not in registry.pel_rankers:
+        came = f"its ranker '{saved['ranker']}' is not registered here"
+        raise PelError(Errors.E430.format(path=path, came=came))
+    return saved
