@@ -2,9 +2,9 @@
 
 from typing import Any, Optional, Tuple
 
-import torch
 from torch import Tensor, nn
 
+from ..scoring.widen import widen
 from .pooling import Pooling, mention_mask, pool
 
 
@@ -32,7 +32,7 @@ class Tower(nn.Module):
         tokens = self.transformer(**inputs, attention_mask=mask).last_hidden_state
         counts = mention_mask(ids, mask, self.markers) if self.pooling == "mention" else mask
         # the mean of many tokens loses digits in half precision
-        return pool(tokens.to(torch.float32), counts, self.pooling)
+        return pool(widen(tokens), counts, self.pooling)
 
     def embed(self, ids: Tensor) -> Tensor:
         """RETURNS (Tensor): (batch, length, width), the word embeddings that ``forward`` would read."""

@@ -1,9 +1,261 @@
+"""The objective: what it computes against a loop over mentions in float64, with and without FGSM."""
+
 import numpy as np
+import pytest
 import torch
 
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.losses.cross_entropy import CrossEntropy
 from spacy_pel.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.regularizers.fgsm import FGSM
+from spacy_pel.scoring.cosine import Cosine
+from spacy_pel.scoring.dot_product import DotProduct
+from spacy_pel.scoring.euclidean import Euclidean
 from spacy_pel.training.batches import PairBatch, Side
-from spacy_pel.training.objective import Objective
+from spacy_pel.training.objective import Objective, _signs
+
+LOSSES = {"Pb": ProxySoftplus(alpha=8.0), "CE": CrossEntropy()}
+# of 3 mentions and 6 entities: whose negatives are the 3 further ones, and the others' positives?
+OTHERS = ~np.eye(3, dtype=bool)
+MASKS = {
+    "per mention": np.concatenate([np.zeros((3, 3), bool), np.eye(3, dtype=bool)], axis=1),
+    "shared": np.concatenate([np.zeros((3, 3), bool), np.ones((3, 3), bool)], axis=1),
+    "in batch": np.concatenate([OTHERS, np.ones((3, 3), bool)], axis=1),
+    "in batch alone": np.concatenate([OTHERS, np.zeros((3, 3), bool)], axis=1),
+    "one without": np.concatenate([np.zeros((3, 3), bool), np.eye(3, k=1, dtype=bool)], axis=1),
+}
+MENTIONS = [[5, 6, 7], [8, 9], [10, 11, 12, 13, 14]]
+ENTITIES = [[15, 16], [17, 18, 19, 20], [21], [22, 23, 24], [25, 26, 27, 28, 29], [30, 31]]
+
+
+def side(tower, texts, places):
+    ids = np.zeros((len(texts), max(map(len, texts))), dtype=np.int64)
+    for row, text in zip(ids, texts, strict=True):
+        row[: len(text)] = text
+    return Side(tower, ids, (ids != 0).astype(np.int64), np.array(places))
+
+
+def make_batch(mask, views=False):
+    """Places out of order; with views, the second entity is stood for by a mention."""
+    entities = [
+        side("mention" if views else "entity", ENTITIES[1:2], [1]),
+        side("entity", [ENTITIES[4], ENTITIES[0], ENTITIES[2]], [4, 0, 2]),
+        side("entity", [ENTITIES[3], ENTITIES[5]], [3, 5]),
+    ]
+    return PairBatch([side("mention", MENTIONS, [0, 1, 2])], entities, MASKS[mask])
+
+
+def make(loss="Pb", *, tied=False, dtype=torch.float64, dropout=0.0, **settings):
+    encoder = BiEncoder(name="random:layers=1,width=32", tied=tied)
+    encoder.initialize()
+    with torch.no_grad():
+        for number, parameter in enumerate(encoder.towers.parameters()):
+            generator = torch.Generator().manual_seed(number)
+            parameter += 0.1 * torch.randn(parameter.shape, generator=generator)
+    for module in encoder.towers.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = dropout
+        if hasattr(module, "dropout_prob"):  # of scaled_dot_product_attention
+            module.dropout_prob = dropout
+    return Objective(encoder.towers, LOSSES[loss], **settings).to(dtype).train()
+
+
+# -- a loop over the mentions, the texts one by one, without padding -------------------------------
+
+
+class ByHand:
+    """Eq. 6-8, one mention and one sequence at a time."""
+
+    def __init__(self, objective, views=False):
+        self.towers, self.loss = objective.towers, objective.loss
+        self.similarity, self.fgsm = objective.similarity, objective.regularizer
+        self.views = views
+
+    def tower(self, kind):
+        return self.towers[kind if kind in self.towers else "mention"]
+
+    def mention(self, i):
+        ids = torch.tensor([MENTIONS[i]])
+        return self.tower("mention")(ids, torch.ones_like(ids))
+
+    def entity(self, j, direction=0.0, weights=None):
+        """The vector; moved along the sign of the weighed similarities to mentions."""
+        tower = self.tower("mention" if self.views and j == 1 else "entity")
+        ids = torch.tensor([ENTITIES[j]])
+        z = tower.embed(ids)
+        if direction:
+            probe = z.detach().requires_grad_()
+            vector = tower(ids, torch.ones_like(ids), probe)
+            total = sum(w * self.similarity(self.mention(i).detach(), vector) for i, w in weights.items())
+            (gradient,) = torch.autograd.grad(total.sum(), probe)
+            z = z + direction * self.fgsm.epsilon * gradient.sign()
+        return tower(ids, torch.ones_like(ids), z)
+
+    def mean_loss(self, mask, positive, negative):
+        losses = []
+        for i in range(3):
+            own = self.similarity(self.mention(i), positive(i))[0]
+            others = [self.similarity(self.mention(i), negative(j)) for j in np.flatnonzero(mask[i])]
+            others = torch.cat(others, dim=1) if others else torch.zeros((1, 0), dtype=own.dtype)
+            losses.append(self.loss(own, others, torch.ones_like(others, dtype=torch.bool)))
+        return torch.cat(losses).mean()
+
+    def clean(self, mask):
+        return self.mean_loss(mask, self.entity, self.entity)
+
+    def perturbed(self, mask):
+        slopes = self.slopes(mask)
+
+        def negative(j):
+            return self.entity(j, +1.0, {i: slopes[i, j] for i in np.flatnonzero(mask[:, j])})
+
+        return self.mean_loss(mask, lambda i: self.entity(i, -1.0, {i: 1.0}), negative)
+
+    def slopes(self, mask):
+        """What each similarity to a negative counts in the loss."""
+        scores = torch.cat([self.mention(i) for i in range(3)]), torch.cat([self.entity(j) for j in range(6)])
+        scores = self.similarity(*scores).detach().requires_grad_()
+        loss = self.loss(scores.diagonal().detach(), scores, torch.from_numpy(mask)).sum()
+        return torch.autograd.grad(loss, scores)[0]
+
+
+def gradients(objective, loss):
+    objective.zero_grad()
+    loss.backward()
+    return {name: p.grad.clone() for name, p in objective.towers.named_parameters() if p.grad is not None}
+
+
+@pytest.mark.parametrize("similarity", [Cosine(), DotProduct(), Euclidean()], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_clean_loss_by_hand(loss, similarity):
+    objective = make(loss, similarity=similarity)
+    for mask in MASKS:
+        value, figures = objective(make_batch(mask))
+        expected = ByHand(objective).clean(MASKS[mask])
+        torch.testing.assert_close(value, expected, rtol=1e-9, atol=1e-9)
+        assert set(figures) == {"similarity+", "similarity-", "accuracy"}
+        assert all(np.isfinite(list(figures.values())))
+
+
+@pytest.mark.parametrize("views", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "similarity"),
+    [("Pb", Cosine()), ("CE", DotProduct())],
+    ids=["Pb-cosine", "CE-dot"],
+)
+def test_the_perturbed_loss_and_its_gradients_by_hand(loss, similarity, tied, views):
+    objective = make(loss, tied=tied, similarity=similarity, regularizer=FGSM(epsilon=0.05, weight=0.7))
+    for mask in MASKS if loss == "Pb" and not (views or tied) else ["in batch"]:
+        value, figures = objective(make_batch(mask, views))
+        hand = ByHand(objective, views)
+        clean, perturbed = hand.clean(MASKS[mask]), hand.perturbed(MASKS[mask])
+        torch.testing.assert_close(value, clean + 0.7 * perturbed, rtol=1e-9, atol=1e-9, msg=mask)
+        assert figures["loss_adversarial"] == pytest.approx(float(perturbed.detach()), rel=1e-9)
+        ours, theirs = gradients(objective, value), gradients(objective, clean + 0.7 * perturbed)
+        assert set(ours) == set(theirs)
+        for name, gradient in ours.items():
+            torch.testing.assert_close(gradient, theirs[name], rtol=1e-7, atol=1e-9, msg=f"{mask} {name}")
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("similarity", [Cosine(), DotProduct(), Euclidean()], ids=lambda s: type(s).__name__)
+def test_perturbation_raises_the_loss(loss, mask, similarity):
+    objective = make(loss, similarity=similarity, regularizer=FGSM())
+    value, figures = objective(make_batch(mask))
+    clean = float(value.detach()) - figures["loss_adversarial"]
+    assert figures["loss_adversarial"] > clean
+    objective.regularizer = FGSM(epsilon=0.0)
+    same, figures = objective(make_batch(mask))
+    assert figures["loss_adversarial"] == pytest.approx(clean)
+    assert float(same.detach()) == pytest.approx(2 * clean)
+
+
+def test_eval_mode_is_untouched(monkeypatch):
+    objective = make(regularizer=FGSM()).eval()
+    plain = make().eval()
+    for tower in objective.towers.values():
+        monkeypatch.setattr(tower, "embed", None)  # not asked for
+    value, figures = objective(make_batch("per mention"))
+    expected, plain_figures = plain(make_batch("per mention"))
+    assert torch.equal(value, expected) and figures == plain_figures
+    with torch.inference_mode():
+        assert torch.equal(objective(make_batch("per mention"))[0], expected)
+
+
+def test_padding_gets_no_delta(monkeypatch):
+    objective, seen = make(regularizer=FGSM()), []
+
+    class Spy(FGSM):
+        def deltas(self, embeddings, masks, scores, signs):
+            deltas = super().deltas(embeddings, masks, scores, signs)
+            seen.extend(zip(deltas, masks, strict=True))
+            return deltas
+
+    objective.regularizer = Spy()
+    objective(make_batch("shared"))
+    assert len(seen) == 3
+    for delta, mask in seen:
+        assert (delta[mask == 0] == 0).all()
+        assert (delta[mask == 1].abs() == 0.01).all()
+
+
+def test_entities_are_encoded_once_more_and_mentions_are_not():
+    counts = {}
+    objective = make(regularizer=FGSM())
+    for name, tower in objective.towers.items():
+        tower.register_forward_hook(
+            lambda module, inputs, output, name=name: counts.__setitem__(
+                name, counts.get(name, 0) + len(output)
+            )
+        )
+    for mask, entities in (("per mention", 12), ("shared", 12), ("in batch", 15)):
+        counts.clear()
+        objective(make_batch(mask))
+        assert counts == {"mention": 3, "entity": entities}
+
+
+def test_gradients_accumulate():
+    objective = make(regularizer=FGSM())
+    parts = [gradients(objective, objective(make_batch(mask))[0]) for mask in ("shared", "per mention")]
+    objective.zero_grad()
+    for mask in ("shared", "per mention"):
+        objective(make_batch(mask))[0].backward()
+    for name, parameter in objective.towers.named_parameters():
+        if parameter.grad is not None:
+            torch.testing.assert_close(parameter.grad, parts[0][name] + parts[1][name])
+
+
+@pytest.mark.parametrize("mask", ["per mention", "in batch"])
+def test_bf16_and_dropout(mask):
+    exact = make(dtype=torch.float32, regularizer=FGSM())
+    expected, _ = exact(make_batch(mask))
+    with torch.autocast("cpu", torch.bfloat16):
+        value, _ = exact(make_batch(mask))
+    assert value.dtype == torch.float32
+    torch.testing.assert_close(value, expected, rtol=0.05, atol=0.05)
+    value.backward()
+    assert all(torch.isfinite(p.grad).all() for p in exact.parameters() if p.grad is not None)
+    dropped = make(dtype=torch.float32, dropout=0.3, regularizer=FGSM())
+    values = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        values.append(float(dropped(make_batch(mask))[0].detach()))
+    assert values[0] == values[1] != float(expected.detach()), "the same seed, the same masks"
+
+
+def test_slopes_too_small_for_float32_still_have_a_direction():
+    """A negative at a dot product of -1000 weighs exp(-1000) = 0 in the loss; it moves all the same."""
+    scores = torch.tensor([[0.0, -1000.0, -900.0], [-2000.0, 0.0, -900.0]], requires_grad=True)
+    mask = torch.tensor([[False, True, True], [False, False, True]])
+    loss = CrossEntropy()(scores.diagonal(), scores, mask).mean()
+    pulled, pushed = _signs(scores, loss, mask)
+    assert pulled.tolist() == [[-1, 0, 0], [0, -1, 0]]
+    assert pushed.tolist() == [[0, 1, 1], [0, 0, 1]]
+
+
+# -- precision --------------------------------------------------------------------------------------
 
 
 class Lookup(torch.nn.Module):
@@ -31,3 +283,26 @@ def test_cosines_keep_their_digits_under_autocast():
     with torch.autocast("cpu", torch.bfloat16):
         rounded, _ = objective(batch)
     torch.testing.assert_close(rounded, exact, rtol=1e-6, atol=1e-6)
+
+
+def test_figures():
+    """3 mentions; the second has no negatives, the third's is nearer than its positive."""
+    vectors = torch.nn.functional.normalize(
+        torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0]]), dim=-1
+    )
+    objective = Objective(torch.nn.ModuleDict({"mention": Lookup(vectors)}), ProxySoftplus())
+    ones, places = np.ones((3, 1), dtype=np.int64), np.arange(3)
+    mask = np.array([[False, True, False], [False] * 3, [True, True, False]])
+    batch = PairBatch(
+        anchors=[Side("mention", np.array([[0], [1], [2]]), ones, places)],
+        entities=[Side("mention", np.array([[0], [2], [1]]), ones, places)],
+        negative_mask=mask,
+    )
+    _, figures = objective(batch)
+    root = 2**-0.5
+    assert figures == pytest.approx(
+        {"similarity+": (1 + 2 * root) / 3, "similarity-": (root + 1) / 2, "accuracy": 2 / 3}
+    )
+    batch.negative_mask[:] = False
+    _, figures = objective(batch)
+    assert figures["similarity-"] == 0.0 and figures["accuracy"] == 1.0
