@@ -222,6 +222,7 @@ class Combiner(Protocol):
     def load_state(self, state: Dict[str, Any]) -> None: ...
 
 
+@runtime_checkable
 class NilModel(Protocol):
     """Gives each mention the number that is compared with the NIL threshold."""
 
@@ -232,3 +233,51 @@ class NilModel(Protocol):
     def state(self) -> Dict[str, Any]: ...
 
     def load_state(self, state: Dict[str, Any]) -> None: ...
+
+
+@dataclass
+class RankingTask:
+    """Candidates of n mentions, ragged, that a ranker reads together with their mentions.
+
+    mentions (Sequence[MentionInText]): (n,).
+    entities (Sequence[Entity]): each distinct candidate once.
+    rows: (m,) int64, which of the entities candidate j is.
+    offsets: (n + 1,) int64, candidate j belongs to the mention i with ``offsets[i] <= j < offsets[i + 1]``.
+    """
+
+    mentions: Sequence[MentionInText]
+    entities: Sequence[Entity]
+    rows: Rows
+    offsets: Rows
+
+    @property
+    def owners(self) -> Rows:
+        """RETURNS (NDArray[int64]): (m,) the mention of each candidate."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+class Ranker(Protocol):
+    """Scores the few best candidates of a mention anew, from the texts of both.
+
+    Scores of one mention are compared with each other only, as logits: a softmax over a
+    mention's candidates gives their shares. Constructing a ranker loads no weights; they arrive by
+    ``from_disk`` or ``initialize``.
+
+    top_k (int): so many of the best candidates are read; the others keep their order behind them.
+    mix (Optional[float]): weight of the logarithm of the combiner's score beside the ranker's;
+        None = both weights are learned.
+    """
+
+    top_k: int
+    mix: Optional[float]
+
+    @property
+    def fingerprint(self) -> str: ...  # changes with weights and templates
+
+    def initialize(self) -> None: ...
+
+    def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores: ...  # (m,)
+
+    def to_disk(self, path: Path) -> None: ...
+
+    def from_disk(self, path: Path) -> "Ranker": ...

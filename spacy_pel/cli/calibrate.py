@@ -1,5 +1,6 @@
 """The command ``calibrate``: fit the combiner, the NIL model and the threshold."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional
 
@@ -26,13 +27,32 @@ def calibrate(
     output: Annotated[
         Optional[Path], typer.Option(help="Write a calibrated copy here and leave the pipeline as it is.")
     ] = None,
+    precision: Annotated[
+        Optional[float],
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Take the lowest threshold whose NIL precision reaches this, instead of the best F1.",
+        ),
+    ] = None,
+    by_label: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1,
+            help="Give each NER label with at least so many NIL mentions, and as many others, its own "
+            "threshold.",
+        ),
+    ] = None,
     as_json: bool = JSON,
 ) -> None:
     """Fit how evidence is combined, P(NIL) and the NIL threshold (max F1), and store them.
 
-    Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl
+    The figures that it prints are those of the mentions that it fitted on: better than on other text.
+
+    Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
     from ..data import read_corpus
+    from ..nil import best_f1_threshold, precision_threshold
     from ..pipeline.gold import gold_queries
     from ..pipeline.learned import learned_state
     from ._learned import check_fits, copy_pipeline, store_learned
@@ -43,7 +63,7 @@ def calibrate(
     nlp, name, component = load_pipeline(pipeline)
     targets = list(apply_to or [pipeline])
     learned = learned_state(component.linker)
-    for target in targets:
+    for target in apply_to or []:
         check_fits(target, learned)  # before the work, not after it
     ask = gold_queries(nlp, name=name)
     documents = list(read_corpus(corpus))
@@ -52,7 +72,8 @@ def calibrate(
     if not gold:
         raise PelError(Errors.E620)
     message(f"Fitting on {len(gold):,} mentions")
-    component.linker.fit_mentions(queries, gold)
+    choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
+    links = component.linker.fit_mentions(queries, gold, choose=choose, label_least=by_label)
     learned = learned_state(component.linker)
     if output:
         copy_pipeline(pipeline, output, learned)
@@ -60,11 +81,32 @@ def calibrate(
     else:
         for target in targets:
             store_learned(target, learned)
-    is_nil = [len(component.linker.gold_rows(ids)) == 0 for ids in gold]
     result: Dict[str, Any] = {
         "threshold": learned["calibrated_threshold"],
-        "n": len(gold),
-        "n_nil": sum(is_nil),
+        **({"threshold_by_label": learned.get("calibrated_by_label", {})} if by_label else {}),
+        **_figures(component.linker, documents, links),
         "stored_in": [str(target) for target in targets],
     }
     emit(result, as_json=as_json, text=key_values)
+
+
+def _figures(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): counts, and figures of NIL and of recall over all classes."""
+    from ..evaluation import Outcomes, gold_prediction
+    from ..evaluation.nil_figures import nil_figures
+
+    predictions, given = [], iter(links)
+    for document in documents:
+        for mention in document.mentions:
+            link = next(given)
+            prediction = gold_prediction(linker.kb, document, mention, lambda gold: False)
+            prediction.kb_id, prediction.nil_score = link.kb_id, link.nil_score
+            prediction.candidates = [(found.entity_id, found.score) for found in link.candidates]
+            predictions.append(prediction)
+    outcomes = Outcomes.of(predictions)
+    ks = sorted({1, min(64, linker.top_k)})
+    return {
+        "n": len(outcomes.rank),
+        "n_nil": int(outcomes.is_nil.sum()),
+        **nil_figures(outcomes, ks),
+    }

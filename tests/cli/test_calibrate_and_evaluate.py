@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 import spacy
@@ -58,6 +59,54 @@ def test_calibrate_in_place_changes_one_file(folder, pipeline, calibrated):
     new = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
     assert [path.name for path in old if old[path] != new[path]] == ["cfg.json"] and old.keys() == new.keys()
     assert learned(pipeline) == learned(calibrated)  # same data, same result
+
+
+def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
+    """The figures are those that evaluate gives for the same mentions."""
+    fitted = run("calibrate", pipeline, folder / "dev.jsonl", "--json").json
+    measured = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path, "--json").json
+    keys = ["n", "n_nil", "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece"]
+    for key in [*keys, "recall_all@1", "recall_all@64"]:
+        assert fitted[key] == pytest.approx(measured[key], abs=1e-5), key
+
+
+def test_calibrate_for_a_precision(folder, pipeline, tmp_path):
+    result = run("calibrate", pipeline, folder / "dev.jsonl", "--precision", "1.0", "--json")
+    assert result.json["nil_precision"] == 1.0
+    assert learned(pipeline)["calibrated_threshold"] == result.json["threshold"]
+    before = learned(pipeline)
+    # every mention once as it is and once the other way round: nothing is NIL more often than not
+    documents = list(read_corpus(folder / "dev.jsonl"))
+    turned = {("X1",): ("C0",)}
+    for document in list(documents):
+        mentions = [replace(each, ids=turned.get(each.ids, ("X1",))) for each in document.mentions]
+        documents.append(replace(document, id=f"{document.id}b", mentions=mentions))
+    write_corpus(tmp_path / "both.jsonl", documents)
+    refused = run("calibrate", pipeline, tmp_path / "both.jsonl", "--precision", "1.0")
+    assert refused.code == 2 and "PEL-E614" in refused.err and learned(pipeline) == before
+
+
+def test_calibrate_by_label(folder, pipeline, tmp_path):
+    result = run("calibrate", pipeline, folder / "dev.jsonl", "--by-label", 5, "--json").json
+    assert result["threshold_by_label"] == {"ENTITY": result["threshold"]}
+    assert learned(pipeline)["calibrated_by_label"] == result["threshold_by_label"]
+    metrics = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path, "--json").json
+    assert metrics["threshold_by_label"] == result["threshold_by_label"]
+    again = run("calibrate", pipeline, folder / "dev.jsonl", "--by-label", 1000, "--json").json
+    assert again["threshold_by_label"] == {} and "calibrated_by_label" not in learned(pipeline)
+
+
+@pytest.mark.parametrize("name", ["IsotonicNil", "PlattNil"])
+def test_another_nil_model_calibrates_and_reloads(folder, pipeline, tmp_path, name):
+    config = pipeline / "config.cfg"
+    old, text = '@pel_nil = "spacy-pel.LogisticNil.v1"\nl2 = 10.0', config.read_text()
+    assert old in text
+    config.write_text(text.replace(old, f'@pel_nil = "spacy-pel.{name}.v1"'))
+    result = run("calibrate", pipeline, folder / "dev.jsonl", "--json")
+    assert result.code == 0, result.err
+    assert learned(pipeline)["nil_model"]["kind"] == name and learned(pipeline)["nil_model"]["state"]
+    metrics = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path, "--json").json
+    assert metrics["nil_f1"] == 1.0 and metrics["nil_ece"] < 0.1
 
 
 def test_apply_to_another_pipeline(folder, pipeline, calibrated):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from spacy.util import registry as spacy_registry
 
 from spacy_pel.errors import PelError
 from spacy_pel.nil import IsotonicNil, LogisticNil, PlattNil, ScoreThreshold, precision_threshold
@@ -140,3 +141,11 @@ def test_precision_out_of_reach_names_the_best():
         precision_threshold(scores, np.asarray([False, True]), precision=1.5)
     with pytest.raises(PelError, match="E610"):
         precision_threshold(scores, np.asarray([False, False]), precision=0.5)
+
+
+@pytest.mark.parametrize("name", ["PlattNil", "IsotonicNil"])
+def test_a_base_can_be_named_in_a_config(name):
+    base = {"@pel_nil": "spacy-pel.LogisticNil.v1", "l2": 3.0}
+    made = spacy_registry.resolve({"nil": {"@pel_nil": f"spacy-pel.{name}.v1", "base": base}})["nil"]
+    assert (type(made).__name__, made.base.l2) == (name, 3.0)
+    assert spacy_registry.resolve({"nil": {"@pel_nil": f"spacy-pel.{name}.v1"}})["nil"].base is None
