@@ -35,21 +35,15 @@ class Outcomes(NamedTuple):
         documents: Dict[str, int] = {}
         rows: List[tuple] = []
         for prediction in predictions:
-            is_nil = not prediction.gold
-            called_nil = prediction.kb_id == NIL
-            single = not prediction.composite or len(set(prediction.gold)) == 1
-            hit = single and prediction.kb_id in prediction.gold
-            document = documents.setdefault(prediction.doc, len(documents))
-            correct = called_nil if is_nil else hit
             rows.append(
                 (
-                    document,
+                    documents.setdefault(prediction.doc, len(documents)),
                     prediction.rank,
-                    is_nil,
-                    called_nil,
+                    not prediction.gold,
+                    prediction.kb_id == NIL,
                     prediction.nil_score,
                     prediction.seen,
-                    correct,
+                    prediction.correct,
                 )
             )
         kinds = (np.int64, np.int64, np.bool_, np.bool_, np.float64, np.bool_, np.bool_)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Tuple
 
+from ..types import NIL
+
 
 @dataclass
 class Prediction:
@@ -48,6 +50,15 @@ class Prediction:
         if self.composite:
             return places[-1] if places and len(places) == len(set(self.gold)) else 0
         return places[0] if places else 0
+
+    @property
+    def correct(self) -> bool:
+        """The decision, NIL included, is right; of several gold ids any, but no single one of a
+        composite mention."""
+        if not self.gold:
+            return self.kb_id == NIL
+        single = not self.composite or len(set(self.gold)) == 1
+        return single and self.kb_id in self.gold
 
     def to_json(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): the line's object; without ``composite``, ``outside`` and ``types``
