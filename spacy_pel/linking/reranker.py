@@ -15,7 +15,7 @@ from .query import MentionQuery
 
 Floats = NDArray[np.float64]
 _L2 = 1e-4  # of the two weights
-_SMALLEST = 1e-6  # of a combiner's score: it has a logarithm
+_SMALLEST = 1e-30  # of a combiner's score: it has a logarithm
 _RANGE = 60.0  # of the logits of one mention: their shares stay apart in float32
 
 
@@ -92,7 +92,7 @@ class Reranker:
         # who was not read stands behind who was
         least = -segment_max(-result[chosen], offsets, empty=-np.inf)
         behind = segment_max(np.where(chosen, 0.0, shares), table.offsets, empty=0.0)
-        factor = np.minimum(1.0, 0.5 * least / np.maximum(behind, 1e-12))
+        factor = np.where(behind <= least, 1.0, 0.5 * least / np.maximum(behind, _SMALLEST))
         result[~chosen] *= factor[owner[~chosen]]
         return result.astype(np.float32)
 
@@ -140,6 +140,6 @@ class Reranker:
 
 def _shares(table: CandidateTable, scores: Scores) -> Floats:
     """A combiner's scores as shares of their mention: probabilities stay what they are, and
-    cosines keep their order."""
+    positive cosines keep their order."""
     positive = np.maximum(scores.astype(np.float64), _SMALLEST)
     return positive / segment_sum(positive, table.offsets)[owners(table.offsets)]

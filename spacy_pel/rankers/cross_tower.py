@@ -1,6 +1,6 @@
 """A transformer over a pair, a reduction and a linear layer. Pure torch."""
 
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from torch import Tensor, nn
@@ -29,16 +29,24 @@ class CrossTower(nn.Module):
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """ids, mask (Tensor): (batch, length), int64. RETURNS (Tensor): (batch, 1)."""
-        segments = {}
+    def forward(self, ids: Tensor, mask: Tensor, embeddings: Optional[Tensor] = None) -> Tensor:
+        """ids, mask (Tensor): (batch, length), int64.
+        embeddings (Optional[Tensor]): (batch, length, width) to read in place of the word
+            embeddings of the ids; position and segment are added to them as ever.
+        RETURNS (Tensor): (batch, 1).
+        """
+        inputs = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings}
         if getattr(self.transformer.config, "type_vocab_size", 0) > 1:
-            segments["token_type_ids"] = self.entity_part(ids, mask)
-        tokens = self.transformer(input_ids=ids, attention_mask=mask, **segments).last_hidden_state
+            inputs["token_type_ids"] = self.entity_part(ids, mask)
+        tokens = self.transformer(**inputs, attention_mask=mask).last_hidden_state
         # the mean of many tokens loses digits in half precision
         pooled = pool(tokens.to(torch.float32), mask, self.pooling)
         with torch.autocast(ids.device.type, enabled=False):
-            return self.head(pooled)
+            return self.head(pooled)  # type: ignore[no-any-return]
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """RETURNS (Tensor): (batch, length, width), the word embeddings that ``forward`` would read."""
+        return self.transformer.get_input_embeddings()(ids)  # type: ignore[no-any-return]
 
     def entity_part(self, ids: Tensor, mask: Tensor) -> Tensor:
         """RETURNS (Tensor): (batch, length) int64, 1 = a real token of the entity."""

@@ -1,0 +1,175 @@
+"""The setting ``reranker``: round trips, processes, calibration, errors."""
+
+import json
+import logging
+import pickle
+import subprocess
+import sys
+
+import pytest
+import spacy
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.rankers.cross_encoder import CrossEncoder
+from spacy_pel.types import Entity
+
+from .conftest import NAME, TEXTS, links
+from .test_processes import METHODS, SCRIPT
+from .test_serialization import FITTED, dev_set
+
+CROSS = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:layers=1,width=16", "length": 48}
+RANKER = {
+    **CROSS,
+    "top_k": 3,
+    "backend": {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"},
+}
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    import torch
+
+    made = CrossEncoder(name="random:layers=1,width=16,seed=3", length=48)
+    made.initialize()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        torch.nn.init.normal_(made.tower.head.weight)
+    made.changed()
+    return made
+
+
+@pytest.fixture(scope="module")
+def ranker_path(tmp_path_factory, ranker):
+    path = tmp_path_factory.mktemp("ranker") / "model"
+    ranker.to_disk(path)
+    return path
+
+
+@pytest.fixture
+def with_ranker(make_nlp, kb_path, ranker_path):
+    """A pipeline whose ranker has the weights of the folder."""
+
+    def make(**settings):
+        nlp = make_nlp(**{"reranker": RANKER, **FITTED, **settings})
+        nlp.get_pipe(NAME).initialize(
+            lambda: [],
+            kb_loader=lambda: KnowledgeBase.from_disk(kb_path),
+            reranker_loader=spacy.registry.misc.get("spacy-pel.RankerFromDisk.v1")(ranker_path),
+        )
+        return nlp
+
+    return make
+
+
+@pytest.fixture
+def trained(with_ranker):
+    nlp = with_ranker()
+    nlp.get_pipe(NAME).calibrate(nlp, dev_set())
+    assert nlp.get_pipe(NAME).reranker.weights != (1.0, 1.0)
+    return nlp
+
+
+def found(nlp):
+    return [links(doc) for doc in nlp.pipe(TEXTS)]
+
+
+def test_the_ranker_orders_the_best_candidates(make_nlp, with_ranker):
+    plain = make_nlp(**FITTED)
+    ranked = with_ranker(reranker={**RANKER, "mix": 0.0})
+    ids = [
+        [[key for key, _ in ent._.pel_candidates] for doc in nlp.pipe(TEXTS) for ent in doc.ents]
+        for nlp in (plain, ranked)
+    ]
+    assert ids[0] != ids[1]
+    for before, after in zip(*ids, strict=True):
+        assert sorted(before[:3]) == sorted(after[:3]) and before[3:] == after[3:]
+        assert len(set(after)) == len(after)
+    for doc in ranked.pipe(TEXTS):
+        for ent in doc.ents:
+            scores = [score for _, score in ent._.pel_candidates]
+            assert scores == sorted(scores, reverse=True)
+
+
+def test_an_untrained_ranker_changes_nothing(make_nlp):
+    plain, ranked = make_nlp(**FITTED), make_nlp(**FITTED, reranker=RANKER)
+    assert found(plain) == found(ranked)
+
+
+def test_disk(trained, make_nlp, tmp_path):
+    expected = found(trained)
+    trained.to_disk(tmp_path / "pipeline")
+    names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
+    assert names == ["cfg.json", "encoder", "index", "kb", "reranker"]
+    assert found(spacy.load(tmp_path / "pipeline")) == expected
+    other = make_nlp(**FITTED, reranker={**RANKER, "name": "random:layers=2,width=8"})
+    assert found(other.from_disk(tmp_path / "pipeline")) == expected
+
+
+def test_bytes_and_pickle(trained, make_nlp):
+    expected = found(trained)
+    other = make_nlp(**FITTED, reranker={**RANKER, "name": "random:layers=2,width=8"})
+    assert found(other.from_bytes(trained.to_bytes())) == expected
+    assert found(pickle.loads(pickle.dumps(trained))) == expected
+
+
+def test_exclude(trained, make_nlp, tmp_path):
+    trained.get_pipe(NAME).to_disk(tmp_path / "linker", exclude=["reranker"])
+    assert not (tmp_path / "linker" / "reranker").exists()
+    other = make_nlp(**FITTED, reranker=RANKER).get_pipe(NAME)
+    other.from_disk(tmp_path / "linker", exclude=["reranker"])
+    assert other.reranker.ranker.fingerprint != trained.get_pipe(NAME).reranker.ranker.fingerprint
+
+
+def test_two_processes(trained, tmp_path):
+    trained.to_disk(tmp_path / "pipeline")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf8")
+    arguments = [str(script), str(tmp_path / "pipeline"), json.dumps(TEXTS), METHODS[0]]
+    result = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    by_method = json.loads(result.stdout)
+    assert by_method[METHODS[0]] == by_method["alone"]
+
+
+def test_the_config_names_the_loader(kb_path, ranker, ranker_path):
+    nlp = spacy.blank("en")
+    linker = nlp.add_pipe(
+        NAME, config={"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}, "reranker": RANKER}
+    )
+    nlp.config["initialize"]["components"][NAME] = {
+        "kb_loader": {"@misc": "spacy-pel.KBFromDisk.v1", "path": str(kb_path)},
+        "reranker_loader": {"@misc": "spacy-pel.RankerFromDisk.v1", "path": str(ranker_path)},
+    }
+    nlp.initialize()
+    assert linker.reranker.ranker.fingerprint == ranker.fingerprint
+    assert "CrossEncoder" in nlp.config.to_str()
+
+
+def test_a_reranker_taken_away_takes_nil_model_and_threshold_along(trained, make_nlp, tmp_path, caplog):
+    trained.to_disk(tmp_path / "pipeline")
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        nlp = spacy.load(tmp_path / "pipeline", config={f"components.{NAME}.reranker": None})
+    assert "PEL-W503" in caplog.text
+    linker = nlp.get_pipe(NAME).linker
+    assert linker.reranker is None and linker.nil_threshold is None and not linker.nil_model.state()
+    assert linker.combiner.state() == trained.get_pipe(NAME).linker.combiner.state()
+
+
+def test_an_added_entity_can_be_ranked(trained):
+    trained.get_pipe(NAME).add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
+    doc = trained("cold")
+    assert "N1" in [key for key, _ in doc.ents[0]._.pel_candidates]
+
+
+def test_errors(make_nlp, kb_path):
+    with pytest.raises(PelError, match="PEL-E503"):
+        make_nlp(reranker="spacy-pel.CrossEncoder.v1")
+    linker = make_nlp().get_pipe(NAME)
+    with pytest.raises(PelError, match="PEL-E509"):
+        linker.initialize(lambda: [], reranker_loader=lambda ranker: ranker)
+    linker = make_nlp(reranker=RANKER).get_pipe(NAME)
+    with pytest.raises(PelError, match="PEL-E430"):
+        linker.initialize(lambda: [], reranker_loader=lambda ranker: ranker.from_disk(kb_path))
