@@ -7,8 +7,9 @@ import typer
 
 from ..errors import Errors, PelError
 from ..types import Document
+from ..util.config import describe_config_error, load_config
 from ._app import CONFIG_CONTEXT, pel_cli
-from ._config import describe_config_error, load_config, parse_overrides
+from ._config import parse_overrides
 from ._output import JSON, emit, key_values
 
 

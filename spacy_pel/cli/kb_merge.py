@@ -6,8 +6,9 @@ from typing import Annotated, Any, Dict, List, Optional
 import typer
 
 from ..errors import Errors, PelError
+from ..util.config import load_config
 from ._app import CONFIG_CONTEXT, kb_cli
-from ._config import load_config, parse_overrides
+from ._config import parse_overrides
 from ._output import JSON, emit
 
 

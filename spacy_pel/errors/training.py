@@ -84,3 +84,20 @@ class TrainingErrors:
         "[PEL-E326] Expected whole files of tokenised examples at {path}, but: {came}. Delete that folder; it is "
         "made anew."
     )
+    E390 = (
+        "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
+        "{came}. Mend the config; configs/ranker_sapbert.cfg shows every key."
+    )
+    E391 = (
+        "[PEL-E391] Expected the documents that the pipeline's index was built with, since their mentions are to be "
+        "left out of it in turn, but the index has {what} and these documents give {came}, or others. Name the corpora "
+        "in paths.mentions, or set ranker.candidates.folds = 0 if the index never saw the training documents."
+    )
+    E392 = (
+        "[PEL-E392] Expected mentions in {what} whose entities are in the pipeline's KB, but there is none. Check that "
+        "corpus and KB use the same ids."
+    )
+    E393 = (
+        "[PEL-E393] Expected ranker.training.dev.metric to be accuracy or accuracy_mixed, and "
+        "ranker.model.top_k at least ranker.candidates.n = {n}, but it is {top_k}. Set top_k to {n}."
+    )

@@ -1,5 +1,6 @@
 """Negative samplers: which other entities a mention is pushed away from."""
 
-from .draw import Draw, NegativeSampler
+from .draw import Draw, DrawRequest, NegativeSampler
+from .mined import MinedTable
 
-__all__ = ["Draw", "NegativeSampler"]
+__all__ = ["Draw", "DrawRequest", "MinedTable", "NegativeSampler"]

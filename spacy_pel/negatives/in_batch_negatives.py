@@ -1,12 +1,9 @@
 """The other mentions' entities as negatives: nothing more to encode."""
 
-from typing import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
 from ..registry import registry
-from .draw import Draw
+from .draw import Draw, DrawRequest
 
 
 @registry.pel_negatives("spacy-pel.InBatchNegatives.v1")
@@ -20,6 +17,8 @@ class InBatchNegatives:
     sets their number.
     """
 
-    def sample(self, gold: Sequence[NDArray[np.int64]], n_rows: int, rng: np.random.Generator) -> Draw:
+    mined_depth = 0
+
+    def sample(self, request: DrawRequest) -> Draw:
         """RETURNS (Draw): no further entities; the batch's own positives count."""
-        return Draw(np.zeros(0, dtype=np.int64), np.zeros((len(gold), 0), dtype=bool), in_batch=True)
+        return Draw(np.zeros(0, dtype=np.int64), np.zeros((len(request), 0), dtype=bool), in_batch=True)

@@ -1,13 +1,8 @@
 """Negatives drawn uniformly from the whole knowledge base."""
 
-from typing import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import Errors, PelError
 from ..registry import registry
-from .draw import Draw, not_gold
+from .draw import Draw, DrawRequest, not_gold, own_columns
 
 
 @registry.pel_negatives("spacy-pel.RandomNegatives.v1")
@@ -27,6 +22,8 @@ class RandomNegatives:
     in_batch (bool): the other mentions' positives are negatives too.
     """
 
+    mined_depth = 0
+
     def __init__(self, *, n_negatives: int = 64, shared: bool = False, in_batch: bool = False):
         if n_negatives < 1:
             raise PelError(Errors.E301.format(name="n_negatives", least=1, value=n_negatives))
@@ -34,18 +31,16 @@ class RandomNegatives:
         self.shared = shared
         self.in_batch = in_batch
 
-    def sample(self, gold: Sequence[NDArray[np.int64]], n_rows: int, rng: np.random.Generator) -> Draw:
+    def sample(self, request: DrawRequest) -> Draw:
         """Draw for a batch. In a knowledge base with fewer entities than asked for, entities
         repeat in the draw of a mention.
 
-        gold (Sequence[NDArray]): rows of each mention's gold entities.
-        n_rows (int): rows of the knowledge base.
-        rng (Generator): decides the draw.
+        request (DrawRequest): the batch.
         RETURNS (Draw): n_negatives entities, or n_negatives for each mention.
         """
-        rows = rng.integers(n_rows, size=self.n_negatives * (1 if self.shared else len(gold)))
-        mask = not_gold(rows, gold)
+        n_draws = 1 if self.shared else len(request)
+        rows = request.rng.integers(request.n_rows, size=self.n_negatives * n_draws)
+        mask = not_gold(rows, request.gold)
         if not self.shared:
-            owner = np.repeat(np.arange(len(gold)), self.n_negatives)
-            mask &= owner[None, :] == np.arange(len(gold))[:, None]
+            mask &= own_columns(len(request), self.n_negatives)
         return Draw(rows, mask, in_batch=self.in_batch)

@@ -7,6 +7,8 @@ from typing import Iterator, List, Sequence, Tuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from ..util.ragged import offsets_of, take_pieces
+
 TokenIds = NDArray[np.int32]
 
 
@@ -49,6 +51,11 @@ class RaggedTokens:
         offsets = [part.offsets[:-1] + start for part, start in zip(parts, starts, strict=False)]
         ids = [part.ids for part in parts] or [np.zeros(0, dtype=np.int32)]
         return cls(np.concatenate(ids), np.concatenate([*offsets, starts[-1:]]).astype(np.int64))
+
+    def take(self, rows: NDArray[np.int64]) -> "RaggedTokens":
+        """RETURNS (RaggedTokens): these sequences, in this order, in memory."""
+        lengths = self.lengths[rows]
+        return RaggedTokens(take_pieces(self.ids, self.offsets, rows), offsets_of(lengths))
 
     def padded(
         self, rows: Union[Sequence[int], NDArray[np.int64]], pad_id: int

@@ -6,9 +6,9 @@ from typing import List
 import numpy as np
 from numpy.typing import NDArray
 
-from ..negatives import NegativeSampler
+from ..negatives import DrawRequest, MinedTable, NegativeSampler
 from ..text import RaggedTokens
-from .examples import ExampleStore
+from .example_store import ExampleStore
 from .settings import ViewSettings
 
 _POOL = 50  # batches whose examples are sorted by length together
@@ -53,6 +53,8 @@ class BatchPlanner:
     views (ViewSettings): shares of positive texts and of alias examples.
     negatives (NegativeSampler): draws further entities.
     pad_id (int): the tokenizer's padding id.
+
+    ``mined`` is what the sampler is told of the nearest entities; who mines sets it.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class BatchPlanner:
         self.batch_size = batch_size
         self.pad_id = pad_id
         self.seed = seed
+        self.mined = MinedTable.empty()
 
     @property
     def batches_per_epoch(self) -> int:
@@ -112,16 +115,13 @@ class BatchPlanner:
         entity = np.empty(len(examples), dtype=np.int64)
         entity[is_mention] = store.mention_entity[examples[is_mention]]
         entity[~is_mention] = store.name_entity[examples[~is_mention] - n_mentions]
-        gold = [
-            store.mention_gold[example] if example < n_mentions else entity[i : i + 1]
-            for i, example in enumerate(examples)
-        ]
+        gold = store.gold(examples)
         places = np.arange(len(examples))
         anchors = [
             self._side("mention", store.mentions, examples, places, is_mention),
             self._side("mention", store.bare_names, examples - n_mentions, places, ~is_mention),
         ]
-        draw = self.negatives.sample(gold, store.n_entities, rng)
+        draw = self.negatives.sample(DrawRequest(examples, gold, store.n_entities, rng, self.mined))
         in_batch = np.stack([~np.isin(entity, ids) for ids in gold]) & draw.in_batch
         entities = self._positives(examples, entity, rng)
         extra = len(examples) + np.arange(len(draw.rows))

@@ -20,6 +20,7 @@ class Progress:
     step: updates done.
     epoch, batch: the next batch to train on.
     best, stale: best metric so far; evaluations since.
+    mined: how often negatives were mined.
     scaler: state of the loss scaler (mixed_precision = "fp16" only).
     fingerprint: of the config and data; another run's checkpoint is refused.
     """
@@ -30,6 +31,7 @@ class Progress:
     batch: int = 0
     best: Optional[float] = None
     stale: int = 0
+    mined: int = 0
     scaler: Dict[str, Any] = field(default_factory=dict)
 
 
@@ -42,10 +44,9 @@ def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress)
         write_json(part / "progress.json", asdict(state))
 
 
-def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str) -> Progress:
-    """Fill weights and optimiser from a folder.
+def read_progress(path: Path, fingerprint: str) -> Progress:
+    """RETURNS (Progress): where to go on.
 
-    RETURNS (Progress): where to go on.
     RAISES (PelError): if the checkpoint is damaged or belongs to another config or other data.
     """
     try:
@@ -56,6 +57,16 @@ def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str
         ) from err
     if state.fingerprint != fingerprint:
         raise PelError(Errors.E312.format(path=path))
+    return state
+
+
+def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str) -> Progress:
+    """Fill weights and optimiser from a folder.
+
+    RETURNS (Progress): where to go on.
+    RAISES (PelError): as ``read_progress``.
+    """
+    state = read_progress(path, fingerprint)
     try:
         weights = load_file(str(path / "objective.safetensors"))
         moments = load_file(str(path / "optimizer.safetensors"))

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional
 
 import numpy as np
 import torch
@@ -14,14 +14,18 @@ from ..encoders.bi_encoder import BiEncoder
 from ..errors import Errors, PelError
 from ..indexes.checks import check_metric
 from ..kb import KnowledgeBase
-from ..util import fingerprint, logger
+from ..util import logger
 from .batches import BatchPlanner, PairBatch
-from .checkpoint import Progress, load_checkpoint, save_checkpoint
+from .checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 from .dev import DevRetrieval
-from .examples import build_examples
+from .example_cache import cached_examples
 from .metrics_log import MetricsLog
+from .mined_file import read_mined
+from .mining import Mining
 from .objective import Objective
 from .optimizer import make_optimizer, set_learn_rate
+from .run_fingerprint import run_fingerprint
+from .schedule import Schedule
 from .settings import RunSettings
 from .step_log import StepLog
 
@@ -31,7 +35,7 @@ class Trainer:
     seed gives the same model, killed and resumed or not (on the same machine and threads).
 
     settings (RunSettings): from ``read_settings``.
-    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint.
+    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, cache and mining.
     gpu_id (int): -1 = CPU.
     """
 
@@ -65,14 +69,21 @@ class Trainer:
         checkpoint = self.output / "checkpoint"
         if not resume and (checkpoint.exists() or (self.output / "model-last").exists()):
             raise PelError(Errors.E314.format(path=self.output))
-        encoder, planner, dev = self._prepare()
+        kb = KnowledgeBase.from_disk(self.settings.paths.required("kb"))
+        dev_corpus = read_corpus(self.settings.paths.required("dev"))
+        dev = DevRetrieval(kb, dev_corpus, self.training.dev, self.settings.seed)
+        encoder = self._encoder()
+        state = Progress(fingerprint=run_fingerprint(self.settings, kb))
+        if resume and checkpoint.exists():
+            read_progress(checkpoint, state.fingerprint)  # another run's is refused before any work
+        planner = self._planner(kb, encoder)
+        mining = self._mining(kb, planner)
         pel = self.settings.pel
         objective = Objective(
             encoder.towers, pel.loss, similarity=encoder.similarity, regularizer=pel.regularizer
         )
         optimizer: Any = make_optimizer(objective, self.training.optimizer)
         objective, optimizer = self.accelerator.prepare(objective, optimizer)
-        state = Progress(fingerprint=self._fingerprint(encoder))
         if resume and checkpoint.exists():
             unwrapped = self.accelerator.unwrap_model(objective)
             state = load_checkpoint(checkpoint, unwrapped, optimizer, state.fingerprint)
@@ -84,29 +95,24 @@ class Trainer:
         steps = None
         if self.accelerator.is_main_process:
             steps = StepLog(self.output / "steps.jsonl", resume_at=state.step)
-        best = self._train(encoder, planner, dev, objective, optimizer, state, log, steps)
+        best = self._train(encoder, planner, dev, mining, objective, optimizer, state, log, steps)
         if self.accelerator.is_main_process:
             encoder.to_disk(self.output / "model-last")
         return best
 
-    def _prepare(self) -> Tuple[BiEncoder, BatchPlanner, DevRetrieval]:
-        paths, pel = self.settings.paths, self.settings.pel
-        kb = KnowledgeBase.from_disk(paths.required("kb"))
-        dev = DevRetrieval(kb, read_corpus(paths.required("dev")), self.training.dev, self.settings.seed)
-        encoder = pel.encoder
+    def _encoder(self) -> BiEncoder:
+        encoder = self.settings.pel.encoder
         check_metric(encoder)  # the dev figures come from an index
         # added word vectors are drawn when the weights are loaded
         torch.manual_seed(self.settings.seed)
         encoder.initialize()
-        with_names = pel.positives.name > 0 or pel.positives.alias_share > 0
-        store = build_examples(
-            kb,
-            read_corpus(paths.required("train")),
-            encoder,
-            limit=self.training.limit,
-            with_names=with_names,
-            show_progress=self.show_progress,
-        )
+        return encoder
+
+    def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
+        paths, pel = self.settings.paths, self.settings.pel
+        cache = paths.cache or self.output / "cache"
+        with self.accelerator.main_process_first():  # the others find its files
+            store = cached_examples(self.settings, kb, encoder, cache, show_progress=self.show_progress)
         planner = BatchPlanner(
             store,
             views=pel.positives,
@@ -122,26 +128,23 @@ class Trainer:
             store.n_entities,
             planner.batches_per_epoch,
         )
-        return encoder, planner, dev
+        world = self.accelerator.num_processes
+        if planner.batches_per_epoch < world:
+            raise PelError(Errors.E318.format(world=world, came=planner.batches_per_epoch))
+        return planner
 
-    def _fingerprint(self, encoder: BiEncoder) -> str:
-        """Of everything that decides the training: settings, first weights and data."""
-        pel = self.settings.pel
-        training = self.training.model_dump(exclude={"eval_frequency", "patience", "max_epochs", "max_steps"})
-        parts = [
-            type(part).__name__ + repr(sorted(_plain(part).items()))
-            for part in (pel.loss, pel.negatives, pel.regularizer)
-            if part is not None
-        ]
-        meta = KnowledgeBase.from_disk(self.settings.paths.required("kb")).fingerprint
-        return fingerprint(
-            self.settings.seed,
-            training,
-            pel.positives.model_dump(),
-            *parts,
-            encoder.fingerprint,
-            meta,
-            self.settings.paths.required("train"),
+    def _mining(self, kb: KnowledgeBase, planner: BatchPlanner) -> Mining:
+        path, table = self.settings.paths.negatives, None
+        if path is not None and planner.negatives.mined_depth:
+            table = read_mined(path, kb, planner.store)
+        accumulate, world = self.training.accumulate_gradient, self.accelerator.num_processes
+        return Mining(
+            Schedule(planner, self.training.mining, accumulate, world),
+            self.output / "mining",
+            table=table,
+            is_main=self.accelerator.is_main_process,
+            wait=self.accelerator.wait_for_everyone,
+            show_progress=self.show_progress,
         )
 
     def _total_steps(self, planner: BatchPlanner) -> int:
@@ -167,6 +170,7 @@ class Trainer:
         encoder: BiEncoder,
         planner: BatchPlanner,
         dev: DevRetrieval,
+        mining: Mining,
         objective: Any,
         optimizer: Any,
         state: Progress,
@@ -178,6 +182,7 @@ class Trainer:
         best: Dict[str, Any] = log.best(self.training.dev.metric)
         started, first, window = time.perf_counter(), state.step, log.window(total, show=self.show_progress)
         while state.step < total and not self._out_of_patience(state):
+            mining.before_update(encoder, state, total)
             figures = self._update(objective, optimizer, batches, state.step, total)
             state.step += 1
             rate = (state.step - first) * planner.batch_size / (time.perf_counter() - started)
@@ -197,6 +202,7 @@ class Trainer:
                         state.scaler = self.accelerator.scaler.state_dict()
                     unwrapped = self.accelerator.unwrap_model(objective)
                     save_checkpoint(self.output / "checkpoint", unwrapped, optimizer, state)
+                    mining.after_checkpoint(state)
         window.close()
         return best
 
@@ -246,17 +252,6 @@ def _use_gpu(gpu_id: int) -> None:
         came = f"torch sees {torch.cuda.device_count()} CUDA devices"
         raise PelError(Errors.E316.format(gpu_id=gpu_id, came=came))
     torch.cuda.set_device(gpu_id)
-
-
-def _plain(part: Any) -> Dict[str, Any]:
-    """A part's settings: its public attributes of plain types. One that came later does not count
-    while it has the value that all trainings before it had."""
-    later = {"offset": 0.0}
-    return {
-        key: value
-        for key, value in vars(part).items()
-        if isinstance(value, (int, float, str)) and key[0] != "_" and later.get(key) != value
-    }
 
 
 def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> Dict[str, Any]:

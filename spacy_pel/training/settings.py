@@ -5,7 +5,6 @@ from typing import Any, Dict, List, Literal, Optional
 
 from catalogue import RegistryError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from spacy.util import load_config
 from spacy.util import registry as spacy_registry
 from thinc.api import Config, ConfigValidationError
 from torch import nn
@@ -13,7 +12,9 @@ from torch import nn
 from ..encoders.bi_encoder import BiEncoder
 from ..errors import Errors, PelError
 from ..negatives import NegativeSampler
+from ..negatives.search import IndexKind
 from ..regularizers import Regularizer
+from ..util.config import load_config
 
 
 class _Strict(BaseModel):
@@ -26,6 +27,8 @@ class PathSettings(_Strict):
     kb: Optional[Path] = Field(default=None, title="Knowledge base folder")
     train: Optional[Path] = Field(default=None, title="Training corpus (JSON lines)")
     dev: Optional[Path] = Field(default=None, title="Development corpus (JSON lines)")
+    negatives: Optional[Path] = Field(default=None, title="Hard negatives from 'spacy-pel mine'")
+    cache: Optional[Path] = Field(default=None, title="Folder of tokenised examples; default: OUTPUT/cache")
 
     def required(self, name: str) -> Path:
         """RETURNS (Path): the path of this name. RAISES (PelError): if it is not set."""
@@ -70,6 +73,25 @@ class DevSettings(_Strict):
     metric: str = Field(default="recall@1", title="What the best model is best at")
 
 
+class MiningSettings(_Strict):
+    """``[pel.training.mining]``: when and how hard negatives are mined, for samplers that ask for them.
+
+    The first mining comes before step 0. ``every_steps`` wins over ``every_epochs``; both 0 = never again.
+    """
+
+    every_epochs: int = Field(default=1, ge=0, title="Epochs between two minings")
+    every_steps: int = Field(default=0, ge=0, title="Steps between two minings; 0 = by epochs")
+    depth: int = Field(
+        default=0, ge=0, title="Entities kept for each mention; 0 = as many as the sampler asks"
+    )
+    index: IndexKind = Field(
+        default="flat", title="flat = exact; ivf = approximate, for millions of entities"
+    )
+    share: float = Field(
+        default=1.0, gt=0, le=1, title="Share of the knowledge base embedded anew at a time, in turn"
+    )
+
+
 class TrainingSettings(_Strict):
     """``[pel.training]``"""
 
@@ -85,6 +107,7 @@ class TrainingSettings(_Strict):
     limit: int = Field(default=0, ge=0, title="Use only so many training mentions; 0 = all")
     optimizer: OptimizerSettings = OptimizerSettings()
     dev: DevSettings = DevSettings()
+    mining: MiningSettings = MiningSettings()
 
 
 class PelSettings(_Strict):
@@ -114,25 +137,7 @@ def read_settings(path: Path, overrides: Optional[Dict[str, Any]] = None) -> Run
     RETURNS (RunSettings): with the parts built.
     RAISES (PelError): names every unknown or ill-typed key.
     """
-    return resolve_settings(read_config(path, overrides), path)
-
-
-def read_config(path: Path, overrides: Optional[Dict[str, Any]] = None) -> Config:
-    """Read a config without building its parts.
-
-    RETURNS (Config): interpolated, as JSON-like values.
-    RAISES (PelError): if the file is missing or is not in the config format.
-    """
-    if not Path(path).is_file():
-        raise PelError(
-            Errors.E002.format(
-                expected="a config", path=path, came="there is no file", todo="Check the path."
-            )
-        )
-    try:
-        return load_config(path, overrides=overrides or {}, interpolate=True)
-    except (ValueError, ConfigValidationError) as err:
-        raise PelError(Errors.E310.format(path=path, came=_one_line(err))) from err
+    return resolve_settings(load_config(path, overrides or {}), path)
 
 
 def resolve_settings(config: Config, path: Path) -> RunSettings:

@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
 from spacy_pel.cli._app import PelGroup
-from spacy_pel.cli._config import load_config, parse_overrides
+from spacy_pel.cli._config import parse_overrides
 from spacy_pel.errors import PelError
+from spacy_pel.util.config import load_config
 
 from .conftest import run
 

@@ -8,6 +8,7 @@ import pytest
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.negatives import DrawRequest
 from spacy_pel.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.negatives.random_negatives import RandomNegatives
 from spacy_pel.text import EntityCard, MarkedContext
@@ -115,7 +116,8 @@ def test_like_lengths_share_a_batch(store):
 def test_gold_is_never_a_negative(store, negatives):
     cards = rows_of(store.cards)
     planner = make_planner(store, negatives=negatives, alias_share=0.3)
-    n_mentions, in_batch = len(store.mentions), NEGATIVES[negatives].sample([], 5, np.random.default_rng())
+    request = DrawRequest(np.arange(0), [], 5, np.random.default_rng())
+    n_mentions, in_batch = len(store.mentions), NEGATIVES[negatives].sample(request)
     pushed = several = 0
     for step, examples in enumerate(planner.plan(0)):
         batch = planner.build(examples, step)

@@ -1,0 +1,59 @@
+"""The nearest wrong entities under the present model."""
+
+from typing import Optional
+
+from ..errors import Errors, PelError
+from ..registry import registry
+from .draw import Draw, DrawRequest, as_sets, not_gold, own_columns
+from .pick import hard_each, hard_together
+
+
+@registry.pel_negatives("spacy-pel.HardNegatives.v1")
+def make_hard_negatives(
+    n_negatives: int = 64, depth: Optional[int] = None, shared: bool = False, in_batch: bool = False
+) -> "HardNegatives":
+    """Build a HardNegatives; the settings are the class's."""
+    return HardNegatives(n_negatives=n_negatives, depth=depth, shared=shared, in_batch=in_batch)
+
+
+class HardNegatives:
+    """The entities whose cards are nearest to a mention, the gold excluded (Wiatrak et al. 2022,
+    section 3). The trainer mines them over the whole knowledge base, on the schedule of
+    ``[pel.training.mining]``; where a mention has fewer, random ones fill up.
+
+    n_negatives (int): for each mention; 32 or 64 in the paper.
+    depth (Optional[int]): they are drawn from so many nearest ones; None = the n nearest themselves.
+        A larger depth changes the draw from batch to batch and meets fewer unlabelled synonyms.
+    shared (bool): one draw serves the whole batch: each mention gives some of its nearest in turn.
+    in_batch (bool): the other mentions' positives are negatives too.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_negatives: int = 64,
+        depth: Optional[int] = None,
+        shared: bool = False,
+        in_batch: bool = False,
+    ):
+        if n_negatives < 1:
+            raise PelError(Errors.E301.format(name="n_negatives", least=1, value=n_negatives))
+        if depth is not None and depth < 1:
+            raise PelError(Errors.E301.format(name="depth", least=1, value=depth))
+        self.n_negatives = n_negatives
+        self.depth = depth
+        self.shared = shared
+        self.in_batch = in_batch
+
+    @property
+    def mined_depth(self) -> int:
+        return self.depth or self.n_negatives
+
+    def sample(self, request: DrawRequest) -> Draw:
+        """RETURNS (Draw): distinct entities: at most n_negatives, or n_negatives for each mention."""
+        if self.shared:
+            rows = hard_together(request, self.n_negatives, self.mined_depth)
+            return as_sets(Draw(rows, not_gold(rows, request.gold), self.in_batch))
+        rows = hard_each(request, self.n_negatives, self.mined_depth).ravel()
+        mask = not_gold(rows, request.gold) & own_columns(len(request), self.n_negatives)
+        return as_sets(Draw(rows, mask, self.in_batch))
