@@ -28,6 +28,7 @@ LAYERS = [
     ("reports",),
     ("evaluation",),
     ("training",),
+    ("study",),
     ("pipeline",),
     ("cli",),
 ]

@@ -15,6 +15,7 @@ from . import (
     kb_show,
     link,
     recode,
+    study,
     train,
 )
 from ._app import main, pel_cli
@@ -38,5 +39,6 @@ __all__ = [
     "main",
     "pel_cli",
     "recode",
+    "study",
     "train",
 ]

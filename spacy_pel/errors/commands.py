@@ -73,6 +73,14 @@ class CommandErrors:
         "[PEL-E671] Expected gold ids of the KB {kb} in {path}, but it knows none of them. Use the KB that the "
         "corpus was annotated with."
     )
+    E690 = (
+        "[PEL-E690] The study {path} cannot be used: {came}. See configs/study.cfg for an example of its "
+        "[study] section."
+    )
+    E691 = (
+        "[PEL-E691] Expected in {path} a run of this study, but it was made with other settings. Choose another "
+        "--output, or delete that folder."
+    )
     E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
 
 

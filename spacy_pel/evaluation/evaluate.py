@@ -1,18 +1,17 @@
 """Evaluate a linker or a pipeline on a corpus; writes metrics.json, predictions.jsonl and plots."""
 
-import json
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Union
+from typing import Any, Callable, Dict, Iterable, Optional, Union
 
 from ..errors import Errors, PelError
 from ..linking import Linker
 from ..types import Document
-from ..util import atomic_path, progress, write_json
+from ..util import progress, write_json
 from .metrics import RECALL_AT, compute_metrics
 from .outcomes import Outcomes
 from .plots import plot_nil, plot_recall, plot_reliability
 from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold
-from .prediction import Prediction
+from .run_folder import recorded
 from .seen import seen_in_index
 from .spans import SpanCounts
 
@@ -56,7 +55,7 @@ def evaluate(
             is_seen=is_seen or seen_in_index(linker.kb, linker.index),
             tally=tally,
         )
-        outcomes = Outcomes.of(_recorded(predictions, output))
+        outcomes = Outcomes.of(recorded(predictions, output))
     finally:
         linker.top_k, linker.row_k = kept
     facts = {"end_to_end": False, "top_k": top_k, "corpus_fingerprint": corpus_fingerprint}
@@ -94,19 +93,9 @@ def evaluate_end_to_end(
         tally=tally,
         counts=counts,
     )
-    outcomes = Outcomes.of(_recorded(predictions, output))
+    outcomes = Outcomes.of(recorded(predictions, output))
     facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}
     return _finish(linker, outcomes, tally, {**counts.scores(), **facts}, linker.top_k, seed, output)
-
-
-def _recorded(predictions: Iterable[Prediction], output: Optional[Union[str, Path]]) -> Iterator[Prediction]:
-    if output is None:
-        yield from predictions
-        return
-    with atomic_path(Path(output) / "predictions.jsonl") as part, part.open("w", encoding="utf8") as file:
-        for prediction in predictions:
-            file.write(json.dumps(prediction.to_json(), ensure_ascii=False) + "\n")
-            yield prediction
 
 
 def _finish(

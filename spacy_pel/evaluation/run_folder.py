@@ -1,10 +1,11 @@
-"""What ``evaluate`` wrote, read again."""
+"""The folder of an evaluation: written, and read again."""
 
+import json
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ..errors import Errors, PelError
-from ..util import read_json, read_jsonl
+from ..util import atomic_path, read_json, read_jsonl
 from .outcomes import Outcomes
 from .prediction import Prediction
 
@@ -59,6 +60,20 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
     if not mentions:
         raise PelError(Errors.E681.format(path=path / "predictions.jsonl", came="an empty file"))
     return Run(path, metrics, outcomes, mentions, gold)
+
+
+def recorded(predictions: Iterable[Prediction], output: Optional[Union[str, Path]]) -> Iterator[Prediction]:
+    """Write predictions to a folder's predictions.jsonl as they come by; None = write nothing.
+
+    YIELDS (Prediction): the same ones.
+    """
+    if output is None:
+        yield from predictions
+        return
+    with atomic_path(Path(output) / "predictions.jsonl") as part, part.open("w", encoding="utf8") as file:
+        for prediction in predictions:
+            file.write(json.dumps(prediction.to_json(), ensure_ascii=False) + "\n")
+            yield prediction
 
 
 def read_predictions(path: Path) -> Iterator[Prediction]:

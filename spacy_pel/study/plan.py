@@ -1,0 +1,140 @@
+"""From a config with a [study] section to the list of its trainings."""
+
+import copy
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..errors import Errors, PelError
+from ..util import fingerprint
+from ..util.config import load_config
+
+Tree = Dict[str, Any]
+
+
+class ExtraRun(BaseModel):
+    """``[study.extra.NAME]``: a training outside the matrix."""
+
+    model_config = ConfigDict(extra="forbid")
+    like: Dict[str, str] = Field(title="Factor -> level that it starts from")
+    label: str = Field(title="What tables and plots call it")
+    pel: Tree = Field(default={}, title="What is different, as in [pel]")
+
+
+class StudySettings(BaseModel):
+    """``[study]``"""
+
+    model_config = ConfigDict(extra="forbid")
+    test: Path = Field(title="Test corpus (JSON lines)")
+    kb: Optional[Path] = Field(default=None, title="Knowledge base of the evaluation; default: paths.kb")
+    kinds: List[str] = Field(default=["card"], title="Rows of the index of the evaluation")
+    top_k: int = Field(default=64, ge=1, title="Candidates of a mention")
+    seeds: List[int] = Field(default=[0], min_length=1, title="Each training is repeated with these")
+    n_dev: int = Field(default=0, ge=0, title="Documents of dev for the NIL threshold; 0 = all")
+    n_test: int = Field(default=0, ge=0, title="Documents of test; 0 = all")
+    factors: Dict[str, Dict[str, Tree]] = Field(
+        title="Factor -> level -> what it changes in [pel]; every combination is trained"
+    )
+    extra: Dict[str, ExtraRun] = Field(default={}, title="Trainings outside the matrix")
+
+
+@dataclass
+class StudyRun:
+    """One training.
+
+    name: its folder.
+    label: what tables and plots call it, the same for all seeds.
+    levels: factor -> level; empty for an extra run.
+    seed: of everything.
+    config: a whole training config.
+    """
+
+    name: str
+    label: str
+    levels: Dict[str, str]
+    seed: int
+    config: Tree
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with every setting."""
+        return fingerprint(repr(sorted(_flat(self.config).items())))
+
+
+def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySettings, List[StudyRun]]":
+    """Read a study config.
+
+    path (Path): a training config with a [study] section.
+    overrides (Optional[dict]): dotted names to values.
+    RETURNS (tuple): the settings, and the trainings: the matrix of all levels for each seed, then
+        the extra ones.
+    RAISES (PelError): if the section is missing or wrong.
+    """
+    config = load_config(path, overrides or {})
+    if "study" not in config:
+        raise PelError(Errors.E690.format(path=path, came="it has no [study] section"))
+    base: Tree = {name: copy.deepcopy(dict(section)) for name, section in config.items() if name != "study"}
+    try:
+        study = StudySettings(**config["study"])
+    except ValidationError as err:
+        problems = [f"study.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
+        raise PelError(Errors.E690.format(path=path, came="; ".join(problems))) from err
+    runs = [
+        _run(base, study, dict(zip(study.factors, levels, strict=True)), seed)
+        for levels in product(*study.factors.values())
+        for seed in study.seeds
+    ]
+    for name, extra in study.extra.items():
+        for factor in study.factors:
+            if extra.like.get(factor) not in study.factors[factor]:
+                came = f"study.extra.{name}.like names no level of '{factor}'"
+                raise PelError(Errors.E690.format(path=path, came=came))
+        runs += [_run(base, study, extra.like, seed, name=name, extra=extra) for seed in study.seeds]
+    return study, runs
+
+
+def _run(
+    base: Tree,
+    study: StudySettings,
+    levels: Dict[str, str],
+    seed: int,
+    *,
+    name: str = "",
+    extra: Optional[ExtraRun] = None,
+) -> StudyRun:
+    config = copy.deepcopy(base)
+    for factor, level in levels.items():
+        config["pel"] = merged(config["pel"], study.factors[factor][level])
+    if extra is not None:
+        config["pel"] = merged(config["pel"], extra.pel)
+    config.setdefault("system", {})["seed"] = seed
+    folder = name or "-".join(levels.values())
+    label = extra.label if extra else " ".join(levels.values())
+    return StudyRun(f"{folder}/seed{seed}", label, {} if extra else dict(levels), seed, config)
+
+
+def merged(tree: Tree, change: Tree) -> Tree:
+    """Lay one tree over another. A registered part ("@...") replaces what was there whole, since the
+    settings of one part mean nothing to another.
+
+    RETURNS (dict): a new tree.
+    """
+    result = copy.deepcopy(tree)
+    for key, value in change.items():
+        old = result.get(key)
+        if isinstance(value, dict) and isinstance(old, dict) and not any(k[0] == "@" for k in value):
+            result[key] = merged(old, value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def _flat(tree: Tree, prefix: str = "") -> Dict[str, str]:
+    flat: Dict[str, str] = {}
+    for key, value in tree.items():
+        nested = isinstance(value, dict)
+        flat.update(_flat(value, f"{prefix}{key}.") if nested else {f"{prefix}{key}": repr(value)})
+    return flat

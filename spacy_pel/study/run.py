@@ -1,0 +1,87 @@
+"""Trains and evaluates what a plan lists; what is done already is not done again."""
+
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any, Dict, List, Sequence
+
+from thinc.api import Config
+
+from ..data import read_corpus
+from ..encoders.bi_encoder import BiEncoder
+from ..errors import Errors, PelError
+from ..evaluation.retrieval import Retrieval, evaluate_retrieval, nil_threshold_of
+from ..evaluation.seen import seen_in_corpus
+from ..indexes import EntityIndex
+from ..indexes.faiss_flat import FaissFlat
+from ..kb import KnowledgeBase
+from ..training.loop import Trainer
+from ..training.settings import resolve_settings
+from ..types import Document
+from ..util import logger, read_json
+from .plan import StudyRun, StudySettings
+
+EVALUATION = "evaluation"  # folder of a run, in the form of ``evaluate``
+
+
+def run_study(
+    study: StudySettings, runs: Sequence[StudyRun], output: Path, *, config: Path, gpu_id: int = -1
+) -> List[Dict[str, Any]]:
+    """Train and evaluate all runs of a study; a killed study goes on where it was.
+
+    study (StudySettings): what is measured.
+    runs (Sequence[StudyRun]): from ``plan_study``.
+    output (Path): gets a folder for each run: the training's files, and "evaluation" with
+        metrics.json and predictions.jsonl of retrieval by the towers alone on the test corpus.
+    config (Path): named in errors.
+    gpu_id (int): -1 = CPU.
+    RETURNS (List[dict]): metrics.json of each run, with "label", "levels", "seed", "train_seconds".
+    RAISES (PelError): if the output holds a run with other settings.
+    """
+    results = []
+    for number, run in enumerate(runs, start=1):
+        folder = output / run.name
+        done = folder / EVALUATION / "metrics.json"
+        if done.is_file():
+            metrics = read_json(done)
+            if metrics.get("study_fingerprint") != run.fingerprint:
+                raise PelError(Errors.E691.format(path=folder))
+        else:
+            logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
+            metrics = _one(study, run, folder, output / "cache", config, gpu_id)
+        results.append(metrics)
+    return results
+
+
+def _one(
+    study: StudySettings, run: StudyRun, folder: Path, cache: Path, config: Path, gpu_id: int
+) -> Dict[str, Any]:
+    paths = {**run.config.get("paths", {}), "cache": str(cache)}  # all runs read the same texts
+    settings = resolve_settings(Config({**run.config, "paths": paths}), config)
+    started = time.perf_counter()
+    Trainer(settings, folder, gpu_id=gpu_id).run(resume=True)
+    seconds = time.perf_counter() - started
+    encoder = BiEncoder().from_disk(folder / "model-best")
+    if gpu_id >= 0:
+        encoder.towers.to(f"cuda:{gpu_id}")
+    kb = KnowledgeBase.from_disk(study.kb or settings.paths.required("kb"))
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=study.kinds, show_progress=True)
+    retrieval = Retrieval(kb, index, encoder, top_k=study.top_k)
+    dev = retrieval.predict(_documents(settings.paths.required("dev"), study.n_dev))
+    train = read_corpus(settings.paths.required("train"))
+    test = retrieval.predict(_documents(study.test, study.n_test), is_seen=seen_in_corpus(kb, train))
+    facts = {
+        "label": run.label,
+        "levels": run.levels,
+        "seed": run.seed,
+        "train_seconds": seconds,
+        "study_fingerprint": run.fingerprint,
+        "kb_fingerprint": kb.fingerprint,
+        "model_fingerprint": encoder.fingerprint,
+    }
+    threshold = nil_threshold_of(dev)
+    return evaluate_retrieval(test, threshold=threshold, output=folder / EVALUATION, facts=facts)
+
+
+def _documents(path: Path, n: int) -> List[Document]:
+    return list(islice(read_corpus(path), n or None))

@@ -1,0 +1,180 @@
+"""A study on tiny data: planned, run, killed and gone on with, and read by its command."""
+
+import json
+
+import numpy as np
+import pytest
+from training.conftest import CONFIG, SMALL
+from typer.testing import CliRunner
+
+from spacy_pel.cli import pel_cli
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation.outcomes import Outcomes
+from spacy_pel.evaluation.run_folder import read_predictions
+from spacy_pel.study import plan_study, run_study
+from spacy_pel.study.claims import check_claims
+from spacy_pel.study.plan import merged
+from spacy_pel.study.table import study_rows
+
+STUDY = """
+[study]
+test = "{test}"
+seeds = [0,1]
+
+[study.factors]
+
+[study.factors.loss]
+
+[study.factors.loss.Pb]
+
+[study.factors.loss.CE]
+
+[study.factors.loss.CE.loss]
+@pel_losses = "spacy-pel.CrossEntropy.v1"
+
+[study.extra]
+
+[study.extra.margin]
+label = "Pb 0.1"
+like = {{"loss":"Pb"}}
+
+[study.extra.margin.pel]
+
+[study.extra.margin.pel.loss]
+@pel_losses = "spacy-pel.ProxySoftplus.v1"
+margin = 0.1
+"""
+
+
+@pytest.fixture
+def config(tmp_path, data):
+    path = tmp_path / "study.cfg"
+    path.write_text(CONFIG.read_text() + STUDY.format(test=data["paths.dev"]))
+    return path
+
+
+def overrides(data):
+    return {**SMALL, **data, "pel.training.max_steps": 2, "pel.training.eval_frequency": 2}
+
+
+def test_plan_has_every_combination_and_seed(config, data):
+    study, runs = plan_study(config, overrides(data))
+    assert [run.name for run in runs] == [
+        *("Pb/seed0", "Pb/seed1", "CE/seed0", "CE/seed1"),
+        *("margin/seed0", "margin/seed1"),
+    ]
+    by_name = {run.name: run for run in runs}
+    assert by_name["Pb/seed1"].config["pel"]["loss"]["@pel_losses"] == "spacy-pel.ProxySoftplus.v1"
+    assert by_name["CE/seed0"].config["pel"]["loss"] == {"@pel_losses": "spacy-pel.CrossEntropy.v1"}
+    assert by_name["margin/seed0"].config["pel"]["loss"]["margin"] == 0.1
+    assert by_name["margin/seed0"].label == "Pb 0.1" and not by_name["margin/seed0"].levels
+    assert [run.config["system"]["seed"] for run in runs] == [0, 1] * 3
+    assert len({run.fingerprint for run in runs}) == 6 and study.seeds == [0, 1]
+
+
+def test_merged_replaces_parts_whole_and_other_sections_key_by_key():
+    tree = {"loss": {"@pel_losses": "a", "alpha": 1}, "training": {"x": 1, "y": {"z": 2}}}
+    change = {"loss": {"@pel_losses": "b"}, "training": {"y": {"w": 3}}}
+    assert merged(tree, change) == {
+        "loss": {"@pel_losses": "b"},
+        "training": {"x": 1, "y": {"z": 2, "w": 3}},
+    }
+    assert tree["training"] == {"x": 1, "y": {"z": 2}}
+
+
+@pytest.mark.parametrize(
+    "wrong, came",
+    [
+        ("[study]\n", "test"),
+        ('[study]\ntest = "x"\nfactors = {}\nheight = 1\n', "height"),
+        (STUDY.format(test="x").replace('"loss":"Pb"', '"loss":"XX"'), "extra.margin.like"),
+        ("", "no .study. section"),
+    ],
+)
+def test_a_wrong_study_says_what(wrong, came, tmp_path):
+    path = tmp_path / "study.cfg"
+    path.write_text(CONFIG.read_text() + wrong)
+    with pytest.raises(PelError, match=f"(?s)E690.*{came}"):
+        plan_study(path)
+
+
+def test_run_resume_and_command(config, data, tmp_path):
+    study, runs = plan_study(config, overrides(data))
+    output = tmp_path / "out"
+    first = run_study(study, runs[:2], output, config=config)
+    files = {path: path.stat().st_mtime_ns for path in output.rglob("model.safetensors")}
+    args = ["study", str(config), "--output", str(output), "--json"]
+    for name, value in overrides(data).items():
+        args += [f"--{name}", json.dumps(value)]
+    result = CliRunner().invoke(pel_cli, args, catch_exceptions=False)
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert [result["label"] for result in report["results"]] == ["Pb", "Pb", "CE", "CE", "Pb 0.1", "Pb 0.1"]
+    assert report["results"][:2] == first, "what was done was done again"
+    assert all(path.stat().st_mtime_ns == time for path, time in files.items())
+    assert "| Pb 0.1 |" in (output / "study.md").read_text()
+    predictions = list(read_predictions(output / "Pb/seed0/evaluation/predictions.jsonl"))
+    outcomes = Outcomes.of(predictions)
+    recall = (outcomes.rank == 1)[~outcomes.is_nil].mean()
+    assert first[0]["recall@1"] == pytest.approx(recall) and first[0]["n"] == len(predictions)
+    assert all(len({id_ for id_, _ in one.candidates}) == len(one.candidates) > 1 for one in predictions)
+    assert all(one.nil_score == pytest.approx(-one.candidates[0][1], abs=1e-5) for one in predictions)
+    runs[0].config["pel"]["training"]["max_steps"] = 3
+    with pytest.raises(PelError, match="E691"):
+        run_study(study, runs[:1], output, config=config)
+
+
+def outcomes_with(right, nil_score):
+    n = len(right)
+    is_nil = np.arange(n) % 4 == 0
+    rank = np.where(np.asarray(right), 1, 5)
+    return Outcomes(
+        document=np.arange(n) // 4,
+        rank=np.where(is_nil, 0, rank),
+        is_nil=is_nil,
+        called_nil=np.zeros(n, bool),
+        nil_score=np.where(is_nil, nil_score, 0.0) + np.linspace(0, 0.1, n),
+        seen=np.zeros(n, bool),
+        correct=rank == 1,
+    )
+
+
+def test_claims():
+    n = 400
+    rng = np.random.default_rng(0)
+    good, bad = rng.random(n) < 0.9, rng.random(n) < 0.3
+    cells = {
+        "CE random plain": [outcomes_with(bad, 0.0)],
+        "Pb random plain": [outcomes_with(good, 1.0)],
+        "CE mixed plain": [outcomes_with(good, 0.0)],
+        "Pb mixed plain": [outcomes_with(good, 0.0)],
+        "Pb random FGSM": [outcomes_with(bad, 1.0)],
+        "Pb 0.01": [outcomes_with(good, 1.0)],
+    }
+    claims = {claim.text: claim for claim in check_claims(cells, ["Pb random plain", "Pb 0.01"])}
+    verdicts = {text: claim.verdict for text, claim in claims.items()}
+    assert verdicts == {
+        "Pb beats CE at recall@1 with random negatives": "holds",
+        "Hard negatives help CE more than Pb": "holds",
+        "FGSM helps Pb with random negatives at recall@1": "does not hold",
+        "Pb's NIL auPR is above CE's with random negatives": "holds",
+        "Pb's NIL auPR is above CE's with mixed negatives": "open",
+        "NIL auPR grows from Pb random plain to Pb 0.01": "open",
+    }
+    in_kb = np.arange(n) % 4 > 0
+    first = claims["Pb beats CE at recall@1 with random negatives"].difference
+    assert (first.a, first.b) == pytest.approx((bad[in_kb].mean(), good[in_kb].mean()))
+    assert claims["Pb's NIL auPR is above CE's with random negatives"].difference.b == pytest.approx(1.0)
+
+
+def test_table_shows_the_papers_figures_beside_ours():
+    result = {"label": "Pb random plain", "recall@1": 0.5, "recall@1_low": 0.4, "recall@1_high": 0.6}
+    result.update({"recall@64": 0.9, "nil_aupr": None, "nil_precision": 0.25, "nil_recall": 1.0})
+    result.update({"recall_all@1": 0.5, "recall_all@64": 0.75, "train_seconds": 90.0})
+    (row,) = study_rows([result])
+    assert row == [
+        *("Pb random plain", "50.0 [40.0, 60.0]", "90.0", "–", "25.0 / 100.0", "50.0", "75.0", "1.5"),
+        "63.3 / 95.9",
+    ]
+    (row,) = study_rows([result, {**result, "recall@1": 0.7}])
+    assert row[1] == "60.0"
