@@ -1,0 +1,39 @@
+"""The benchmark of training steps, on a tiny encoder."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from benchmarks.training_cost import CASES, Sizes, made_up_batch, measure, table_of
+
+TINY = Sizes(batch_size=3, n_negatives=2, mention_length=6, entity_length=4)
+
+
+def test_batches_are_as_large_as_asked_for():
+    shared = made_up_batch(TINY, shared=True, vocabulary=50)
+    assert shared.negative_mask.shape == (3, 5) and shared.negative_mask[:, 3:].all()
+    own = made_up_batch(TINY, shared=False, vocabulary=50)
+    assert own.negative_mask.shape == (3, 9)
+    assert (own.negative_mask.sum(axis=1) == 2).all() and (own.negative_mask[:, 3:].sum(axis=0) == 1).all()
+    assert own.entities[0].ids.shape == (9, 4) and own.anchors[0].ids.shape == (3, 6)
+    again = made_up_batch(TINY, shared=False, vocabulary=50)
+    assert np.array_equal(own.entities[0].ids, again.entities[0].ids)
+
+
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+def test_measures_every_case(precision):
+    assert len(set(CASES)) == 8
+    found = [measure("random:layers=1,width=32", case, TINY, steps=1, precision=precision) for case in CASES]
+    assert all(row["ms"] > 0 and row["MB"] >= 0 for row in found)
+
+
+def test_the_table_compares_with_the_step_without_fgsm():
+    found = [{"ms": 150.0, "MB": 30.0} if case.fgsm else {"ms": 100.0, "MB": 20.0} for case in CASES]
+    output = io.StringIO()
+    Console(width=110, file=output).print(table_of(found, "title"))
+    lines = [line for line in output.getvalue().splitlines() if "Pb" in line or "CE" in line]
+    assert len(lines) == 8
+    for line in lines:
+        assert line.count("1.50") == (2 if " on " in line else 0)
