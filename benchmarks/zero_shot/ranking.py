@@ -1,0 +1,66 @@
+"""Candidates from a knowledge base alone: its names, an encoder's neighbours, or both."""
+
+from typing import Dict, List, Sequence
+
+from spacy_pel.indexes import EntityIndex
+from spacy_pel.indexes.faiss_flat import FaissFlat
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Encoder, MentionInText
+from spacy_pel.util import normalize_alias
+
+Ranking = Dict[int, float]  # KB row -> score, best first
+DEPTH = 64
+_ROWS = 8  # rows looked at for each candidate: an entity has several
+
+
+def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> List[Ranking]:
+    """The entities that have the mention as a name: by canonical name first, then in KB order.
+
+    RETURNS (List[Ranking]): one for each surface; the score says 1.0 or, for an alias, 0.5.
+    """
+    rankings = []
+    for surface, rows in zip(surfaces, kb.rows_of_aliases(surfaces), strict=True):
+        wanted = normalize_alias(surface)
+        scores = {row: 1.0 if normalize_alias(kb.name_at(row)) == wanted else 0.5 for row in rows.tolist()}
+        rankings.append(dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:DEPTH]))
+    return rankings
+
+
+def by_encoder(
+    kb: KnowledgeBase, encoder: Encoder, mentions: Sequence[MentionInText], *, show_progress: bool = False
+) -> List[Ranking]:
+    """The nearest entities: best cosine over an entity's card and names. No annotated text is used.
+
+    RETURNS (List[Ranking]): one for each mention.
+    """
+    index = EntityIndex.build(
+        kb, encoder, index=FaissFlat(), kinds=("card", "alias"), show_progress=show_progress
+    )
+    vectors = encoder.encode_mentions(mentions, show_progress=show_progress)
+    scores, rows = index.search_entities(vectors, _ROWS * DEPTH)
+    rankings = []
+    for found, cosines in zip(rows, scores, strict=True):
+        ranking: Ranking = {}
+        for row, cosine in zip(found[found >= 0].tolist(), cosines.tolist(), strict=False):
+            if len(ranking) == DEPTH:
+                break
+            ranking.setdefault(row, float(cosine))  # the best row of an entity comes first
+        rankings.append(ranking)
+    return rankings
+
+
+def names_first(names: Sequence[Ranking], nearest: Sequence[Ranking]) -> List[Ranking]:
+    """Entities that have the mention as a name, the nearest of them first; then the other nearest.
+
+    names (Sequence[Ranking]): from ``by_name``.
+    nearest (Sequence[Ranking]): from ``by_encoder``.
+    RETURNS (List[Ranking]): one for each mention.
+    """
+    joined = []
+    for named, near in zip(names, nearest, strict=True):
+        floor = min(near.values(), default=0.0) - 1.0
+        scores = {row: 2.0 + near.get(row, floor) for row in named}
+        scores.update({row: score for row, score in near.items() if row not in named})
+        order = sorted(scores, key=lambda row: -scores[row])[:DEPTH]  # stable: ties keep their order
+        joined.append({row: scores[row] for row in order})
+    return joined
