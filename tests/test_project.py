@@ -58,6 +58,10 @@ def test_lists_stay_as_they_are_written(project):
         for key in ("script", "deps", "outputs"):
             assert len(before.get(key, [])) == len(after.get(key, [])), (before["name"], key)
     names = [command["name"] for command in read["commands"]]
+    for before, after in zip(written["commands"], read["commands"], strict=True):
+        # what has no variable in it is word for word the same, quotes and brackets too
+        ends = [[line.rpartition("}")[2] for line in one["script"]] for one in (before, after)]
+        assert all(then.endswith(now) for now, then in zip(*ends, strict=True)), before["name"]
     assert set(sum(read["workflows"].values(), [])) <= set(names)
     assert {"all", "train", "ner", "mesh"} <= set(read["workflows"]) and "smoke" in names
     assert read["vars"]["gpu_id"] == -1
@@ -75,13 +79,14 @@ def test_every_command_needs_only_what_is_given_or_made_before():
     commands = {command["name"]: command for command in config["commands"]}
     given = [asset["dest"] for asset in config["assets"]]
     made = []
-    for name in [*config["workflows"]["all"], *config["workflows"]["mesh"], "benchmark", "benchmark-mesh"]:
+    names = [*config["workflows"]["all"], *config["workflows"]["mesh"], "benchmark", "benchmark-mesh"]
+    for name in [*names, *config["workflows"]["worlds"]]:
         for path in commands[name]["deps"]:
             path = path.removeprefix("./")
             assert (
                 (ROOT / path).is_file()
                 or path in made
-                or any(asset == path or asset.startswith(f"{path}/") for asset in given)
+                or any(one == path or one.startswith(f"{path}/") for one in [*given, *made])
             ), f"{name} needs {path}"
         made += commands[name]["outputs"]
 
