@@ -15,7 +15,10 @@ def kb_build(
     out: Annotated[Path, typer.Argument(help="The KB folder to write; a KB that is there is replaced.")],
     files: Annotated[List[Path], typer.Argument(help="The source files (for umls: the META folder).")],
     reader: Annotated[
-        str, typer.Option(help="The format: jsonl, umls, obo, mesh, medic, csv, or any registered reader.")
+        str,
+        typer.Option(
+            help="The format: jsonl, umls, obo, mesh, medic, csv, zeshel, or any registered reader."
+        ),
     ],
     types: Annotated[
         Optional[List[str]],
