@@ -65,11 +65,11 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def train(data):
-    """A function that trains configs/tiny.cfg, smaller, with some settings changed."""
+    """A function that trains configs/tiny.cfg (or another), smaller, with some settings changed."""
 
-    def run(output, resume=False, trainer=Trainer, **changes):
+    def run(output, resume=False, trainer=Trainer, config=CONFIG, **changes):
         overrides = {**data, **SMALL, **{name.replace("__", "."): v for name, v in changes.items()}}
-        settings = read_settings(CONFIG, overrides)
+        settings = read_settings(config, overrides)
         return trainer(settings, output, show_progress=False).run(resume=resume)
 
     return run

@@ -1,0 +1,87 @@
+"""Trainings with a regularizer, with either loss and similarity, from a config."""
+
+import math
+
+import pytest
+
+from spacy_pel.encoders import load_encoder
+from spacy_pel.errors import PelError
+from spacy_pel.regularizers.fgsm import FGSM
+from spacy_pel.scoring.dot_product import DotProduct
+from spacy_pel.training.settings import read_settings
+
+from .conftest import CONFIG, differing, metrics
+from .test_resume import Stopped, stops_before
+
+SECTIONS = """
+[pel.regularizer]
+@pel_regularizers = "spacy-pel.FGSM.v1"
+epsilon = 0.02
+weight = 1.0
+"""
+DOT = '[pel.encoder.similarity]\n@pel_similarities = "spacy-pel.DotProduct.v1"\n\n[pel.loss]'
+
+
+@pytest.fixture(scope="module")
+def configs(tmp_path_factory):
+    """RETURNS (dict): "Pb" on cosines and "CE" on dot products, both with FGSM; "Euclidean" without."""
+    path, text = tmp_path_factory.mktemp("configs"), CONFIG.read_text()
+    loss = '@pel_losses = "spacy-pel.ProxySoftplus.v1"\nalpha = 32.0\nmargin = 0.0'
+    assert loss in text
+    texts = {
+        "Pb": text + SECTIONS,
+        "CE": text.replace(loss, '@pel_losses = "spacy-pel.CrossEntropy.v1"').replace("[pel.loss]", DOT)
+        + SECTIONS,
+        "Euclidean": text.replace("[pel.loss]", DOT.replace("DotProduct", "Euclidean")),
+    }
+    for name, content in texts.items():
+        (path / f"{name}.cfg").write_text(content)
+    return {name: path / f"{name}.cfg" for name in texts}
+
+
+def test_settings(configs):
+    pel = read_settings(configs["CE"]).pel
+    assert isinstance(pel.regularizer, FGSM) and pel.regularizer.epsilon == 0.02
+    assert isinstance(pel.encoder.similarity, DotProduct)
+    assert read_settings(CONFIG).pel.regularizer is None
+
+
+@pytest.mark.parametrize("name", ["Pb", "CE"])
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"pel__training__mixed_precision": "bf16", "pel__training__accumulate_gradient": 2}],
+    ids=["plain", "bf16 accumulated"],
+)
+def test_trainings(train, configs, tmp_path, name, changes):
+    tied = (name == "Pb") == (not changes)
+    changes = {**changes, "pel__training__max_steps": 4, "pel__encoder__tied": tied}
+    train(tmp_path / "run", config=configs[name], **changes)
+    (record,) = metrics(tmp_path / "run")
+    assert all(math.isfinite(value) for value in record.values())
+    assert record["loss_adversarial"] > 0.4 * record["loss"], "its share of the total"
+    loaded = load_encoder(tmp_path / "run" / "model-last")
+    assert isinstance(loaded.similarity, DotProduct) == (name == "CE")
+
+
+def test_it_learns(train, configs, tmp_path):
+    changes = {"pel__training__max_steps": 50, "pel__training__eval_frequency": 25}
+    train(tmp_path / "run", config=configs["CE"], **changes)
+    log = metrics(tmp_path / "run")
+    assert log[-1]["loss"] < 0.7 * log[0]["loss"] and log[-1]["recall@5"] > log[0]["recall@5"]
+
+
+def test_stopped_and_resumed(train, configs, tmp_path):
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    with pytest.raises(Stopped):
+        train(stopped, trainer=stops_before(6), config=configs["Pb"])
+    with pytest.raises(PelError, match="another run"):
+        train(stopped, resume=True)  # without the regularizer
+    train(stopped, resume=True, config=configs["Pb"])
+    train(whole, config=configs["Pb"])
+    assert differing(stopped, whole) == []
+
+
+def test_distances_are_refused_before_anything_is_trained(train, configs, tmp_path):
+    with pytest.raises(PelError, match="Euclidean"):
+        train(tmp_path / "run", config=configs["Euclidean"])
+    assert not (tmp_path / "run" / "metrics.jsonl").exists()
