@@ -20,7 +20,7 @@ def convert(
     reader: Annotated[
         str,
         typer.Option(
-            help="The format: pubtator, bioc, st21pv, craft, gsc, zeshel, docbin, jsonl, or a registered name."
+            help="The format: pubtator, bioc, st21pv, craft, gsc, zeshel, docbin, jsonl, or any registered."
         ),
     ],
     split: Annotated[
