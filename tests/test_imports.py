@@ -16,6 +16,7 @@ ROOT = Path(spacy_pel.__file__).parent
 LAYERS = [
     ("about", "types", "errors", "registry", "util"),
     ("kb", "data"),
+    ("okb",),
     ("text",),
     ("scoring",),
     ("encoders",),

@@ -65,6 +65,18 @@ class CommandErrors:
         "[PEL-E661] Expected a {part} of the kind {expected} in the pipeline {path}, but it has a {came}. "
         "Both pipelines must be assembled with the same parts."
     )
+    E662 = (
+        "[PEL-E662] Expected runs over the same mentions, NIL for the same ones, but {a} has {n_a} mentions, {nil_a} "
+        "of them NIL, and {b} has {n_b}, {nil_b} of them NIL. Evaluate all of them on one corpus with one "
+        "knowledge base."
+    )
+    E663 = (
+        "[PEL-E663] Expected NIL mentions, but {path} has none. Evaluate on a corpus whose entities are partly out of "
+        "the knowledge base; the command okb makes one."
+    )
+    E664 = (
+        "[PEL-E664] Expected 64 candidates a mention, but {path} has {top_k} at most. Evaluate anew with --top-k 64."
+    )
     E670 = (
         "[PEL-E670] Expected a KB with entities at {path}, but it is empty. Build it with: spacy-pel kb build OUT "
         "--reader NAME FILE"

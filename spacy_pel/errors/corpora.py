@@ -39,6 +39,35 @@ class CorpusErrors:
         "[PEL-E213] Expected a language code or a spaCy pipeline, but {came!r} is neither. "
         "Check --nlp, or install the pipeline."
     )
+    E230 = (
+        "[PEL-E230] Expected a type of the KB, or the name or id of a UMLS semantic type, but came {came!r}. "
+        "Types of the KB: {known}."
+    )
+    E231 = (
+        "[PEL-E231] Expected a KB with entities of the types {came}, but none has them. Types of the KB: {known}. "
+        "Name some of these with --types, or choose by --groups or --share."
+    )
+    E232 = (
+        "[PEL-E232] Expected ids that start with {came!r}, but the KB has none. Its ids start with: {known}. "
+        "Mend --groups."
+    )
+    E233 = (
+        "[PEL-E233] Expected a share of the {total} entities in the corpora that removes some and leaves some, "
+        "but {share} removes {n}. Mend --share."
+    )
+    E234 = (
+        "[PEL-E234] Expected mentions that become NIL, but none names one of the {n} entities chosen by {by}. "
+        "Choose others."
+    )
+    E235 = (
+        "[PEL-E235] Expected a new folder, or one that the command okb wrote, at {path}, but {came}. "
+        "Choose another folder."
+    )
+    E236 = "[PEL-E236] Expected one of --types, --groups and --share, but several came. Name one."
+    E237 = (
+        "[PEL-E237] Expected splits as NAME=FILE with different names of letters and digits, but came {came!r}. "
+        "Example: --corpus train=corpus/train.jsonl"
+    )
 
 
 class CorpusWarnings:
