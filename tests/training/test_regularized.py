@@ -67,7 +67,7 @@ def test_it_learns(train, configs, tmp_path):
     changes = {"pel__training__max_steps": 50, "pel__training__eval_frequency": 25}
     train(tmp_path / "run", config=configs["CE"], **changes)
     log = metrics(tmp_path / "run")
-    assert log[-1]["loss"] < 0.7 * log[0]["loss"] and log[-1]["recall@5"] > log[0]["recall@5"]
+    assert log[-1]["loss"] < 0.8 * log[0]["loss"] and log[-1]["recall@5"] > 80  # by chance: 31
 
 
 def test_stopped_and_resumed(train, configs, tmp_path):
