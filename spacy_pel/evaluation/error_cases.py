@@ -1,7 +1,7 @@
 """A sample of a run's errors, of each kind the same number."""
 
 from dataclasses import replace
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -15,13 +15,13 @@ class ErrorCase(NamedTuple):
     kind (str): a key of ``error_kinds.KINDS``.
     why (str): a sentence.
     prediction (Prediction): with its first candidates.
-    gold_ranks (Dict[str, int]): where each gold id stands among all candidates; those not there lack.
+    gold_found (Dict[str, Tuple[int, float]]): rank and score of each gold id among all candidates.
     """
 
     kind: str
     why: str
     prediction: Prediction
-    gold_ranks: Dict[str, int]
+    gold_found: Dict[str, Tuple[int, float]]
 
 
 class ErrorSample:
@@ -71,10 +71,10 @@ class ErrorSample:
 
     def _case(self, kind: str, prediction: Prediction) -> ErrorCase:
         threshold = self.thresholds.get(prediction.label, self.thresholds.get(""))
-        ranks = {
-            found: place
-            for place, (found, _) in enumerate(prediction.candidates, start=1)
+        gold = {
+            found: (place, score)
+            for place, (found, score) in enumerate(prediction.candidates, start=1)
             if found in prediction.gold
         }
         short = replace(prediction, candidates=prediction.candidates[: self.n_candidates])
-        return ErrorCase(kind, why(kind, prediction, threshold), short, ranks)
+        return ErrorCase(kind, why(kind, prediction, threshold), short, gold)

@@ -10,7 +10,6 @@ from .outcomes import Outcomes
 from .prediction import Prediction
 
 MentionKey = Tuple[str, int, int, int]  # document, start, end, how many with these came before it
-_FILES = ("metrics.json", "predictions.jsonl")
 
 
 class Run(NamedTuple):
@@ -38,9 +37,7 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
     RETURNS (Run): without the candidates: those of a large corpus do not fit in memory.
     RAISES (PelError): if the folder lacks a file, or holds others than ``evaluate`` writes.
     """
-    for name in _FILES:
-        if not (path / name).is_file():
-            raise PelError(Errors.E680.format(path=path, name=name))
+    metrics = read_metrics(path)
     mentions: List[MentionKey] = []
     gold: List[Tuple[str, ...]] = []
     counts: Dict[Tuple[str, int, int], int] = {}
@@ -55,7 +52,6 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
                 call(prediction)
             yield prediction
 
-    metrics = read_json(path / "metrics.json")
     outcomes = Outcomes.of(seen(read_predictions(path / "predictions.jsonl")))
     if not mentions:
         raise PelError(Errors.E681.format(path=path / "predictions.jsonl", came="an empty file"))
@@ -74,6 +70,15 @@ def recorded(predictions: Iterable[Prediction], output: Optional[Union[str, Path
         for prediction in predictions:
             file.write(json.dumps(prediction.to_json(), ensure_ascii=False) + "\n")
             yield prediction
+
+
+def read_metrics(path: Path) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): metrics.json of the folder of an evaluation.
+    RAISES (PelError): if the folder lacks one of its files."""
+    for name in ("metrics.json", "predictions.jsonl"):
+        if not (path / name).is_file():
+            raise PelError(Errors.E680.format(path=path, name=name))
+    return dict(read_json(path / "metrics.json"))
 
 
 def read_predictions(path: Path) -> Iterator[Prediction]:

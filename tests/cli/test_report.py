@@ -1,0 +1,80 @@
+"""report on what evaluate wrote."""
+
+import shutil
+
+import pytest
+
+from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
+
+from .conftest import run
+
+
+@pytest.fixture(scope="module")
+def runs(folder, tmp_path_factory):
+    """Folders a and b; in b every third mention is called NIL, the others get the second candidate."""
+    path = tmp_path_factory.mktemp("runs")
+    result = run("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", path / "a")
+    assert result.code == 0, result.err
+    shutil.copytree(path / "a", path / "b")
+    records = list(read_jsonl(path / "a" / "predictions.jsonl"))
+    for number, record in enumerate(records):
+        first, second = record["candidates"][:2]
+        record["candidates"][:2] = second, first
+        record["kb_id"] = second[0] if number % 3 else "NIL"
+    write_jsonl(path / "b" / "predictions.jsonl", records)
+    return path
+
+
+def test_page(folder, runs, tmp_path):
+    args = ["report", runs / "a", runs / "b", "--output", tmp_path / "r.html", "--title", "Two & more"]
+    args += ["--corpus", folder / "dev.jsonl", "--kb", folder / "pipeline"]
+    result = run(*args, "--json")
+    assert result.code == 0, result.err
+    html = (tmp_path / "r.html").read_text(encoding="utf8")
+    assert result.json["bytes"] == len(html.encode()) < 1_000_000
+    errors = result.json["errors"]
+    n_nil = read_json(runs / "a" / "metrics.json")["n_nil"]
+    assert errors["a"]["not_in_kb"] == n_nil and errors["a"]["wrong_first"] == 0
+    assert errors["b"]["wrong_first"] + errors["b"]["nil_wrongly"] == 80 - n_nil
+    assert (
+        result.json["errors_shown"]
+        == html.count('<article class="error"')
+        == sum(sum(one.values()) for one in errors.values())
+    )
+    assert "<h1>Two &amp; more</h1>" in html and "<b>gold</b>" in html
+    assert "<mark>aspirin</mark> in " in html and "We studied <mark>" in html, "errors stand in their text"
+    assert "heart attack" in html and "T047" in html, "names and types come from the KB"
+    for title in ("Metrics", "Difference from a, in points", "By what the training corpus holds"):
+        assert f"<h2>{title}</h2>" in html
+    assert html.count("<figure>") == 3 and "McNemar p, recall@1" in html
+    run(*args)
+    assert (tmp_path / "r.html").read_text(encoding="utf8") == html  # same input, same page
+
+
+def test_one_run_without_corpus_and_kb(runs, tmp_path):
+    result = run("report", runs / "b", "--output", tmp_path / "r.html", "--max-errors", 7)
+    assert result.code == 0 and "Wrote" in result.out, result.err
+    html = (tmp_path / "r.html").read_text(encoding="utf8")
+    assert html.count('data-kind="wrong_first"') == html.count('data-kind="nil_wrongly"') == 7
+    assert "Difference from" not in html and 'name="run"' not in html
+
+
+def test_runs_on_other_mentions_have_no_difference(runs, tmp_path):
+    shutil.copytree(runs / "a", tmp_path / "less")
+    records = list(read_jsonl(runs / "a" / "predictions.jsonl"))[4:]
+    write_jsonl(tmp_path / "less" / "predictions.jsonl", records)
+    metrics = read_json(runs / "a" / "metrics.json")
+    write_json(tmp_path / "less" / "metrics.json", {key: metrics[key] for key in metrics if "64" not in key})
+    result = run("report", runs / "a", tmp_path / "less", "--output", tmp_path / "r.html", "--max-errors", 0)
+    assert result.code == 0, result.err
+    html = (tmp_path / "r.html").read_text(encoding="utf8")
+    assert "Difference from" not in html and "<article" not in html and "recall@64" in html
+
+
+def test_bad_input(folder, runs, tmp_path):
+    output = ("--output", tmp_path / "r.html")
+    assert "E680" in run("report", tmp_path, *output).err
+    result = run("report", runs / "a", *output, "--corpus", folder / "train.jsonl")
+    assert result.code == 2 and "E685" in result.err
+    assert "E686" in run("report", runs / "a", *output, "--kb", tmp_path).err
+    assert not (tmp_path / "r.html").exists()
