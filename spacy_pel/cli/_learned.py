@@ -19,7 +19,7 @@ def check_fits(pipeline: Path, learned: Dict[str, Any]) -> None:
     RAISES (PelError): if it is no pipeline with a linker, or has another kind of combiner,
         NIL model or reranker.
     """
-    saved = read_json(_learned_path(pipeline))
+    saved = read_json(learned_path(pipeline))
     for part in ("combiner", "nil_model"):
         if saved[part]["kind"] != learned[part]["kind"]:
             raise PelError(
@@ -40,7 +40,7 @@ def store_learned(pipeline: Path, learned: Dict[str, Any]) -> None:
     pipeline (Path): a saved pipeline.
     learned (Dict[str, Any]): from ``learned_state``.
     """
-    path = _learned_path(pipeline)
+    path = learned_path(pipeline)
     write_json(path, learned)
     settings = _components(pipeline)[path.parent.name]
     if settings.get("threshold") is not None:
@@ -54,7 +54,11 @@ def copy_pipeline(pipeline: Path, output: Path, learned: Dict[str, Any]) -> None
         store_learned(part, learned)
 
 
-def _learned_path(pipeline: Path) -> Path:
+def learned_path(pipeline: Path) -> Path:
+    """RETURNS (Path): the file of a saved pipeline that holds what its linker has learned.
+
+    RAISES (PelError): if it is no pipeline with a linker.
+    """
     for name, settings in _components(pipeline).items():
         if settings.get("factory") == FACTORY:
             return Path(pipeline) / name / _FILE

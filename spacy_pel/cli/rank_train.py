@@ -1,0 +1,45 @@
+"""The command ``rank-train``: a ranker for the candidates of a pipeline."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._app import CONFIG_CONTEXT, pel_cli
+from ._config import parse_overrides
+from ._output import JSON, emit, key_values
+
+
+@pel_cli.command("rank-train", context_settings=CONFIG_CONTEXT)
+def rank_train(
+    ctx: typer.Context,
+    config: Annotated[Path, typer.Argument(help="A config with a [ranker] section.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for models and metrics.jsonl.")],
+    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the output's checkpoint.")] = False,
+    as_json: bool = JSON,
+) -> None:
+    """Train a ranker on the candidates that a pipeline finds; settings can be overridden by
+    --section.key value.
+
+    Writes OUTPUT/model-best, model-last, metrics.jsonl, steps.jsonl, a checkpoint and the candidates.
+
+    Example: spacy-pel rank-train configs/ranker_minilm.cfg --output training/ranker
+    --ranker.training.limit 2000
+    """
+    from ..pipeline.gold import gold_queries
+    from ..training.rank_loop import RankTrainer
+    from ..training.rank_settings import read_rank_settings
+    from ._pipeline import load_pipeline
+
+    settings = read_rank_settings(config, parse_overrides(ctx.args))
+    nlp, name, component = load_pipeline(settings.paths.required("pipeline"))
+    trainer = RankTrainer(
+        settings, output, linker=component.linker, queries=gold_queries(nlp, name=name), gpu_id=gpu_id
+    )
+    best = trainer.run(resume=resume)
+    emit(
+        {"best": best, "model": str(output / "model-best")},
+        as_json=as_json,
+        text=lambda r: key_values(r["best"]),
+    )

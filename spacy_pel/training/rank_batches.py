@@ -1,0 +1,156 @@
+"""From mentions and candidates to batches of a ranker: the arrays of a batch, and an epoch's plan."""
+
+from dataclasses import dataclass
+from typing import Any, List, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..text import MentionEntityPair, RaggedTokens
+from ..util.ragged import offsets_of, owners
+from .rank_candidates import Candidates, RankMentions
+
+_POOL = 50  # batches whose mentions are sorted by length together
+_ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
+
+
+def with_gold(
+    candidates: Candidates, gold: Sequence[NDArray[np.int64]], n: int
+) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Add the first gold entity where none is among the candidates, in the place of the last one
+    (Wiatrak et al. 2022, Appendix B: in training only).
+
+    gold (Sequence[NDArray[int64]]): KB rows for each mention, one at least.
+    n (int): candidates at most.
+    RETURNS (tuple): KB rows of the candidates, ragged, and their offsets.
+    """
+    pieces = []
+    for i, rows in enumerate(gold):
+        piece = candidates.kb_rows[candidates.offsets[i] : candidates.offsets[i + 1]]
+        if not np.isin(piece, rows).any():
+            piece = np.append(piece[: n - 1], rows[0])
+        pieces.append(piece)
+    offsets = offsets_of(np.array([len(piece) for piece in pieces], dtype=np.int64))
+    return np.concatenate([np.empty(0, np.int64), *pieces]), offsets
+
+
+def are_gold(
+    kb_rows: NDArray[np.int64], offsets: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]
+) -> NDArray[np.bool_]:
+    """RETURNS (NDArray[bool]): (m,) is the candidate one of its mention's gold entities?"""
+    spans = zip(offsets[:-1], offsets[1:], gold, strict=True)
+    pieces = [np.isin(kb_rows[start:end], rows) for start, end, rows in spans]
+    return np.concatenate([np.empty(0, np.bool_), *pieces])
+
+
+class PairStore:
+    """Mentions and their candidates, each text tokenised once.
+
+    kb (KnowledgeBase): holds the entities.
+    mentions (RankMentions): (n,).
+    kb_rows, offsets (NDArray[int64]): their candidates, ragged.
+    template (MentionEntityPair): joins them.
+    tokenizer (PreTrainedTokenizerBase): the ranker's.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        mentions: RankMentions,
+        kb_rows: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        *,
+        template: MentionEntityPair,
+        tokenizer: Any,
+    ):
+        self.template = template
+        self.offsets = offsets
+        self.right = are_gold(kb_rows, offsets, mentions.gold)
+        distinct, self.entity_rows = np.unique(kb_rows, return_inverse=True)
+        texts = [query.in_text for query in mentions.queries]
+        self.mentions: RaggedTokens = template.mention_template.tokenize(tokenizer, texts)
+        self.entities = RaggedTokens.concatenate(
+            [
+                template.entity_template.tokenize(
+                    tokenizer, [kb.entity_at(int(row)) for row in distinct[start : start + _ENTITIES]]
+                )
+                for start in range(0, max(1, len(distinct)), _ENTITIES)
+            ]
+        )
+
+    def __len__(self) -> int:
+        return len(self.mentions)
+
+    def pairs(self, mention_rows: NDArray[np.int64]) -> Tuple[RaggedTokens, NDArray[np.int64]]:
+        """RETURNS (tuple): the pairs of some mentions, one mention after the other, and which of all
+        m candidates they are."""
+        starts, lengths = self.offsets[mention_rows], np.diff(self.offsets)[mention_rows]
+        chosen: Any = np.repeat(starts - offsets_of(lengths)[:-1], lengths) + np.arange(
+            lengths.sum()
+        )
+        joined = self.template.join(
+            self.mentions, self.entities, np.repeat(mention_rows, lengths), self.entity_rows[chosen]
+        )
+        return joined, chosen
+
+
+@dataclass
+class RankBatch:
+    """The pairs of n mentions with at most k candidates.
+
+    ids, mask: (pairs, length) int64.
+    places: (pairs,) int64, where each pair stands in an (n, k) table.
+    present: (n, k) bool, is there a candidate?
+    right: (n, k) bool, is it a gold one?
+    """
+
+    ids: NDArray[np.int64]
+    mask: NDArray[np.int64]
+    places: NDArray[np.int64]
+    present: NDArray[np.bool_]
+    right: NDArray[np.bool_]
+
+
+class RankPlanner:
+    """Plans epochs and builds batches; everything follows from (seed, epoch).
+
+    store (PairStore): mentions and candidates.
+    batch_size (int): mentions in a batch.
+    pad_id (int): the tokenizer's padding id.
+    """
+
+    def __init__(self, store: PairStore, *, batch_size: int, pad_id: int, seed: int):
+        self.store = store
+        self.batch_size = batch_size
+        self.pad_id = pad_id
+        self.seed = seed
+
+    @property
+    def batches_per_epoch(self) -> int:
+        return -(-len(self.store) // self.batch_size)
+
+    def plan(self, epoch: int) -> List[NDArray[np.int64]]:
+        """RETURNS (List[NDArray]): mentions of each batch: each once, like lengths together."""
+        rng = np.random.default_rng([self.seed, 21, epoch])
+        order = rng.permutation(len(self.store))
+        lengths = self.store.mentions.lengths
+        batches: List[NDArray[np.int64]] = []
+        for start in range(0, len(order), self.batch_size * _POOL):
+            pool = order[start : start + self.batch_size * _POOL]
+            pool = pool[np.argsort(lengths[pool], kind="stable")]
+            batches += [pool[i : i + self.batch_size] for i in range(0, len(pool), self.batch_size)]
+        return [batches[i] for i in rng.permutation(len(batches))]
+
+    def build(self, mention_rows: NDArray[np.int64]) -> RankBatch:
+        """RETURNS (RankBatch): of the given mentions."""
+        tokens, chosen = self.store.pairs(mention_rows)
+        lengths = np.diff(self.store.offsets)[mention_rows]
+        offsets, width = offsets_of(lengths), int(lengths.max(initial=1))
+        owner = owners(offsets)
+        places = owner * width + np.arange(len(owner)) - offsets[owner]
+        present = np.zeros(len(mention_rows) * width, dtype=np.bool_)
+        right = present.copy()
+        present[places], right[places] = True, self.store.right[chosen]
+        ids, mask = tokens.padded(np.arange(len(tokens)), self.pad_id)
+        return RankBatch(ids, mask, places, present.reshape(-1, width), right.reshape(-1, width))

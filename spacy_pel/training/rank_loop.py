@@ -1,0 +1,248 @@
+"""The trainer of rankers: candidates, steps, evaluations, checkpoints."""
+
+import time
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState
+
+from ..data import read_corpus
+from ..errors import Errors, PelError
+from ..linking import Linker
+from ..types import Document
+from ..util import fingerprint, logger
+from ..util.ragged import segment_sum
+from .checkpoint import Progress, load_checkpoint, save_checkpoint
+from .leave_out import LeaveOut
+from .loop import _use_gpu
+from .metrics_log import MetricsLog
+from .optimizer import make_optimizer, set_learn_rate
+from .rank_batches import PairStore, RankBatch, RankPlanner, are_gold, with_gold
+from .rank_candidates import Candidates, MakeQueries, RankMentions, cached_candidates
+from .rank_dev import DevRanking
+from .rank_objective import RankObjective
+from .rank_settings import RankRunSettings
+from .run_fingerprint import describe
+from .step_log import StepLog
+
+# These end a training or look at it, and may change when it goes on.
+_NO_MATTER = {"eval_frequency", "patience", "max_epochs", "max_steps", "dev"}
+
+
+class RankTrainer:
+    """Trains a ranker on the candidates of a linker. The same seed gives the same model, killed and
+    resumed or not (on the same machine and threads).
+
+    settings (RankRunSettings): from ``read_rank_settings``.
+    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, candidates.
+    linker (Linker): finds the candidates.
+    queries (MakeQueries): asks about a document's mentions as in use.
+    gpu_id (int): -1 = CPU.
+    """
+
+    def __init__(
+        self,
+        settings: RankRunSettings,
+        output: Path,
+        *,
+        linker: Linker,
+        queries: MakeQueries,
+        gpu_id: int = -1,
+        show_progress: bool = True,
+    ):
+        self.settings = settings
+        self.ranker = settings.ranker.model
+        self.training = settings.ranker.training
+        self.output = Path(output)
+        self.linker = linker
+        self.queries = queries
+        self.show_progress = show_progress
+        if self.ranker.top_k < settings.ranker.candidates.n:
+            raise PelError(Errors.E393.format(n=settings.ranker.candidates.n, top_k=self.ranker.top_k))
+        if gpu_id >= 0:
+            _use_gpu(gpu_id)
+        # accelerate would keep the precision and device of this process's first training for all others
+        AcceleratorState._reset_state(reset_partial_state=True)
+        self.accelerator = Accelerator(
+            cpu=gpu_id < 0,
+            mixed_precision=self.training.mixed_precision,
+            gradient_accumulation_steps=self.training.accumulate_gradient,
+        )
+
+    def run(self, *, resume: bool = False) -> Dict[str, Any]:
+        """Train to the end.
+
+        resume (bool): go on from the checkpoint in the output folder, if there is one.
+        RETURNS (dict): the best evaluation: its step and figures.
+        RAISES (PelError): if inputs are missing, or the output holds another training.
+        """
+        checkpoint = self.output / "checkpoint"
+        if not resume and (checkpoint.exists() or (self.output / "model-last").exists()):
+            raise PelError(Errors.E314.format(path=self.output))
+        torch.manual_seed(self.settings.seed)  # added word vectors are drawn when the weights are loaded
+        self.ranker.initialize()
+        (mentions, candidates), dev = self._data()
+        state = Progress(fingerprint=self._fingerprint(mentions, candidates))
+        planner = self._planner(mentions, candidates)
+        objective = RankObjective(self.ranker.tower, regularizer=self.settings.ranker.regularizer)
+        optimizer: Any = make_optimizer(objective, self.training.optimizer)  # type: ignore[arg-type]
+        prepared, optimizer = self.accelerator.prepare(objective, optimizer)
+        if resume and checkpoint.exists():
+            state = load_checkpoint(checkpoint, objective, optimizer, state.fingerprint)
+            self.ranker.changed()
+            if state.scaler and self.accelerator.scaler is not None:
+                self.accelerator.scaler.load_state_dict(state.scaler)
+            logger.info("Going on at step %d, epoch %d", state.step, state.epoch)
+        log = MetricsLog(self.output / "metrics.jsonl", resume_at=state.step)
+        steps = StepLog(self.output / "steps.jsonl", resume_at=state.step)
+        best = self._train(planner, dev, prepared, optimizer, state, log, steps)
+        self.ranker.to_disk(self.output / "model-last")
+        return best
+
+    # -- data ------------------------------------------------------------------------------
+
+    def _data(self) -> Tuple[Tuple[RankMentions, Candidates], DevRanking]:
+        paths, wanted = self.settings.paths, self.settings.ranker.candidates
+        train, dev = (list(read_corpus(paths.required(name))) for name in ("train", "dev"))
+        leave_out = self._leave_out(train) if wanted.folds else None
+        found = self._candidates("train", train, self.training.limit, wanted.folds, leave_out)
+        # dev documents, all at once: an index that holds none of them stays as it is
+        tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
+        ranking = DevRanking(self.linker.kb, *tested, self.ranker)
+        figures = ranking.retriever().items()
+        logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in figures))
+        return found, ranking
+
+    def _leave_out(self, train: List[Document]) -> Optional[LeaveOut]:
+        index = self.linker.index
+        if not index.rows.count("mention") and not len(index.priors):
+            return None  # it holds names alone
+        paths = self.settings.paths.mentions
+        documents = [document for path in paths for document in read_corpus(path)] if paths else train
+        return LeaveOut(self.linker.kb, index, documents)
+
+    def _candidates(
+        self, name: str, documents: List[Document], limit: int, folds: int, leave_out: Optional[LeaveOut]
+    ) -> Tuple[RankMentions, Candidates]:
+        mentions = RankMentions.read(
+            self.linker, documents, self.queries, limit=limit, seed=self.settings.seed
+        )
+        if not len(mentions):
+            raise PelError(Errors.E392.format(what=self.settings.paths.required(name)))
+        candidates = cached_candidates(
+            self.output / "candidates" / f"{name}.npz",
+            self.linker,
+            mentions,
+            n=self.settings.ranker.candidates.n,
+            folds=folds,
+            leave_out=leave_out,
+            show_progress=self.show_progress,
+        )
+        return mentions, candidates
+
+    def _planner(self, mentions: RankMentions, candidates: Candidates) -> RankPlanner:
+        kb_rows, offsets = with_gold(candidates, mentions.gold, self.settings.ranker.candidates.n)
+        template, tokenizer = self.ranker.template, self.ranker.tokenizer
+        store = PairStore(self.linker.kb, mentions, kb_rows, offsets, template=template, tokenizer=tokenizer)
+        planner = RankPlanner(
+            store,
+            batch_size=self.training.batch_size,
+            pad_id=tokenizer.pad_token_id,
+            seed=self.settings.seed,
+        )
+        found = segment_sum(
+            are_gold(candidates.kb_rows, candidates.offsets, mentions.gold), candidates.offsets
+        )
+        logger.info(
+            "%d mentions with %d candidates (gold added to %d); %d batches an epoch",
+            *(len(mentions), len(kb_rows), int((found == 0).sum()), planner.batches_per_epoch),
+        )
+        return planner
+
+    def _fingerprint(self, mentions: RankMentions, candidates: Candidates) -> str:
+        """Of everything that decides the training."""
+        settings = self.settings.ranker
+        regularizer = describe(settings.regularizer) if settings.regularizer else ""
+        arrays = [
+            candidates.kb_rows.tobytes(),
+            candidates.offsets.tobytes(),
+            *(g.tobytes() for g in mentions.gold),
+        ]
+        training = self.training.model_dump(exclude=_NO_MATTER)
+        return fingerprint(self.settings.seed, training, regularizer, self.ranker.fingerprint, *arrays)
+
+    # -- steps -----------------------------------------------------------------------------
+
+    def _updates(self, planner: RankPlanner, state: Progress) -> Iterator[RankBatch]:
+        """Batches from where the training stands, without end."""
+        while True:
+            plan = planner.plan(state.epoch)
+            while state.batch < len(plan):
+                batch = planner.build(plan[state.batch])
+                state.batch += 1
+                yield batch
+            state.epoch, state.batch = state.epoch + 1, 0
+
+    def _train(
+        self,
+        planner: RankPlanner,
+        dev: DevRanking,
+        objective: Any,
+        optimizer: Any,
+        state: Progress,
+        log: MetricsLog,
+        steps: StepLog,
+    ) -> Dict[str, Any]:
+        settings = self.training
+        total = settings.max_epochs * max(1, planner.batches_per_epoch // settings.accumulate_gradient)
+        total = min(total, settings.max_steps) if settings.max_steps else total
+        batches = self._updates(planner, state)
+        best: Dict[str, Any] = log.best(settings.dev.metric)
+        started, first, window = time.perf_counter(), state.step, log.window(total, show=self.show_progress)
+        while state.step < total and not 0 < settings.patience <= state.stale:
+            figures = self._update(objective, optimizer, batches, state.step, total)
+            state.step += 1
+            steps.add(state.step, figures)
+            rate = (state.step - first) * settings.batch_size / (time.perf_counter() - started)
+            window.add(state.step, figures, rate)
+            if state.step % settings.eval_frequency == 0 or state.step == total:
+                self.ranker.changed()
+                scores = dev(self.ranker)
+                record = log.write(state.step, state.epoch, window.mean(), scores, rate)
+                better = state.best is None or scores[settings.dev.metric] > state.best
+                state.stale = 0 if better else state.stale + 1
+                if better:
+                    best, state.best = record, scores[settings.dev.metric]
+                    self.ranker.to_disk(self.output / "model-best")
+                if self.accelerator.scaler is not None:
+                    state.scaler = self.accelerator.scaler.state_dict()
+                steps.flush()
+                save_checkpoint(
+                    self.output / "checkpoint", self.accelerator.unwrap_model(objective), optimizer, state
+                )
+        window.close()
+        return best
+
+    def _update(
+        self, objective: Any, optimizer: Any, batches: Iterator[RankBatch], step: int, total: int
+    ) -> Dict[str, float]:
+        """One update of the weights from ``accumulate_gradient`` batches."""
+        settings = self.training.optimizer
+        objective.train()
+        torch.manual_seed(int(np.random.default_rng([self.settings.seed, 22, step]).integers(2**62)))
+        rate = settings.learn_rate * set_learn_rate(optimizer, step, total, settings.warmup)
+        figures: Dict[str, float] = {}
+        norm = 0.0
+        for _ in range(self.training.accumulate_gradient):
+            with self.accelerator.accumulate(objective):
+                loss, figures = objective(next(batches))
+                self.accelerator.backward(loss)
+                if self.accelerator.sync_gradients:
+                    norm = float(self.accelerator.clip_grad_norm_(objective.parameters(), settings.clip))
+                optimizer.step()
+                optimizer.zero_grad()
+        shown = {f"train_{name}" if name == "accuracy" else name: value for name, value in figures.items()}
+        return {"loss": float(loss.detach()), **shown, "grad_norm": norm, "learn_rate": rate}

@@ -1,0 +1,297 @@
+"""Training a ranker: it learns what the retriever cannot, the same each time, killed or not."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.data import write_corpus
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation.predict import gold_queries
+from spacy_pel.linking import Linker, Reranker
+from spacy_pel.rankers import load_ranker
+from spacy_pel.regularizers.fgsm import FGSM
+from spacy_pel.training.rank_batches import PairStore, RankPlanner, are_gold, with_gold
+from spacy_pel.training.rank_candidates import Candidates
+from spacy_pel.training.rank_loop import RankTrainer
+from spacy_pel.training.rank_objective import CandidateCrossEntropy, RankObjective
+from spacy_pel.training.rank_settings import read_rank_settings
+from spacy_pel.types import Document, Mention
+
+from .conftest import make_ranker, make_sense_documents
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+SMALL = {
+    "ranker.training.max_steps": 4,
+    "ranker.training.eval_frequency": 2,
+    "ranker.model.top_k": 2,
+    "ranker.candidates.n": 2,
+    "ranker.candidates.folds": 10,
+}
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    path = tmp_path_factory.mktemp("senses")
+    write_corpus(path / "train.jsonl", make_sense_documents(32))
+    write_corpus(path / "dev.jsonl", make_sense_documents(16, first=100))
+    return {"paths.train": str(path / "train.jsonl"), "paths.dev": str(path / "dev.jsonl")}
+
+
+@pytest.fixture
+def train(paths, retriever, tmp_path):
+    """A function that trains configs/ranker_tiny.cfg, smaller, with some settings changed."""
+
+    def run(output, resume=False, linker=retriever, trainer=RankTrainer, **changes):
+        given = {**SMALL, **{name.replace("__", "."): value for name, value in changes.items()}}
+        overrides = {name: value for name, value in {**paths, **given}.items() if name.startswith("paths")}
+        config = tmp_path / "ranker.cfg"
+        config.write_text(with_values((CONFIGS / "ranker_tiny.cfg").read_text(), given))
+        settings = read_rank_settings(config, overrides)
+        made = trainer(settings, output, linker=linker, queries=gold_queries, show_progress=False)
+        return made.run(resume=resume)
+
+    return run
+
+
+def with_values(config, values):
+    """A config may lack sections that have defaults, and overrides only reach sections that are there."""
+    from thinc.api import Config
+
+    filled = Config().from_str(config)
+    for name, value in values.items():
+        section, keys = filled, name.split(".")
+        for key in keys[:-1]:
+            section = section.setdefault(key, {})
+        section[keys[-1]] = value
+    return filled.to_str()
+
+
+def contents(output):
+    files = {
+        str(path.relative_to(output)): path.read_bytes()
+        for path in sorted(output.rglob("*"))
+        if path.is_file() and path.name != "metrics.jsonl"
+    }
+    for record in metrics(output):
+        record.pop("examples_per_second")
+        files[f"metrics {record['step']}"] = record
+    return files
+
+
+def metrics(output):
+    return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+
+
+def differing(one, other):
+    one, other = contents(one), contents(other)
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+
+
+# -- the whole -----------------------------------------------------------------------------------
+
+
+def test_it_learns_what_the_retriever_cannot_tell(train, retriever, tmp_path):
+    optimizer = {"ranker__training__optimizer__learn_rate": 0.01, "ranker__training__optimizer__warmup": 0.1}
+    best = train(
+        tmp_path / "out",
+        ranker__training__max_steps=60,
+        ranker__training__max_epochs=60,
+        ranker__training__batch_size=16,
+        ranker__training__eval_frequency=20,
+        **optimizer,
+    )
+    assert best["retriever_accuracy"] == 0.5 and best["retriever_recall"] == 1.0
+    assert best["accuracy"] == best["accuracy_mixed"] == 1.0
+    ranker = load_ranker(tmp_path / "out" / "model-best", top_k=2)
+    ranked = Linker(
+        retriever.kb,
+        retriever.encoder,
+        retriever.index,
+        retriever.combiner,
+        retriever.nil_model,
+        reranker=Reranker(ranker),
+    )
+    documents = make_sense_documents(16, first=200)
+    queries = [query for document in documents for query in gold_queries(document)]
+    gold = [document.mentions[0].ids[0] for document in documents]
+
+    def accuracy(linker):
+        return np.mean([link.kb_id == right for link, right in zip(linker.link(queries), gold, strict=True)])
+
+    assert accuracy(retriever) == 0.5 and accuracy(ranked) == 1.0
+
+
+def test_the_same_seed_gives_the_same_files_and_another_seed_others(train, tmp_path):
+    for name, seed in (("one", 0), ("two", 0), ("three", 1)):
+        train(tmp_path / name, system__seed=seed)
+    assert differing(tmp_path / "one", tmp_path / "two") == []
+    assert "model-last/model.safetensors" in differing(tmp_path / "one", tmp_path / "three")
+
+
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(train, tmp_path):
+    class Killed(RankTrainer):
+        def _update(self, objective, optimizer, batches, step, total):
+            if step == 3:
+                raise KeyboardInterrupt
+            return super()._update(objective, optimizer, batches, step, total)
+
+    settings = {"ranker__training__accumulate_gradient": 2, "ranker__training__mixed_precision": "bf16"}
+    train(tmp_path / "whole", **settings)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "killed", trainer=Killed, **settings)
+    assert [record["step"] for record in metrics(tmp_path / "killed")] == [2]
+    train(tmp_path / "killed", resume=True, **settings)
+    assert differing(tmp_path / "whole", tmp_path / "killed") == []
+
+
+def test_what_cannot_go_on_is_refused(train, tmp_path):
+    train(tmp_path / "out", ranker__training__max_steps=2)
+    with pytest.raises(PelError, match="PEL-E314"):
+        train(tmp_path / "out")
+    with pytest.raises(PelError, match="PEL-E312"):
+        train(tmp_path / "out", resume=True, ranker__training__optimizer__learn_rate=0.5)
+    train(tmp_path / "out", resume=True, ranker__training__max_steps=4)
+    assert [record["step"] for record in metrics(tmp_path / "out")] == [2, 4]
+
+
+def test_errors(train, paths, tmp_path):
+    with pytest.raises(PelError, match="PEL-E393"):
+        train(tmp_path / "out", ranker__model__top_k=1)
+    strangers = tmp_path / "strangers.jsonl"
+    write_corpus(strangers, [Document("d", "a cold", [Mention(2, 6, "", ("Z1",))])])
+    with pytest.raises(PelError, match="PEL-E392"):
+        train(tmp_path / "out", paths__train=str(strangers))
+    config = tmp_path / "bad.cfg"
+    good = (CONFIGS / "ranker_tiny.cfg").read_text()
+    for change in (
+        ("[ranker]", "[rankers]"),
+        ("[ranker.training]", "[ranker.training]\nunknown = 1"),
+        ("CrossEncoder.v1", "Nothing.v1"),
+        ("length = 48", 'length = "x"'),
+        ("[ranker]", '[ranker]\nregularizer = "FGSM"'),
+    ):
+        config.write_text(
+            good.replace(*change, 1) if change[0] != "[ranker]" or "\n" in change[1] else "[pel]"
+        )
+        with pytest.raises(PelError, match="PEL-E390"):
+            read_rank_settings(config)
+
+
+# -- the parts -----------------------------------------------------------------------------------
+
+
+def test_gold_is_added_in_the_place_of_the_last():
+    candidates = Candidates(np.array([1, 2, 3, 4, 5, 6]), np.zeros(6, np.float32), np.array([0, 3, 5, 6, 6]))
+    gold = [np.array([9, 8]), np.array([5]), np.array([7]), np.array([4])]
+    rows, offsets = with_gold(candidates, gold, 3)
+    assert rows.tolist() == [1, 2, 9, 4, 5, 6, 7, 4] and offsets.tolist() == [0, 3, 5, 7, 8]
+    assert are_gold(rows, offsets, gold).tolist() == [0, 0, 1, 0, 1, 0, 1, 1]
+
+
+def test_loss_is_cross_entropy():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(scale=5, size=(20, 6))
+    present = rng.random((20, 6)) < 0.7
+    right = np.zeros((20, 6), dtype=bool)
+    right[np.arange(20), rng.integers(6, size=20)] = True
+    right[:5, 0] = True  # several may be right
+    present |= right
+    expected = []
+    for i in range(20):  # literally, with the softmax of Eq. 1
+        powers = [np.exp(s) if p else 0.0 for s, p in zip(scores[i], present[i], strict=True)]
+        gold = sum(power for power, r in zip(powers, right[i], strict=True) if r)
+        expected.append(-np.log(gold / sum(powers)))
+    tensors = [torch.from_numpy(array) for array in (scores, right, present)]
+    loss = CandidateCrossEntropy()(*tensors)
+    np.testing.assert_allclose(loss.numpy(), expected, rtol=1e-10)
+    far = CandidateCrossEntropy()(tensors[0] * 1e4, *tensors[1:])
+    assert torch.isfinite(far).all()
+
+
+@pytest.fixture
+def batch(retriever):
+    from spacy_pel.training.rank_candidates import RankMentions, _find
+
+    ranker = make_ranker()
+    ranker.tower.transformer.eval()
+    mentions = RankMentions.read(retriever, make_sense_documents(6), gold_queries, limit=0, seed=0)
+    candidates = _find(retriever, mentions, 3)
+    kb_rows, offsets = candidates.kb_rows, candidates.offsets
+    kb_rows, offsets = kb_rows[:-1], np.append(offsets[:-1], offsets[-1] - 1)  # one has fewer
+    store = PairStore(
+        retriever.kb, mentions, kb_rows, offsets, template=ranker.template, tokenizer=ranker.tokenizer
+    )
+    planner = RankPlanner(store, batch_size=4, pad_id=ranker.tokenizer.pad_token_id, seed=0)
+    return ranker, planner, planner.build(np.array([5, 0, 3]))
+
+
+def test_a_batch_holds_the_pairs_in_their_places(batch):
+    _, planner, made = batch
+    assert made.present.tolist() == [[1, 1, 0], [1, 1, 1], [1, 1, 1]]
+    assert made.places.tolist() == [0, 1, 3, 4, 5, 6, 7, 8]
+    assert made.right.sum(axis=1).tolist() == [1, 1, 1]
+    store = planner.store
+    for pair, (mention, nth) in enumerate([(5, 0), (5, 1), (0, 0), (0, 1), (0, 2)]):
+        entity = store.entities[store.entity_rows[store.offsets[mention] + nth]]
+        whole = [*store.mentions[mention], *entity[1:]]
+        assert made.ids[pair][made.mask[pair] == 1].tolist() == whole
+    plans = [planner.plan(epoch) for epoch in (0, 0, 1)]
+    assert [np.concatenate(plan).tolist() for plan in plans[:2]] == [np.concatenate(plans[0]).tolist()] * 2
+    assert all(sorted(np.concatenate(plan)) == list(range(6)) for plan in plans)
+
+
+def test_fgsm_moves_entities_only_and_makes_them_harder(batch):
+    ranker, _, made = batch
+    fgsm = FGSM(epsilon=0.05)
+    plain, regular = RankObjective(ranker.tower), RankObjective(ranker.tower, regularizer=fgsm)
+    seen = []
+    forward = ranker.tower.forward
+    ranker.tower.forward = lambda ids, mask, embeddings=None: (
+        seen.append(embeddings) or forward(ids, mask, embeddings)
+    )
+    for module in ranker.tower.modules():  # no dropout: the two forwards differ by the delta alone
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    clean, _ = plain(made)
+    assert seen == [None]
+    total, figures = regular(made)
+    assert figures["loss_adversarial"] > float(clean.detach())
+    assert float(total.detach()) == pytest.approx(
+        float(clean.detach()) + figures["loss_adversarial"], rel=1e-5
+    )
+    delta = (seen[2] - seen[1]).detach().numpy()
+    entity = ranker.tower.entity_part(torch.from_numpy(made.ids), torch.from_numpy(made.mask)).numpy()
+    assert np.abs(delta[entity == 0]).max() == 0
+    np.testing.assert_allclose(np.abs(delta[entity == 1]), 0.05, atol=1e-5)
+    total.backward()
+    assert all(torch.isfinite(p.grad).all() for p in ranker.tower.head.parameters())
+    regular.eval()
+    seen.clear()
+    regular(made)
+    assert seen == [None]
+
+
+# -- configs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ranker_minilm", "ranker_sapbert", "ranker_tiny"])
+def test_config(name):
+    settings = read_rank_settings(CONFIGS / f"{name}.cfg")
+    assert settings.ranker.model.tower is None and settings.ranker.model.name
+    assert settings.paths.pipeline and settings.paths.train and settings.paths.dev
+    assert (CONFIGS / f"{name}.cfg").read_text(encoding="utf8").startswith("# "), "says what it is for"
+
+
+def test_the_papers_settings():
+    ranker = read_rank_settings(CONFIGS / "ranker_sapbert.cfg").ranker
+    training, optimizer = ranker.training, ranker.training.optimizer
+    assert (ranker.model.template.max_length, ranker.model.pooling, ranker.model.top_k) == (256, "mean", 16)
+    assert (ranker.candidates.n, training.batch_size, training.max_epochs) == (16, 4, 5)
+    assert (optimizer.learn_rate, optimizer.warmup) == (2e-5, 0.2)
+    assert (optimizer.epsilon, optimizer.clip) == (1e-6, 1.0)
+    assert (ranker.regularizer.epsilon, ranker.regularizer.weight) == (0.01, 1.0)
+    # and they are the defaults of a config that says nothing
+    assert read_rank_settings(CONFIGS / "ranker_tiny.cfg").ranker.training.optimizer == optimizer
