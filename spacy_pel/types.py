@@ -200,11 +200,13 @@ class CandidateTable:
     kb_rows: (m,) int64, rows of the knowledge base.
     offsets: (n + 1,) int64.
     features: name -> (m,) float32; names in ``FEATURES`` of ``indexes/evidence.py``.
+    vectors: (n, width) of the mentions, where they are known.
     """
 
     kb_rows: Rows
     offsets: Rows
     features: Dict[str, Scores]
+    vectors: Optional[Vectors] = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

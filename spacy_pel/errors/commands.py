@@ -23,6 +23,10 @@ class CommandErrors:
         "[PEL-E614] Expected a threshold with a NIL precision of {expected}, but none reaches it: the best is {best} "
         "on {n} mentions. Ask for less, or use a NIL model that separates better."
     )
+    E615 = (
+        "[PEL-E615] Expected the mentions' vectors of width {expected} that P(NIL) was fitted on, but came {came}. "
+        "Fit it anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    )
     E620 = (
         "[PEL-E620] Expected a corpus with gold mentions, but it holds none. Check the file: one JSON object "
         'per line with "text" and "mentions".'
@@ -30,6 +34,13 @@ class CommandErrors:
     E621 = (
         "[PEL-E621] Expected gold ids of the pipeline's KB, but it knows none of the ids of {n} mentions, e.g. "
         "'{example}'. Use a corpus with ids of this KB, or a pipeline whose KB has these ids."
+    )
+    E622 = (
+        "[PEL-E622] Expected --group-by meta.KEY, a key of the documents' meta such as meta.world, but '{came}' came."
+    )
+    E623 = (
+        "[PEL-E623] Expected text or a number at {key} of every document, but the document '{document}' has none. "
+        "Keys of its meta: {known}."
     )
     E630 = (
         "[PEL-E630] Expected annotated text for the rows of kind 'mention', but none came. "

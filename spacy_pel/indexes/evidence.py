@@ -66,6 +66,7 @@ def gather_evidence(
         kb_rows=np.concatenate([table.kb_rows for table in tables]),
         offsets=offsets_of(np.concatenate([np.diff(table.offsets) for table in tables])),
         features={name: np.concatenate([table.features[name] for table in tables]) for name in FEATURES},
+        vectors=vectors,
     )
 
 

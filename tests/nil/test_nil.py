@@ -7,6 +7,7 @@ import pytest
 
 from spacy_pel import registry
 from spacy_pel.errors import PelError
+from spacy_pel.evaluation.nil_metrics import average_precision
 from spacy_pel.nil import LogisticNil, best_f1_threshold
 from spacy_pel.nil.summary import summarize, summary_names
 from spacy_pel.types import CandidateTable
@@ -88,6 +89,33 @@ def test_logistic_takes_a_state_that_lacks_newer_columns():
     zeroed["weights"][-1] = 0.0
     model.load_state(zeroed)
     np.testing.assert_array_equal(older(table, scores), model(table, scores))
+
+
+def with_vectors(n, seed):
+    """Only the vectors tell: NIL mentions lie on one side of a direction of large variance."""
+    rng = np.random.default_rng(seed)
+    table = table_of(rng.integers(1, 4, n), rng)
+    table.vectors = rng.standard_normal((n, 6)).astype(np.float32) * np.array([1, 3, 1, 1, 1, 1])
+    return table, table.features["name"], table.vectors[:, 1] + 0.3 * rng.standard_normal(n) > 1.5
+
+
+def test_logistic_learns_from_directions_of_the_vectors():
+    table, scores, is_nil = with_vectors(800, 0)
+    fresh, fresh_scores, fresh_nil = with_vectors(400, 1)
+    found = {}
+    for directions in (0, 1, 16):
+        model = LogisticNil(directions=directions)
+        model.fit(table, scores, is_nil)
+        assert len(model.state()["directions"]) == min(directions, 6)
+        found[directions] = average_precision(model(fresh, fresh_scores), fresh_nil)
+    assert found[0] < 0.5 and found[1] > 0.9 and found[16] > 0.9
+    other = LogisticNil()
+    other.load_state(json.loads(json.dumps(model.state())))
+    np.testing.assert_allclose(other(fresh, fresh_scores), model(fresh, fresh_scores), atol=1e-6)
+    for vectors in (None, fresh.vectors[:, :3]):
+        fresh.vectors = vectors
+        with pytest.raises(PelError, match="E615"):
+            other(fresh, fresh_scores)
 
 
 def test_summary_by_hand():
