@@ -25,6 +25,13 @@ def evaluate(
             "was built with."
         ),
     ] = None,
+    group_by: Annotated[
+        Optional[str],
+        typer.Option(
+            help="Figures for each group of documents, and their mean (macro); a key of the documents' meta, "
+            "e.g. meta.world."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
     as_json: bool = JSON,
 ) -> None:
@@ -45,6 +52,7 @@ def evaluate(
     nlp, name, component = load_pipeline(pipeline)
     documents = list(read_corpus(corpus))  # offsets are checked before hours of linking
     common: Dict[str, Any] = {"output": output, "seed": seed, "show_progress": True}
+    common["group_by"] = group_by
     common["corpus_fingerprint"] = fingerprint(Path(corpus))
     if seen:
         texts = chain.from_iterable(read_corpus(path) for path in seen)
@@ -84,6 +92,9 @@ def table(metrics: Dict[str, Any]) -> str:
         if f"{key}_low" in metrics:
             interval = f"  [{100 * metrics[f'{key}_low']:.1f}, {100 * metrics[f'{key}_high']:.1f}]"
         lines.append(f"{key:<18} {100 * value:6.2f}{interval}")
+    for name, group in metrics.get("groups", {}).items():
+        recall = f", recall@1 {100 * group['recall@1']:.2f}" if "recall@1" in group else ""
+        lines.append(f"{name}: accuracy {100 * group['accuracy']:.2f}{recall} of {group['n']:,} mentions")
     lines.append(f"{metrics['mentions_per_second']:,.0f} mentions/s, {metrics['seconds']:,.1f} s")
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from ..errors import Errors, PelError
 from ..linking import Linker
 from ..types import Document
 from ..util import progress, write_json
+from .groups import DocumentGroups
 from .metrics import RECALL_AT, compute_metrics
 from .outcomes import Outcomes
 from .plots import plot_nil, plot_recall, plot_reliability
@@ -27,6 +28,7 @@ def evaluate(
     corpus_fingerprint: str = "",
     seed: int = 0,
     show_progress: bool = False,
+    group_by: Optional[str] = None,
 ) -> Dict[str, Any]:
     """Link the gold mentions of a corpus and compare.
 
@@ -40,17 +42,18 @@ def evaluate(
     corpus_fingerprint (str): goes into the metrics.
     seed (int): of the bootstrap.
     show_progress (bool): show a progress bar.
+    group_by (Optional[str]): "meta.KEY" of the documents: gives figures of each group, and their mean.
     RETURNS (Dict[str, Any]): the metrics, flat (see ``metrics.POLICY``).
     RAISES (PelError): if the corpus holds no mentions.
     """
-    tally = Tally()
+    tally, groups = Tally(), DocumentGroups(group_by) if group_by else None
     kept = linker.top_k, linker.row_k
     # several rows may lead to one entity: fewer rows than candidates would cut the list short
     linker.top_k, linker.row_k = top_k, max(linker.row_k, 2 * top_k)
     try:
         predictions = predict_gold(
             linker,
-            progress(documents, description="Linking documents", show=show_progress),
+            _watched(documents, groups, show_progress),
             queries=queries,
             is_seen=is_seen or seen_in_index(linker.kb, linker.index),
             tally=tally,
@@ -59,7 +62,7 @@ def evaluate(
     finally:
         linker.top_k, linker.row_k = kept
     facts = {"end_to_end": False, "top_k": top_k, "corpus_fingerprint": corpus_fingerprint}
-    return _finish(linker, outcomes, tally, facts, top_k, seed, output)
+    return _finish(linker, outcomes, tally, facts, top_k, seed, output, groups)
 
 
 def evaluate_end_to_end(
@@ -73,6 +76,7 @@ def evaluate_end_to_end(
     corpus_fingerprint: str = "",
     seed: int = 0,
     show_progress: bool = False,
+    group_by: Optional[str] = None,
 ) -> Dict[str, Any]:
     """Let a pipeline find the mentions itself. The metrics count all gold mentions: one that the
     pipeline did not find, with exactly these offsets, is wrong. Beside them stand precision, recall and
@@ -84,10 +88,11 @@ def evaluate_end_to_end(
     The other arguments and the result are those of ``evaluate``.
     """
     tally, counts = Tally(), SpanCounts()
+    groups = DocumentGroups(group_by) if group_by else None
     predictions = predict_end_to_end(
         nlp,
         linker,
-        progress(documents, description="Linking documents", show=show_progress),
+        _watched(documents, groups, show_progress),
         spans=spans,
         is_seen=is_seen or seen_in_index(linker.kb, linker.index),
         tally=tally,
@@ -95,7 +100,14 @@ def evaluate_end_to_end(
     )
     outcomes = Outcomes.of(recorded(predictions, output))
     facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}
-    return _finish(linker, outcomes, tally, {**counts.scores(), **facts}, linker.top_k, seed, output)
+    return _finish(linker, outcomes, tally, {**counts.scores(), **facts}, linker.top_k, seed, output, groups)
+
+
+def _watched(
+    documents: Iterable[Document], groups: Optional[DocumentGroups], show_progress: bool
+) -> Iterable[Document]:
+    shown = progress(documents, description="Linking documents", show=show_progress)
+    return shown if groups is None else groups.watch(shown)
 
 
 def _finish(
@@ -106,13 +118,17 @@ def _finish(
     top_k: int,
     seed: int,
     output: Optional[Union[str, Path]],
+    groups: Optional[DocumentGroups],
 ) -> Dict[str, Any]:
     if not len(outcomes.rank):
         raise PelError(Errors.E620)
     if outcomes.is_nil.all() and tally.n_outside:
         raise PelError(Errors.E621.format(n=tally.n_outside, example=tally.outside))
-    metrics = compute_metrics(outcomes, ks=[k for k in RECALL_AT if k <= top_k], seed=seed)
+    ks = [k for k in RECALL_AT if k <= top_k]
+    metrics = compute_metrics(outcomes, ks=ks, seed=seed)
     metrics.update(facts)
+    if groups is not None:
+        metrics.update(groups.metrics(outcomes, ks=ks, seed=seed))
     metrics["n_outside"] = tally.n_outside
     metrics["threshold"] = linker.nil_threshold
     metrics["threshold_by_label"] = linker.label_thresholds
@@ -121,6 +137,8 @@ def _finish(
     metrics["kb_fingerprint"] = linker.kb.fingerprint
     metrics["model_fingerprint"] = linker.encoder.fingerprint
     metrics["index_fingerprint"] = linker.index.fingerprint
+    if linker.reranker is not None:
+        metrics["ranker_fingerprint"] = linker.reranker.ranker.fingerprint
     if output is not None:
         write_json(Path(output) / "metrics.json", metrics)
         plot_recall(Path(output) / "recall.png", {"linker": metrics})

@@ -1,0 +1,97 @@
+"""rank-train, rank-add, and evaluation with what they made."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from spacy_pel.data import read_corpus, write_corpus
+
+from .conftest import run
+
+CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
+
+
+@pytest.fixture(scope="module")
+def ranked(folder, tmp_path_factory):
+    """A ranker of two steps, in a calibrated pipeline."""
+    path = tmp_path_factory.mktemp("ranked")
+    trained = run(
+        *(
+            "rank-train",
+            CONFIG,
+            "--output",
+            path / "ranker",
+            "--json",
+            "--paths.pipeline",
+            folder / "pipeline",
+        ),
+        *("--paths.train", folder / "train.jsonl", "--paths.dev", folder / "dev.jsonl"),
+        *("--ranker.training.max_steps", 2, "--ranker.training.eval_frequency", 1),
+    )
+    assert trained.code == 0, trained.err
+    assert trained.json["best"]["retriever_recall"] == 1.0 and "gold added to 0" in trained.err
+    added = run(
+        *("rank-add", folder / "pipeline", path / "ranker" / "model-best", path / "pipeline"),
+        *("--top-k", 4, "--backend", "torchbackend", "--json"),
+    )
+    assert added.code == 0, added.err
+    assert added.json["top_k"] == 4 and added.json["backend"] == {
+        "@pel_backends": "spacy-pel.TorchBackend.v1"
+    }
+    calibrated = run("calibrate", path / "pipeline", folder / "dev.jsonl", "--json")
+    assert calibrated.code == 0, calibrated.err
+    return path
+
+
+def test_the_files(ranked):
+    names = {path.name for path in (ranked / "ranker").iterdir()}
+    assert names >= {"model-best", "model-last", "metrics.jsonl", "steps.jsonl", "checkpoint", "candidates"}
+    saved = json.loads((ranked / "pipeline" / "proxy_entity_linker" / "cfg.json").read_text())
+    assert saved["reranker"]["kind"] == "CrossEncoder" and len(saved["reranker"]["state"]["weights"]) == 2
+    assert saved["calibrated_threshold"] is not None
+
+
+def test_evaluate(folder, ranked, tmp_path):
+    documents = list(read_corpus(folder / "dev.jsonl"))
+    for i, document in enumerate(documents):
+        document.meta["world"] = f"w{i % 3}"
+    write_corpus(tmp_path / "dev.jsonl", documents)
+    arguments = (tmp_path / "dev.jsonl", "--output", tmp_path / "out", "--group-by", "meta.world")
+    result = run("evaluate", ranked / "pipeline", *arguments)
+    assert result.code == 0, result.err
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    assert len(metrics["ranker_fingerprint"]) == 32
+    assert sorted(metrics["groups"]) == ["w0", "w1", "w2"]
+    assert sum(group["n"] for group in metrics["groups"].values()) == metrics["n"]
+    mean = sum(group["recall@1"] for group in metrics["groups"].values()) / 3
+    assert metrics["macro_recall@1"] == pytest.approx(mean)
+    assert "w1: accuracy" in result.out and "macro_recall@1" in result.out
+
+
+def test_group_by_needs_the_key(folder, ranked, tmp_path):
+    for key, code in (("meta.world", "PEL-E623"), ("world", "PEL-E622")):
+        arguments = (folder / "dev.jsonl", "--output", tmp_path / "out", "--group-by", key)
+        result = run("evaluate", folder / "pipeline", *arguments)
+        assert result.code == 2 and code in result.err
+
+
+def test_a_calibration_does_not_go_to_a_pipeline_without_the_ranker(folder, ranked, tmp_path):
+    shutil.copytree(folder / "pipeline", tmp_path / "plain")
+    result = run("calibrate", ranked / "pipeline", folder / "dev.jsonl", "--apply-to", tmp_path / "plain")
+    assert result.code == 2 and "PEL-E661" in result.err and "reranker" in result.err
+
+
+def test_bad_input(folder, ranked, tmp_path):
+    result = run("rank-train", CONFIG, "--output", tmp_path / "out", "--paths.pipeline", tmp_path)
+    assert result.code == 2 and "PEL-E002" in result.err
+    result = run("rank-train", CONFIG.with_name("tiny.cfg"), "--output", tmp_path / "out")
+    assert result.code == 2 and "PEL-E390" in result.err
+    result = run("rank-add", folder / "pipeline", folder / "model", tmp_path / "out")
+    assert result.code == 2 and "PEL-E430" in result.err
+    result = run("rank-add", folder / "model", ranked / "ranker" / "model-best", tmp_path / "out")
+    assert result.code == 2
+    assert not (tmp_path / "out").exists()
+    for command in ("rank-train", "rank-add"):
+        assert "Example:" in run(command, "--help").out
