@@ -85,19 +85,20 @@ def plot_margins(runs: Mapping[str, Run], rows: List[Dict[str, Any]], *paths: Pa
     rows (List[Dict[str, Any]]): from ``margin_rows``.
     paths (Path): files to write, .png or .svg.
     """
-    figure, axes = new_figure(width=6.4, height=4.6)
+    figure, axes = new_figure(width=8.2, height=4.6)
+    lines, names = [], []
     for place, (label, run) in enumerate(runs.items()):
-        name = f"{label}  (auPR {100 * rows[place]['nil_aupr']:.1f})"
+        names.append(f"{label}  (auPR {100 * rows[place]['nil_aupr']:.1f})")
         # beyond the number of colours, the line tells runs apart
         style = {
             "color": COLORS[place % len(COLORS)],
             "linestyle": ("-", "--", ":")[place // len(COLORS) % 3],
         }
-        draw_nil_curve(axes, run.outcomes, label=name, linewidth=1.8, **style)
+        lines.append(draw_nil_curve(axes, run.outcomes, label="_run", linewidth=1.8, **style))
     share = rows[0]["n_nil"] / rows[0]["n"]
-    axes.axhline(
-        share, color="#999999", linewidth=1, linestyle=(0, (2, 2)), label=f"chance  ({100 * share:.1f})"
-    )
+    lines.append(axes.axhline(share, color="#999999", linewidth=1, linestyle=(0, (2, 2))))
+    # beside the axes: the curves leave no room inside them
+    figure.legend(lines, [*names, f"chance  ({100 * share:.1f})"], loc="outside right upper", frameon=False)
     axes.set(
         xlabel="recall of NIL",
         ylabel="precision of NIL",

@@ -13,6 +13,7 @@ from .reliability import reliability_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 _POINTS = 2000  # of a curve; more cannot be seen
 
@@ -58,13 +59,14 @@ def plot_nil(path: Path, runs: Mapping[str, Outcomes]) -> None:
     save_figure(figure, axes, path)
 
 
-def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any) -> None:
+def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any) -> "Line2D":
     """Draw one precision-recall curve, with a dot at the decision.
 
     axes (Axes): where to.
     outcomes (Outcomes): with a NIL mention at least.
     label (str): in the legend.
     style (Any): of the line, for matplotlib.
+    RETURNS (Line2D): the curve.
     """
     precision, recall, _ = precision_recall_curve(outcomes.nil_score, outcomes.is_nil)
     shown = _thinned(len(recall))
@@ -73,6 +75,7 @@ def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any
     if hits:
         at = (hits / outcomes.is_nil.sum(), hits / outcomes.called_nil.sum())
         axes.plot(*at, marker="o", color=line.get_color(), markeredgecolor="white", zorder=3, clip_on=False)
+    return line
 
 
 def plot_reliability(path: Path, runs: Mapping[str, Outcomes]) -> None:
