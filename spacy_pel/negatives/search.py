@@ -9,6 +9,7 @@ from ..errors import Errors, PelError
 from ..types import Rows, Scores, Vectors
 
 IndexKind = Literal["flat", "ivf"]
+INDEX_KINDS: Tuple[IndexKind, ...] = ("flat", "ivf")
 _QUERIES = 4096  # compared at a time on a GPU: 16,384 entities x 4,096 scores = 270 MB
 _PROBES = 32  # lists that an IVF index looks at
 _PER_LIST = 39  # vectors that FAISS wants to learn a list from
@@ -35,8 +36,8 @@ def make_search(
     device (Optional[torch.device]): where the encoder is; None = on the CPU.
     RAISES (PelError): if there is no such kind.
     """
-    if kind not in ("flat", "ivf"):
-        raise PelError(Errors.E325.format(known="flat, ivf", value=kind))
+    if kind not in INDEX_KINDS:
+        raise PelError(Errors.E325.format(known=", ".join(INDEX_KINDS), value=kind))
     k = min(k, n_entities)
     if kind == "ivf":
         return IvfSearch(queries, k, n_entities)

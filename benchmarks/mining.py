@@ -1,0 +1,105 @@
+"""How long does it take to mine hard negatives, and where does the time go?
+
+    python -m benchmarks.mining corpus/kb training/encoder/model-best corpus/st21pv_train.jsonl
+
+mines parts of the knowledge base with parts of the mentions, and at last all with all, and prints a
+table. With ``--index flat --index ivf`` both ways to search are compared.
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from spacy_pel.data import read_corpus
+from spacy_pel.encoders import load_encoder
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.registry import registry
+from spacy_pel.training.examples import GoldMention, gold_mentions, places_of_rows
+from spacy_pel.training.mine_corpus import mine_corpus
+
+_COLUMNS = {
+    "entities": "{:,}",
+    "mentions": "{:,}",
+    "index": "{}",
+    "seconds": "{:,.1f}",
+    "seconds_mentions": "{:,.1f}",
+    "seconds_entities": "{:,.1f}",
+    "seconds_search": "{:,.1f}",
+    "gold_first": "{:.3f}",
+    "gold_in_depth": "{:.3f}",
+}
+
+
+def part_of(
+    kb: KnowledgeBase, mentions: List[GoldMention], n_entities: int, n_mentions: int, *, seed: int = 0
+) -> "tuple[KnowledgeBase, List[GoldMention]]":
+    """Draw mentions, and a part of the knowledge base that has their entities and others.
+
+    n_entities, n_mentions (int): how many; there are more entities if the mentions need more.
+    seed (int): of both draws.
+    RETURNS (tuple): the part, and the mentions with their places in it.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = sorted(rng.choice(len(mentions), min(n_mentions, len(mentions)), replace=False).tolist())
+    chosen = [mentions[i] for i in drawn]
+    if n_entities >= len(kb):
+        return kb, chosen
+    gold = np.unique(np.concatenate([mention.places for mention in chosen]))
+    others = rng.permutation(np.setdiff1d(np.arange(len(kb)), gold))[: max(0, n_entities - len(gold))]
+    places = np.sort(np.concatenate([gold, others]))
+    part = KnowledgeBase(kb.entity_at(int(row)) for row in kb.live_rows[places])
+    place = places_of_rows(part)
+    found = [place[part.rows(kb.ids_at(kb.live_rows[mention.places]))] for mention in chosen]
+    return part, [mention._replace(places=own) for mention, own in zip(chosen, found, strict=True)]
+
+
+def main(
+    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
+    model: Annotated[Path, typer.Argument(help="The model folder.")],
+    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
+    entities: Annotated[
+        Optional[List[int]], typer.Option(help="Sizes of the KB; may be given several times.")
+    ] = None,
+    mentions: Annotated[
+        Optional[List[int]], typer.Option(help="Numbers of mentions; may be given several times.")
+    ] = None,
+    depth: Annotated[int, typer.Option(help="Entities for each mention.")] = 64,
+    index: Annotated[Optional[List[str]], typer.Option(help="flat, ivf; may be given several times.")] = None,
+    backend: Annotated[Optional[str], typer.Option(help="What computes the vectors.")] = None,
+    gpu_id: Annotated[int, typer.Option(help="CUDA device; -1 = CPU.")] = -1,
+    output: Annotated[Optional[Path], typer.Option(help="Write the figures as JSON lines, too.")] = None,
+) -> None:
+    """Mine and print a table. Without sizes: all entities and all mentions."""
+    whole = KnowledgeBase.from_disk(kb)
+    everything = gold_mentions(whole, read_corpus(corpus))
+    encoder: Any = load_encoder(
+        model, backend=registry.resolve_short("pel_backends", backend)() if backend else None
+    )
+    if gpu_id >= 0:
+        encoder.towers.to(f"cuda:{gpu_id}")
+    rows: List[Dict[str, Any]] = []
+    for n_entities in entities or [len(whole)]:
+        for n_mentions in mentions or [len(everything)]:
+            part, chosen = part_of(whole, everything, n_entities, n_mentions)
+            for kind in index or ["flat"]:
+                rows.append(
+                    mine_corpus(part, encoder, chosen, depth=depth, index=kind, show_progress=True)[1]
+                )
+                Console(stderr=True).print(rows[-1])
+    table = Table(title=f"Mining the {depth} nearest wrong entities; seconds in all, and of the parts")
+    for name in _COLUMNS:
+        table.add_column(name.replace("seconds_", "of these: "), justify="right")
+    for row in rows:
+        table.add_row(*(form.format(row[name]) for name, form in _COLUMNS.items()))
+    Console(width=140).print(table)
+    if output is not None:
+        output.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf8")
+
+
+if __name__ == "__main__":
+    typer.run(main)

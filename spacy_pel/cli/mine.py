@@ -1,0 +1,72 @@
+"""The command ``mine``: hard negatives of a corpus to a file."""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict, Optional
+
+import typer
+
+from ..errors import Errors, PelError
+from ._app import pel_cli
+from ._output import JSON, emit, key_values, message
+
+
+@pel_cli.command("mine")
+def mine(
+    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
+    model: Annotated[Path, typer.Argument(help="The model folder, e.g. training/model-best.")],
+    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
+    out: Annotated[Path, typer.Argument(help="The file to write, .jsonl or .jsonl.gz.")],
+    depth: Annotated[int, typer.Option(min=1, help="Entities for each mention.")] = 64,
+    index: Annotated[
+        str, typer.Option(help="flat = exact; ivf = approximate, for millions of entities.")
+    ] = "flat",
+    limit: Annotated[int, typer.Option(min=0, help="Only the first so many mentions; 0 = all.")] = 0,
+    backend: Annotated[
+        Optional[str], typer.Option(help="What computes the vectors, e.g. torchbackend or openvinobackend.")
+    ] = None,
+    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
+    as_json: bool = JSON,
+) -> None:
+    """Find for each mention the nearest entities that are wrong, over the whole knowledge base.
+
+    Writes one line a mention: {"doc", "start", "end", "text", "gold", "rank", "negatives":
+    [[id, score], ...]}, the nearest first; "rank" is that of the right entity, null if it is not
+    among them. A training takes the file as --paths.negatives.
+
+    Example: spacy-pel mine corpus/kb training/model-best corpus/train.jsonl training/negatives.jsonl
+    """
+    from ..data import read_corpus
+    from ..encoders import load_encoder
+    from ..kb import KnowledgeBase
+    from ..negatives.search import INDEX_KINDS
+    from ..registry import registry
+    from ..training.examples import gold_mentions
+    from ..training.mine_corpus import mine_corpus
+    from ..training.mined_file import mined_lines
+    from ..util import write_jsonl
+
+    if index not in INDEX_KINDS:
+        raise PelError(Errors.E325.format(known=", ".join(INDEX_KINDS), value=index))
+    chosen = registry.resolve_short("pel_backends", backend)() if backend else None
+    knowledge = KnowledgeBase.from_disk(kb)
+    mentions = gold_mentions(knowledge, read_corpus(corpus))
+    mentions = mentions[:limit] if limit else mentions
+    encoder = load_encoder(model, backend=chosen)
+    if gpu_id >= 0:
+        _to_gpu(encoder, gpu_id)
+    message(f"Mining for {len(mentions):,} mentions among {len(knowledge):,} entities")
+    mined, result = mine_corpus(knowledge, encoder, mentions, depth=depth, index=index, show_progress=True)
+    write_jsonl(out, mined_lines(knowledge, mentions, mined))
+    result["output"] = str(out)
+    emit(result, as_json=as_json, text=key_values)
+
+
+def _to_gpu(encoder: Any, gpu_id: int) -> None:
+    import torch
+
+    if gpu_id >= torch.cuda.device_count():
+        came = f"torch sees {torch.cuda.device_count()} CUDA devices"
+        raise PelError(Errors.E316.format(gpu_id=gpu_id, came=came))
+    towers: Dict[str, Any] = getattr(encoder, "towers", None) or {}
+    for tower in towers.values():
+        tower.to(f"cuda:{gpu_id}")
