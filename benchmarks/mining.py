@@ -87,9 +87,8 @@ def main(
         for n_mentions in mentions or [len(everything)]:
             part, chosen = part_of(whole, everything, n_entities, n_mentions)
             for kind in index or ["flat"]:
-                rows.append(
-                    mine_corpus(part, encoder, chosen, depth=depth, index=kind, show_progress=True)[1]
-                )
+                settings: Any = {"depth": depth, "index": kind, "show_progress": True}
+                rows.append(mine_corpus(part, encoder, chosen, **settings)[1])
                 Console(stderr=True).print(rows[-1])
     table = Table(title=f"Mining the {depth} nearest wrong entities; seconds in all, and of the parts")
     for name in _COLUMNS:

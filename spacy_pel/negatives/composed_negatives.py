@@ -1,6 +1,6 @@
 """Several samplers as one."""
 
-from typing import Dict
+from typing import Any, Dict
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from .draw import Draw, DrawRequest, NegativeSampler, as_sets
 
 
 @registry.pel_negatives("spacy-pel.ComposedNegatives.v1")
-def make_composed_negatives(parts: Dict[str, NegativeSampler]) -> "ComposedNegatives":
-    """Build a ComposedNegatives.
+def make_composed_negatives(parts: Dict[str, Any]) -> "ComposedNegatives":
+    """Build a ComposedNegatives. The config system cannot check the parts' type: the class does.
 
     parts (Dict[str, NegativeSampler]): samplers by any name: [pel.negatives.parts.NAME] in a config.
     """

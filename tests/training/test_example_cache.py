@@ -1,0 +1,153 @@
+"""Examples are tokenised once, mapped from disk, used again for the same data, and only for that."""
+
+import numpy as np
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.text import RaggedTokens
+from spacy_pel.text.ragged_writer import RaggedWriter
+from spacy_pel.training import example_cache
+from spacy_pel.training.example_cache import cached_examples
+from spacy_pel.training.example_store import ExampleStore
+from spacy_pel.training.examples import build_examples
+from spacy_pel.training.loop import Trainer
+from spacy_pel.training.settings import read_settings
+
+from .conftest import CONFIG, SMALL, make_documents
+
+
+@pytest.fixture(scope="module")
+def encoder(data):
+    made = read_settings(CONFIG, data).pel.encoder
+    made.initialize()
+    return made
+
+
+@pytest.fixture
+def cached(data, encoder, tmp_path, monkeypatch):
+    """A function that opens the cache and says whether anything had to be tokenised."""
+    built = []
+
+    def build(*args, **settings):
+        built.append(settings)
+        return build_examples(*args, **settings)
+
+    monkeypatch.setattr(example_cache, "build_examples", build)
+    kb = KnowledgeBase.from_disk(data["paths.kb"])
+
+    def call(kb=kb, **changes):
+        settings = read_settings(CONFIG, {**data, **{k.replace("__", "."): v for k, v in changes.items()}})
+        if "pel__encoder__mention_template__max_length" in changes:
+            settings.pel.encoder.initialize()
+            used = settings.pel.encoder
+        else:
+            used = encoder
+        built.clear()
+        store = cached_examples(settings, kb, used, tmp_path / "cache")
+        return store, bool(built)
+
+    return call
+
+
+def tokens_of(store):
+    parts = (store.mentions, store.cards, store.names, store.bare_names)
+    return [[tokens[row].tolist() for row in range(len(tokens))] for tokens in parts]
+
+
+def test_the_same_data_is_not_tokenised_twice(cached, data, encoder, tmp_path):
+    first, made = cached()
+    again, made_again = cached()
+    assert made and not made_again
+    assert isinstance(first.mentions.ids, np.memmap) and isinstance(again.cards.ids, np.memmap)
+    in_memory = build_examples(KnowledgeBase.from_disk(data["paths.kb"]), make_documents(), encoder)
+    assert not isinstance(in_memory.mentions.ids, np.memmap)
+    assert tokens_of(first) == tokens_of(again) == tokens_of(in_memory)
+    examples = np.arange(len(first.mentions) + len(first.names))
+    for one, other in zip(again.gold(examples), in_memory.gold(examples), strict=True):
+        assert one.tolist() == other.tolist()
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+def test_other_data_is(cached, data, tmp_path):
+    cached()
+    kb = KnowledgeBase.from_disk(data["paths.kb"])
+    kb.retire(["C15"])
+    (tmp_path / "train.jsonl").write_text("".join(open(data["paths.train"]).readlines()[1:]))
+    for change in (
+        {"kb": kb},
+        {"paths__train": str(tmp_path / "train.jsonl")},
+        {"pel__training__limit": 5},
+        {"pel__positives__name": 0.0, "pel__positives__alias_share": 0.0},
+        {"pel__encoder__mention_template__max_length": 20},
+    ):
+        _, made = cached(**change)
+        _, again = cached(**change)
+        assert made and not again, change
+    # what does not change the tokens does not matter
+    assert not cached(pel__training__batch_size=3, pel__positives__name=0.1)[1]
+    assert len(list((tmp_path / "cache").iterdir())) == 6
+
+
+@pytest.mark.parametrize("file", ["cards/ids.npy", "mention_gold.npy", "names/offsets.npy"])
+@pytest.mark.parametrize("damage", ["missing", "empty", "short"])
+def test_a_damaged_entry_is_made_anew(cached, tmp_path, file, damage):
+    whole, _ = cached()
+    expected = tokens_of(whole)
+    path = next((tmp_path / "cache").iterdir()) / file
+    content = path.read_bytes()
+    path.unlink()
+    if damage != "missing":
+        path.write_bytes(b"" if damage == "empty" else content[:-8])
+    store, made = cached()
+    assert made and tokens_of(store) == expected
+    assert not cached()[1]
+
+
+def test_a_build_that_falls_over_leaves_nothing(cached, tmp_path, monkeypatch):
+    def falls_over(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("spacy_pel.training.examples._write_entities", falls_over)
+        with pytest.raises(KeyboardInterrupt):
+            cached()
+    assert list((tmp_path / "cache").iterdir()) == []
+    assert cached()[1]
+
+
+def test_no_names_and_no_mapping(cached, tmp_path):
+    store, _ = cached(pel__positives__name=0.0, pel__positives__alias_share=0.0)
+    assert len(store.names) == len(store.bare_names) == len(store.name_gold) == 0
+    folder = next((tmp_path / "cache").iterdir())
+    assert not isinstance(ExampleStore.open(folder, mapped=False).cards.ids, np.memmap)
+
+
+def test_trainings_can_share_a_cache(train, tmp_path):
+    cache = {"paths__cache": str(tmp_path / "shared"), "pel__training__max_steps": 1}
+    train(tmp_path / "one", **cache)
+    train(tmp_path / "two", pel__loss__alpha=8.0, **cache)
+    assert len(list((tmp_path / "shared").iterdir())) == 1
+    assert not (tmp_path / "one" / "cache").exists()
+
+
+def test_more_processes_than_batches_is_an_error(data, tmp_path, monkeypatch):
+    settings = read_settings(CONFIG, {**data, **SMALL, "pel.training.limit": 3})
+    trainer = Trainer(settings, tmp_path / "run", show_progress=False)
+    monkeypatch.setattr(type(trainer.accelerator), "num_processes", property(lambda self: 2))
+    with pytest.raises(PelError, match="each of the 2 processes.*has 1"):
+        trainer.run()
+
+
+def test_the_writer_is_the_same_as_writing_at_once(tmp_path):
+    parts = [RaggedTokens.from_lists(lists) for lists in ([[1, 2], []], [], [[3], [4, 5, 6]])]
+    with RaggedWriter(tmp_path / "pieces") as writer:
+        for part in parts:
+            writer.append(part)
+    RaggedTokens.concatenate(parts).to_disk(tmp_path / "whole")
+    with RaggedWriter(tmp_path / "nothing"):
+        pass
+    for name in ("ids.npy", "offsets.npy"):
+        one, other = (np.load(tmp_path / folder / name) for folder in ("pieces", "whole"))
+        assert one.dtype == other.dtype and one.tolist() == other.tolist()
+    assert len(RaggedTokens.from_disk(tmp_path / "nothing")) == 0

@@ -1,0 +1,347 @@
+"""Hard negatives in training: when they are mined, for whom, which they are, and after a kill."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.data import write_corpus
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.negatives import MinedTable
+from spacy_pel.negatives.hard_negatives import HardNegatives
+from spacy_pel.text import EntityCard, MarkedContext
+from spacy_pel.training.batches import BatchPlanner
+from spacy_pel.training.checkpoint import Progress
+from spacy_pel.training.entity_chunks import EntityChunks
+from spacy_pel.training.examples import build_examples
+from spacy_pel.training.loop import Trainer
+from spacy_pel.training.mining import Mining
+from spacy_pel.training.schedule import Schedule
+from spacy_pel.training.settings import MiningSettings, ViewSettings
+from spacy_pel.types import Document, Entity, Mention
+
+from .conftest import CONFIG, ENTITIES, NAMES, SMALL, differing, document, make_documents
+from .test_resume import SLOW_TRAINING, Stopped, stops_before
+
+HARD = {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}
+MIXED = {"pel__negatives__@pel_negatives": "spacy-pel.MixedNegatives.v1"}
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    made = BiEncoder(
+        name="random:layers=1,width=8",
+        mention_template=MarkedContext(max_length=48),
+        entity_template=EntityCard(max_length=32),
+    )
+    made.initialize()
+    return made
+
+
+@pytest.fixture(scope="module")
+def store(encoder):
+    # two entities bear the same name, one was merged into another
+    kb = KnowledgeBase([*ENTITIES, Entity("C50", "Acute-Fever", ("fever",)), Entity("OLD", "old gout")])
+    kb.retire(["OLD"], {"OLD": f"C{NAMES.index('gout')}"})
+    documents = [*make_documents(), document(77, ["gout"], ids=("OLD",))]
+    return build_examples(kb, [*documents, document(78, ["fever"], ids=("C2", "C50"))], encoder)
+
+
+def make_planner(store, negatives, alias_share=0.3):
+    views = ViewSettings(alias_share=alias_share)
+    return BatchPlanner(store, views=views, negatives=negatives, batch_size=8, pad_id=0, seed=0)
+
+
+# -- the schedule -------------------------------------------------------------------------------
+
+
+def planned(store, accumulate=1, world=1, **settings):
+    return Schedule(make_planner(store, HardNegatives()), MiningSettings(**settings), accumulate, world)
+
+
+def test_when_it_is_due(store):
+    rounds = planned(store).rounds_per_epoch
+    assert rounds == 8  # 43 mentions and 18 names in batches of 8
+    assert [s for s in range(30) if planned(store).is_due(s)] == [0, 8, 16, 24]
+    assert [s for s in range(30) if planned(store, every_epochs=2).is_due(s)] == [0, 16]
+    assert [s for s in range(30) if planned(store, every_epochs=0).is_due(s)] == [0]
+    assert [s for s in range(30) if planned(store, every_steps=11).is_due(s)] == [0, 11, 22]
+    # an update that begins an epoch within: mined before the next one
+    assert [s for s in range(9) if planned(store, accumulate=3).is_due(s)] == [0, 3, 6, 8]
+    assert [s for s in range(9) if planned(store, world=2).is_due(s)] == [0, 4, 8]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [{}, {"every_steps": 5}, {"accumulate": 3}, {"world": 3, "accumulate": 2, "every_steps": 3}],
+    ids=str,
+)
+def test_mined_are_the_examples_that_come_until_the_next_mining(store, case):
+    schedule, total = planned(store, **case), 20
+    rounds, world = schedule.rounds_per_epoch, schedule.world
+    seen = {}
+    for step in range(total):
+        due = step if schedule.is_due(step) else due  # noqa: F821
+        for number in range(step * schedule.accumulate, (step + 1) * schedule.accumulate):
+            plan = schedule.planner.plan(number // rounds)
+            for rank in range(world):
+                seen.setdefault(due, set()).update(plan[number % rounds * world + rank].tolist())
+    assert len(seen) > 2
+    for due, examples in seen.items():
+        assert schedule.examples_until_next(due, total).tolist() == sorted(examples)
+
+
+# -- vectors of the knowledge base ------------------------------------------------------------------
+
+
+class CountingEncoder:
+    """Its vectors are the number of the mining, beside the first token that tells the card."""
+
+    def encode_tokens(self, side, tokens):
+        assert side == "entity"
+        self.encoded += len(tokens)
+        return np.stack([np.full(len(tokens), self.number), tokens.lengths], axis=1).astype(np.float32)
+
+
+@pytest.mark.parametrize(("share", "turns"), [(1.0, 1), (0.5, 2), (0.34, 3)])
+def test_a_share_is_embedded_anew_in_turn(store, tmp_path, share, turns):
+    chunks, encoder = EntityChunks(store.cards, tmp_path, share=share, chunk=4), CountingEncoder()
+    for number in range(1, 8):
+        encoder.number, encoder.encoded = number, 0
+        found = list(chunks.embed(encoder, number))
+        rows = np.concatenate([rows for rows, _ in found])
+        assert sorted(rows) == list(range(store.n_entities)), "all of the KB is compared each time"
+        vectors = np.concatenate([vectors for _, vectors in found])
+        assert (vectors[:, 1] == store.cards.lengths[rows]).all()
+        ages = number - vectors[:, 0]
+        assert (ages == 0).sum() == encoder.encoded and ages.max() == min(turns, number) - 1
+        assert number == 1 or encoder.encoded <= 4 * -(-chunks.n_chunks // turns)
+        chunks.forget(number)
+        kept = {path.name for path in tmp_path.glob("*.npy")}
+        assert len(kept) == (chunks.n_chunks if turns > 1 else 0)
+    if turns > 1:
+        # what came after a checkpoint does not matter: mining 7 again finds those of before
+        encoder.number = 99
+        again = np.concatenate([vectors[:, 0] for _, vectors in chunks.embed(encoder, 7)])
+        assert 7 not in again and 99 in again and again.min() == 8 - turns
+        next(tmp_path.glob("*-00006.npy")).unlink()
+        with pytest.raises(PelError, match="E320"):
+            list(chunks.embed(encoder, 7))
+
+
+# -- what is mined ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"share": 0.3}, {"index": "ivf"}], ids=str)
+def test_the_table_has_the_nearest_that_are_not_gold(store, encoder, tmp_path, settings):
+    planner = make_planner(store, HardNegatives(n_negatives=5), alias_share=0.6)
+    mining = Mining(Schedule(planner, MiningSettings(**settings)), tmp_path)
+    state = Progress("x")
+    mining.before_update(encoder, state, 6)
+    assert state.mined == 1 and isinstance(planner.mined.rows, np.memmap)
+    examples = np.array(planner.mined.examples)
+    assert 40 < len(examples) <= 48 and examples.max() >= len(store.mentions), "names without context too"
+    anchors = encoder.encode_tokens("mention", store.anchors(examples)).astype(np.float64)
+    scores = anchors @ encoder.encode_tokens("entity", store.cards).astype(np.float64).T
+    for gold, row, own in zip(store.gold(examples), planner.mined.rows, scores, strict=True):
+        assert not np.isin(row, gold).any()
+        own[gold] = -np.inf
+        np.testing.assert_allclose(np.sort(own)[::-1][:5], own[row], atol=0.01)  # computed in bfloat16
+    batch = planner.build(planner.plan(0)[0], 0)
+    assert batch.negative_mask[:, len(batch) :].sum(axis=1).tolist() == [5] * len(batch)
+
+
+def test_entities_of_the_same_name_are_right_answers_too(store):
+    names = len(store.mentions) + np.arange(len(store.names))
+    fever, fifty = NAMES.index("fever"), len(ENTITIES)
+    shared = [gold.tolist() for gold in store.gold(names) if len(gold) > 1]
+    # "fever" of both, and "acute fever" of one in another spelling
+    assert shared == [[fever, fifty]] * 4
+    last = np.arange(len(store.mentions))[-2:]
+    assert [gold.tolist() for gold in store.gold(last)] == [[NAMES.index("gout")], [fever, fifty]]
+
+
+def test_a_sampler_that_does_not_ask_has_nothing_mined(train, tmp_path):
+    train(tmp_path / "run", pel__training__max_steps=2)
+    assert not (tmp_path / "run" / "mining").exists()
+
+
+def test_a_depth_below_that_of_the_sampler(train, tmp_path):
+    with pytest.raises(PelError, match="at least 4 deep.*gives 3"):
+        train(tmp_path / "run", pel__training__mining__depth=3, **HARD)
+
+
+# -- trainings ----------------------------------------------------------------------------------------
+
+
+def test_negatives_become_fresher(train, tmp_path, monkeypatch):
+    tables = []
+    monkeypatch.setattr(
+        MinedTable,
+        "from_disk",
+        lambda path, load=MinedTable.from_disk: tables.append(load(path)) or tables[-1],
+    )
+    train(tmp_path / "run", pel__training__mining__every_steps=3, pel__training__max_steps=8, **HARD)
+    assert len(tables) == 3
+    one, two = (dict(zip(t.examples.tolist(), t.rows.tolist(), strict=True)) for t in (tables[0], tables[2]))
+    both = one.keys() & two.keys()
+    assert both and any(one[example] != two[example] for example in both)
+
+
+CASES = {
+    "each epoch, after a checkpoint": (9, {**HARD, "pel__training__mining__index": "ivf"}),
+    "right at a mining": (10, {**HARD, "pel__training__mining__every_steps": 5}),
+    "a share anew": (
+        *(11, {**MIXED, "pel__training__mining__every_steps": 2, "pel__training__mining__share": 0.25}),
+    ),
+    "mixed, own, accumulated": (
+        *(6, {**MIXED, "pel__negatives__shared": False, "pel__training__accumulate_gradient": 2}),
+    ),
+}
+
+
+@pytest.mark.parametrize(("step", "changes"), CASES.values(), ids=CASES.keys())
+def test_stopped_and_resumed(train, tmp_path, step, changes):
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    with pytest.raises(Stopped):
+        train(stopped, trainer=stops_before(step), **changes)
+    train(stopped, resume=True, **changes)
+    train(whole, **changes)
+    assert differing(stopped, whole) == []
+    assert len(list((whole / "mining").glob("table-*"))) == 1, "older tables are deleted"
+
+
+def test_kill_9_and_resume(train, data, tmp_path):
+    changes = {**MIXED, "pel__training__mining__every_steps": 3, "pel__training__mining__share": 0.5}
+    dotted = {name.replace("__", "."): value for name, value in changes.items()}
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            SLOW_TRAINING,
+            str(CONFIG),
+            str(killed),
+            json.dumps({**data, **SMALL, **dotted}),
+        ],
+        env={**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())},
+    )
+    try:  # the third mining is before step 6, the checkpoint of step 4 behind it
+        end = time.monotonic() + 120
+        while not (killed / "mining" / "table-00003").exists() and process.poll() is None:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    finally:
+        process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    reached = json.loads((killed / "checkpoint" / "progress.json").read_text())
+    assert reached["step"] < 12 and reached["mined"] >= 2
+    train(killed, resume=True, **changes)
+    train(whole, **changes)
+    assert differing(killed, whole) == []
+
+
+def test_more_steps_than_were_planned(train, tmp_path):
+    changes = {**HARD, "pel__training__mining__every_epochs": 0}
+    train(tmp_path / "run", pel__training__max_steps=4, **changes)
+    train(tmp_path / "run", resume=True, pel__training__max_steps=8, **changes)
+    progress = json.loads((tmp_path / "run" / "checkpoint" / "progress.json").read_text())
+    assert progress["step"] == 8 and progress["mined"] == 2
+
+
+def test_other_mining_is_another_run(train, tmp_path):
+    train(tmp_path / "run", pel__training__max_steps=2, **HARD)
+    for name, value in {"depth": 9, "every_steps": 7, "index": "ivf", "share": 0.5}.items():
+        with pytest.raises(PelError, match="another run"):
+            train(tmp_path / "run", resume=True, **HARD, **{f"pel__training__mining__{name}": value})
+
+
+def test_a_damaged_table_is_named(train, tmp_path):
+    train(tmp_path / "run", pel__training__max_steps=4, **HARD)
+    for path in (tmp_path / "run" / "mining").glob("table-*/rows.npy"):
+        path.write_bytes(b"")
+    with pytest.raises(PelError, match="E320.*table"):
+        train(tmp_path / "run", resume=True, pel__training__max_steps=6, **HARD)
+
+
+def test_composed_negatives_in_a_config(train, data, tmp_path):
+    text = CONFIG.read_text()
+    start, end = text.index("[pel.negatives]"), text.index("[pel.positives]")
+    parts = """[pel.negatives]
+@pel_negatives = "spacy-pel.ComposedNegatives.v1"
+
+[pel.negatives.parts]
+
+[pel.negatives.parts.hard]
+@pel_negatives = "spacy-pel.HardNegatives.v1"
+n_negatives = 3
+
+[pel.negatives.parts.random]
+@pel_negatives = "spacy-pel.RandomNegatives.v1"
+n_negatives = 8
+shared = true
+
+"""
+    from spacy_pel.training.settings import read_settings
+
+    path = tmp_path / "composed.cfg"
+    path.write_text(text[:start] + parts + text[end:])
+    small = {key: value for key, value in SMALL.items() if "negatives" not in key}
+    overrides = {**data, **small, "pel.training.max_steps": 2}
+    Trainer(read_settings(path, overrides), tmp_path / "run", show_progress=False).run()
+    assert len(list((tmp_path / "run" / "mining").glob("table-*"))) == 1
+    changed = {**overrides, "pel.negatives.parts.random.n_negatives": 9}
+    with pytest.raises(PelError, match="another run"):
+        Trainer(read_settings(path, changed), tmp_path / "run", show_progress=False).run(resume=True)
+    path.write_text(path.read_text().replace('@pel_negatives = "spacy-pel.HardNegatives.v1"\n', ""))
+    with pytest.raises(PelError) as error:
+        read_settings(path, overrides)
+    assert "\n" not in str(error.value)
+
+
+# -- negatives from a file ------------------------------------------------------------------------------
+
+
+def test_negatives_from_a_file(train, data, tmp_path, encoder):
+    from spacy_pel.training.mined_file import read_mined
+
+    documents = [Document(f"d{i}", "fever and gout", [Mention(0, 5, "", ("C2",))]) for i in range(4)]
+    write_corpus(tmp_path / "train.jsonl", documents)
+    kb = KnowledgeBase.from_disk(data["paths.kb"])
+    lines = [
+        {"doc": "d0", "start": 0, "end": 5, "negatives": [["C7", 0.9], ["C2", 0.8], ["C4", 0.7]]},
+        {"doc": "d3", "start": 0, "end": 5, "negatives": [["X", 0.9], ["C1", 0.8]]},
+        {"doc": "d9", "start": 0, "end": 5, "negatives": [["C7", 0.9]]},
+    ]
+    path = tmp_path / "mined.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    table = read_mined(path, kb, build_examples(kb, documents, encoder))
+    assert table.examples.tolist() == [0, 3] and table.rows.tolist() == [[7, 4], [1, -1]]
+    changes = {**HARD, "paths__train": str(tmp_path / "train.jsonl"), "paths__negatives": str(path)}
+    with pytest.raises(PelError, match="at least 4 deep.*the file gives 2"):
+        train(tmp_path / "run", **changes)
+    changes["pel__negatives__n_negatives"] = 2
+    train(tmp_path / "run", pel__training__max_steps=2, **changes)
+    assert not (tmp_path / "run" / "mining").exists()
+    path.write_text(json.dumps(lines[0]) + "\n")
+    with pytest.raises(PelError, match="another run"):
+        train(tmp_path / "run", resume=True, **changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "came"), [("", "none of them"), ('{"doc": "d0"}\n', "line 1"), ('{"doc": 1, "start"', "line 1")]
+)
+def test_bad_files_of_negatives(train, tmp_path, text, came):
+    path = tmp_path / "mined.jsonl"
+    path.write_text(text)
+    with pytest.raises(PelError, match=came) as error:
+        train(tmp_path / "run", paths__negatives=str(path), **HARD)
+    assert "\n" not in str(error.value)
