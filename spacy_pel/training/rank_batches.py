@@ -1,13 +1,15 @@
 """From mentions and candidates to batches of a ranker: the arrays of a batch, and an epoch's plan."""
 
-from dataclasses import dataclass
-from typing import Any, List, Sequence, Tuple
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..text import MentionEntityPair, RaggedTokens
+from ..types import Entity
+from ..util import normalize_alias
 from ..util.ragged import offsets_of, owners
 from .rank_candidates import Candidates, RankMentions
 
@@ -44,6 +46,16 @@ def are_gold(
     return np.concatenate([np.empty(0, np.bool_), *pieces])
 
 
+def without_name(entity: Entity, surface: str) -> Entity:
+    """RETURNS (Entity): without the names whose normal form is the surface; the same entity if it
+    has no such name, or no other."""
+    names = [entity.canonical_name, *entity.aliases]
+    kept = [name for name in names if normalize_alias(name) != surface]
+    if not kept or len(kept) == len(names):
+        return entity
+    return replace(entity, canonical_name=kept[0], aliases=tuple(kept[1:]))
+
+
 class PairStore:
     """Mentions and their candidates, each text tokenised once.
 
@@ -52,6 +64,7 @@ class PairStore:
     kb_rows, offsets (NDArray[int64]): their candidates, ragged.
     template (MentionEntityPair): joins them.
     tokenizer (PreTrainedTokenizerBase): the ranker's.
+    hidden (Optional[NDArray[bool]]): (n,), mentions whose own surface is left out of their candidates' names.
     """
 
     def __init__(
@@ -63,21 +76,37 @@ class PairStore:
         *,
         template: MentionEntityPair,
         tokenizer: Any,
+        hidden: Optional[NDArray[np.bool_]] = None,
     ):
         self.template = template
         self.offsets = offsets
         self.right = are_gold(kb_rows, offsets, mentions.gold)
         distinct, self.entity_rows = np.unique(kb_rows, return_inverse=True)
+        entities = [kb.entity_at(int(row)) for row in distinct]
+        if hidden is not None:
+            self._hide_names(entities, [query.surface for query in mentions.queries], hidden)
         texts = [query.in_text for query in mentions.queries]
         self.mentions: RaggedTokens = template.mention_template.tokenize(tokenizer, texts)
         self.entities = RaggedTokens.concatenate(
             [
-                template.entity_template.tokenize(
-                    tokenizer, [kb.entity_at(int(row)) for row in distinct[start : start + _ENTITIES]]
-                )
-                for start in range(0, max(1, len(distinct)), _ENTITIES)
+                template.entity_template.tokenize(tokenizer, entities[start : start + _ENTITIES])
+                for start in range(0, max(1, len(entities)), _ENTITIES)
             ]
         )
+
+    def _hide_names(self, entities: List[Entity], surfaces: Sequence[str], hidden: NDArray[np.bool_]) -> None:
+        """Let candidates of hidden mentions be other entities, without a name; those come to the list."""
+        places: Dict[Tuple[int, str], int] = {}
+        for mention in np.flatnonzero(hidden):
+            surface = normalize_alias(surfaces[mention])
+            for j in range(self.offsets[mention], self.offsets[mention + 1]):
+                row = int(self.entity_rows[j])
+                if (row, surface) not in places:
+                    less = without_name(entities[row], surface)
+                    places[row, surface] = row if less is entities[row] else len(entities)
+                    if less is not entities[row]:
+                        entities.append(less)
+                self.entity_rows[j] = places[row, surface]
 
     def __len__(self) -> int:
         return len(self.mentions)
@@ -86,9 +115,7 @@ class PairStore:
         """RETURNS (tuple): the pairs of some mentions, one mention after the other, and which of all
         m candidates they are."""
         starts, lengths = self.offsets[mention_rows], np.diff(self.offsets)[mention_rows]
-        chosen: Any = np.repeat(starts - offsets_of(lengths)[:-1], lengths) + np.arange(
-            lengths.sum()
-        )
+        chosen: Any = np.repeat(starts - offsets_of(lengths)[:-1], lengths) + np.arange(lengths.sum())
         joined = self.template.join(
             self.mentions, self.entities, np.repeat(mention_rows, lengths), self.entity_rows[chosen]
         )

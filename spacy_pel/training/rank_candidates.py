@@ -3,7 +3,7 @@
 import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..linking import Linker, MentionQuery
 from ..types import Document
-from ..util import atomic_path, fingerprint, logger, progress
+from ..util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ..util.ragged import offsets_of, owners, segment_rank, take_pieces
 from .leave_out import LeaveOut
 
@@ -51,24 +51,27 @@ class RankMentions:
 
         limit (int): draw so many, always the same; 0 = all.
         """
-        found = cls([], [], np.zeros(0, np.int64), [document.id for document in documents])
-        numbers: List[int] = []
-        skipped = 0
+        usable: List[Tuple[int, int]] = []  # document, mention
+        gold: List[NDArray[np.int64]] = []
         for number, document in enumerate(documents):
-            for query, mention in zip(make_queries(document), document.mentions, strict=True):
+            for place, mention in enumerate(document.mentions):
                 rows = linker.gold_rows(mention.ids)
-                if mention.composite or not len(rows) or query.is_blank:
-                    skipped += 1
-                    continue
-                found.queries.append(query)
-                found.gold.append(rows)
-                numbers.append(number)
-        found.document = np.array(numbers, dtype=np.int64)
-        logger.info("%d mentions; left out, as NIL, composite or not in the KB: %d", len(found), skipped)
-        if limit and limit < len(found):
-            kept = np.sort(np.random.default_rng([seed, 20]).choice(len(found), limit, replace=False))
-            return found.take(kept)
-        return found
+                blank = not normalize_alias(document.text[mention.start : mention.end])
+                if len(rows) and not mention.composite and not blank:
+                    usable.append((number, place))
+                    gold.append(rows)
+        n_all = sum(len(document.mentions) for document in documents)
+        logger.info(
+            "%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold)
+        )
+        kept = np.arange(len(gold))
+        if limit and limit < len(gold):
+            kept = np.sort(np.random.default_rng([seed, 20]).choice(len(gold), limit, replace=False))
+        owner = np.array([usable[i][0] for i in kept], dtype=np.int64)
+        # making queries may run an abbreviation detector: only where they are needed
+        made = {number: make_queries(documents[number]) for number in np.unique(owner).tolist()}
+        queries = [made[usable[i][0]][usable[i][1]] for i in kept]
+        return cls(queries, [gold[i] for i in kept], owner, [document.id for document in documents])
 
     def take(self, rows: NDArray[np.int64]) -> "RankMentions":
         """RETURNS (RankMentions): those at the given places."""

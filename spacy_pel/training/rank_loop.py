@@ -146,7 +146,16 @@ class RankTrainer:
     def _planner(self, mentions: RankMentions, candidates: Candidates) -> RankPlanner:
         kb_rows, offsets = with_gold(candidates, mentions.gold, self.settings.ranker.candidates.n)
         template, tokenizer = self.ranker.template, self.ranker.tokenizer
-        store = PairStore(self.linker.kb, mentions, kb_rows, offsets, template=template, tokenizer=tokenizer)
+        draw = np.random.default_rng([self.settings.seed, 23]).random(len(mentions))
+        store = PairStore(
+            self.linker.kb,
+            mentions,
+            kb_rows,
+            offsets,
+            template=template,
+            tokenizer=tokenizer,
+            hidden=draw < self.settings.ranker.candidates.hide_names,
+        )
         planner = RankPlanner(
             store,
             batch_size=self.training.batch_size,
@@ -172,7 +181,8 @@ class RankTrainer:
             *(g.tobytes() for g in mentions.gold),
         ]
         training = self.training.model_dump(exclude=_NO_MATTER)
-        return fingerprint(self.settings.seed, training, regularizer, self.ranker.fingerprint, *arrays)
+        hide = settings.candidates.hide_names
+        return fingerprint(self.settings.seed, training, regularizer, hide, self.ranker.fingerprint, *arrays)
 
     # -- steps -----------------------------------------------------------------------------
 

@@ -46,11 +46,18 @@ class CandidateSettings(_Strict):
     those in it, the right candidate of nearly every training mention stands first, and the ranker
     would learn from candidates that it never meets in use. So the documents are cut into ``folds``
     parts, and the mentions of a part get their candidates from the index without that part.
+
+    A knowledge base that took names from the training text knows the surface of every training
+    mention as a name of its entity, but not that of every new mention. ``hide_names`` leaves the
+    surface of so many training mentions out of their candidates' texts.
     """
 
     n: int = Field(default=16, ge=2, title="Candidates of a mention")
     folds: int = Field(
         default=10, ge=0, title="Parts of the documents left out in turn; 0 = the index never saw them"
+    )
+    hide_names: float = Field(
+        default=0.0, ge=0, le=1, title="Share of training mentions whose surface is hidden in the candidates"
     )
 
 

@@ -10,15 +10,16 @@ import torch
 from spacy_pel.data import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
-from spacy_pel.linking import Linker, Reranker
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, MentionQuery, Reranker
 from spacy_pel.rankers import load_ranker
 from spacy_pel.regularizers.fgsm import FGSM
-from spacy_pel.training.rank_batches import PairStore, RankPlanner, are_gold, with_gold
-from spacy_pel.training.rank_candidates import Candidates
+from spacy_pel.training.rank_batches import PairStore, RankPlanner, are_gold, with_gold, without_name
+from spacy_pel.training.rank_candidates import Candidates, RankMentions, _find
 from spacy_pel.training.rank_loop import RankTrainer
 from spacy_pel.training.rank_objective import CandidateCrossEntropy, RankObjective
 from spacy_pel.training.rank_settings import read_rank_settings
-from spacy_pel.types import Document, Mention
+from spacy_pel.types import Document, Entity, Mention
 
 from .conftest import make_ranker, make_sense_documents
 
@@ -191,6 +192,38 @@ def test_gold_is_added_in_the_place_of_the_last():
     assert are_gold(rows, offsets, gold).tolist() == [0, 0, 1, 0, 1, 0, 1, 1]
 
 
+def test_a_hidden_surface_is_no_name_of_the_candidates(retriever):
+    entity = Entity("C", "Cold", ("chill", "COLD", "flu"), ("T",))
+    assert without_name(entity, "cold") == Entity("C", "chill", ("flu",), ("T",))
+    only = Entity("C", "cold", ("COLD",))
+    assert without_name(only, "cold") is only and without_name(entity, "gout") is entity
+    kb = KnowledgeBase([entity, Entity("D", "gout", ("cold",))])
+    ranker = make_ranker()
+    mentions = RankMentions(
+        [MentionQuery("cold", 0, 4)] * 2, [np.array([0])] * 2, np.zeros(2, np.int64), ["d"]
+    )
+    rows, offsets = np.array([0, 1, 1, 0]), np.array([0, 2, 4])
+
+    def cards(hidden):
+        store = PairStore(
+            kb,
+            mentions,
+            rows,
+            offsets,
+            template=ranker.template,
+            tokenizer=ranker.tokenizer,
+            hidden=hidden,
+        )
+        return ["".join(ranker.tokenizer.decode(store.entities[i]).split()) for i in store.entity_rows]
+
+    plain = cards(None)
+    assert plain == cards(np.zeros(2, bool)) and all("cold" in card for card in plain)
+    hidden = cards(np.array([False, True]))
+    assert hidden[:2] == plain[:2]
+    assert not any("cold" in card for card in hidden[2:])
+    assert hidden[2].startswith("[CLS]gout[SEP]") and hidden[3].startswith("[CLS]chill[SEP]t[SEP]flu")
+
+
 def test_loss_is_cross_entropy():
     rng = np.random.default_rng(0)
     scores = rng.normal(scale=5, size=(20, 6))
@@ -213,8 +246,6 @@ def test_loss_is_cross_entropy():
 
 @pytest.fixture
 def batch(retriever):
-    from spacy_pel.training.rank_candidates import RankMentions, _find
-
     ranker = make_ranker()
     ranker.tower.transformer.eval()
     mentions = RankMentions.read(retriever, make_sense_documents(6), gold_queries, limit=0, seed=0)
