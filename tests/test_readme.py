@@ -63,7 +63,7 @@ def test_names_of_the_readme_are_the_registered_ones():
 
 
 def test_commands_of_the_readme_are_the_commands():
-    written = re.findall(r"^\| `((?:kb )?\w+)", section("commands"), re.MULTILINE)
+    written = re.findall(r"^\| `((?:kb )?[\w-]+)", section("commands"), re.MULTILINE)
     top = typer.main.get_command(pel_cli)
     commands = {name for name in top.commands if name != "kb"}
     commands |= {f"kb {name}" for name in top.commands["kb"].commands}
