@@ -9,7 +9,7 @@ from ..errors import PelError
 from ..kb import KnowledgeBase
 from ..util import atomic_path, fingerprint, logger, open_text
 from .example_store import ExampleStore
-from .examples import build_examples
+from .examples import gold_mentions, write_examples
 from .settings import RunSettings
 
 _VERSION = 1  # of the files; other versions are not looked at
@@ -47,17 +47,10 @@ def cached_examples(
         else:
             logger.info("Tokenised examples are taken from %s", entry)
             return store
-    documents = read_corpus(corpus)
+    mentions = gold_mentions(kb, read_corpus(corpus))  # may be none: nothing is made then
+    mentions = mentions[:limit] if limit else mentions
     with atomic_path(entry) as part:
-        build_examples(
-            kb,
-            documents,
-            encoder,
-            folder=part,
-            limit=limit,
-            with_names=with_names,
-            show_progress=show_progress,
-        )
+        write_examples(part, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)
     return ExampleStore.open(entry)
 
 

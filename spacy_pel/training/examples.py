@@ -3,7 +3,7 @@
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,18 +35,15 @@ def build_examples(
     documents: Iterable[Document],
     encoder: BiEncoder,
     *,
-    folder: Optional[Path] = None,
     limit: int = 0,
     with_names: bool = True,
     show_progress: bool = False,
 ) -> ExampleStore:
-    """Tokenise a corpus and a knowledge base for training.
+    """Tokenise a corpus and a knowledge base for training, in memory; ``cached_examples`` keeps them.
 
     kb (KnowledgeBase): gives the entities; all of its live ones can be negatives.
     documents (Iterable[Document]): gold mentions, see ``gold_mentions``.
     encoder (BiEncoder): its templates and tokenizer.
-    folder (Optional[Path]): a new folder for the arrays, which are mapped from there; None = they
-        stay in memory.
     limit (int): use only the first so many mentions; 0 = all.
     with_names (bool): tokenise names too; False where the settings use none.
     RETURNS (ExampleStore): the examples.
@@ -54,12 +51,10 @@ def build_examples(
     """
     mentions = gold_mentions(kb, documents)
     mentions = mentions[:limit] if limit else mentions
-    if folder is not None:
-        _write(folder, kb, mentions, encoder, with_names, show_progress)
-        return ExampleStore.open(folder)
     with tempfile.TemporaryDirectory(prefix="spacy_pel_examples_") as holder:
-        _write(Path(holder) / "examples", kb, mentions, encoder, with_names, show_progress)
-        return ExampleStore.open(Path(holder) / "examples", mapped=False)
+        folder = Path(holder) / "examples"
+        write_examples(folder, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)
+        return ExampleStore.open(folder, mapped=False)
 
 
 def gold_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[GoldMention]:
@@ -103,22 +98,29 @@ def mention_keys(mentions: Iterable[Tuple[str, int, int]]) -> NDArray[np.uint64]
     return hash_strings([f"{document}\x1f{start}\x1f{end}" for document, start, end in mentions])
 
 
-def _write(
+def write_examples(
     folder: Path,
     kb: KnowledgeBase,
     mentions: Sequence[GoldMention],
     encoder: BiEncoder,
+    *,
     with_names: bool,
-    show: bool,
+    show_progress: bool,
 ) -> None:
+    """Write what ``ExampleStore.open`` maps, chunk by chunk: memory stays bounded.
+
+    folder (Path): a new one.
+    mentions (Sequence[GoldMention]): from ``gold_mentions``.
+    with_names (bool): see ``build_examples``.
+    """
     folder.mkdir(parents=True)
     with RaggedWriter(folder / "mentions") as writer:
-        for chunk in progress(_chunks(mentions), description="Tokenising mentions", show=show):
+        for chunk in progress(_chunks(mentions), description="Tokenising mentions", show=show_progress):
             writer.append(encoder.mention_template.tokenize(encoder.tokenizer, [m.mention for m in chunk]))
     _save_gold(folder / "mention", [mention.places for mention in mentions])
     keys = mention_keys((m.document, m.mention.start, m.mention.end) for m in mentions)
     np.save(folder / "mention_key.npy", keys)
-    _write_entities(folder, kb, encoder, with_names, show)
+    _write_entities(folder, kb, encoder, with_names, show_progress)
 
 
 def _write_entities(

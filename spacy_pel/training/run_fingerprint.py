@@ -3,7 +3,7 @@
 from typing import Any, Dict, List
 
 from ..kb import KnowledgeBase
-from ..util import fingerprint
+from ..util import fingerprint, open_text
 from .settings import RunSettings
 
 # These end a training or look at it, and may change when it goes on.
@@ -11,14 +11,18 @@ _NO_MATTER = {"eval_frequency", "patience", "max_epochs", "max_steps"}
 
 
 def run_fingerprint(settings: RunSettings, kb: KnowledgeBase) -> str:
-    """RETURNS (str): of settings, first weights and data. How negatives are mined counts only
-    where they are.
+    """How negatives are mined counts only where they are.
+
+    RETURNS (str): of settings, first weights and data.
+    RAISES (PelError): if a file is missing.
     """
     pel, paths = settings.pel, settings.paths
     mines = pel.negatives.mined_depth > 0
     training = pel.training.model_dump(exclude=_NO_MATTER if mines else {*_NO_MATTER, "mining"})
     parts = [describe(part) for part in (pel.loss, pel.negatives, pel.regularizer) if part is not None]
     mined = [paths.negatives] if mines and paths.negatives else []
+    for path in (paths.required("train"), *mined):
+        open_text(path).close()  # a missing file is named in our words
     return fingerprint(
         settings.seed,
         training,

@@ -10,7 +10,7 @@ from spacy_pel.text.ragged_writer import RaggedWriter
 from spacy_pel.training import example_cache
 from spacy_pel.training.example_cache import cached_examples
 from spacy_pel.training.example_store import ExampleStore
-from spacy_pel.training.examples import build_examples
+from spacy_pel.training.examples import build_examples, write_examples
 from spacy_pel.training.loop import Trainer
 from spacy_pel.training.settings import read_settings
 
@@ -31,9 +31,9 @@ def cached(data, encoder, tmp_path, monkeypatch):
 
     def build(*args, **settings):
         built.append(settings)
-        return build_examples(*args, **settings)
+        return write_examples(*args, **settings)
 
-    monkeypatch.setattr(example_cache, "build_examples", build)
+    monkeypatch.setattr(example_cache, "write_examples", build)
     kb = KnowledgeBase.from_disk(data["paths.kb"])
 
     def call(kb=kb, **changes):

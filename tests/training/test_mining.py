@@ -189,7 +189,7 @@ def test_negatives_become_fresher(train, tmp_path, monkeypatch):
         "from_disk",
         lambda path, load=MinedTable.from_disk: tables.append(load(path)) or tables[-1],
     )
-    train(tmp_path / "run", pel__training__mining__every_steps=3, pel__training__max_steps=8, **HARD)
+    train(tmp_path / "run", pel__training__mining__every_steps=4, **HARD)
     assert len(tables) == 3
     one, two = (dict(zip(t.examples.tolist(), t.rows.tolist(), strict=True)) for t in (tables[0], tables[2]))
     both = one.keys() & two.keys()
