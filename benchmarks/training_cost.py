@@ -80,7 +80,8 @@ def measure(
 ) -> Dict[str, float]:
     """Train some steps; run it in a fresh process, as memory that was freed is not given back.
 
-    RETURNS (Dict[str, float]): "ms" (median of the steps after the first) and "MB".
+    RETURNS (Dict[str, float]): "ms" and "CPU ms" (medians of the steps after the first; the latter does
+        not count the time that others had the processor) and "MB".
     """
     device = torch.device("cpu" if gpu_id < 0 else f"cuda:{gpu_id}")
     bi_encoder = BiEncoder(name=encoder)
@@ -92,9 +93,9 @@ def measure(
     objective.to(device).train()
     optimizer = torch.optim.AdamW(objective.parameters(), lr=1e-5)
     batch = made_up_batch(sizes, shared=case.shared, vocabulary=len(bi_encoder.tokenizer))
-    before, times = _memory(device)["now"], []
+    before, times, work = _memory(device)["now"], [], []
     for _ in range(steps + 1):
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
             value, _ = objective(batch)
         value.backward()
@@ -103,7 +104,9 @@ def measure(
         if device.type == "cuda":
             torch.cuda.synchronize(device)
         times.append(time.perf_counter() - start)
-    return {"ms": 1e3 * float(np.median(times[1:])), "MB": _memory(device)["peak"] - before}
+        work.append(time.process_time() - busy)
+    wall, cpu = (1e3 * float(np.median(each[1:])) for each in (times, work))
+    return {"ms": wall, "CPU ms": cpu, "MB": _memory(device)["peak"] - before}
 
 
 def _memory(device: torch.device) -> Dict[str, float]:
@@ -121,13 +124,14 @@ def table_of(found: List[Dict[str, float]], title: str) -> Table:
     table = Table(title=title)
     for name in ("negatives", "loss", "FGSM"):
         table.add_column(name)
-    for name in ("ms a step", "times", "MB above the weights", "times"):
+    for name in ("ms a step", "times", "CPU ms", "times", "MB above the weights", "times"):
         table.add_column(name, justify="right")
     by_case = dict(zip(CASES, found, strict=True))
     for case, row in by_case.items():
         plain = by_case[case._replace(fgsm=False)]
-        cells = [f"{row['ms']:,.0f}", f"{row['ms'] / plain['ms']:.2f}"]
-        cells += [f"{row['MB']:,.0f}", f"{row['MB'] / max(plain['MB'], 1.0):.2f}"]
+        cells = []
+        for key in ("ms", "CPU ms", "MB"):
+            cells += [f"{row[key]:,.0f}", f"{row[key] / max(plain[key], 1e-3):.2f}"]
         negatives = "shared" if case.shared else "per mention"
         table.add_row(negatives, case.loss, "on" if case.fgsm else "off", *cells)
     return table
