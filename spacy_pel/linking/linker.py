@@ -21,8 +21,9 @@ if TYPE_CHECKING:  # the index brings faiss along, which the linker itself does 
     from ..indexes import EntityIndex
 
 # Scores and nil_scores are relative to a mention's candidates. So as many are always looked at,
-# and a smaller top_k only shortens what is handed out: it must not turn a mention NIL.
-_DEPTH = 64
+# and a smaller top_k only shortens what is handed out: it must not turn a mention NIL. Twice as many
+# as are usually handed out, since the vectors alone leave 1 of 200 right ones behind the 64th.
+_DEPTH = 128
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Linker:
     threshold (Threshold): a mention is NIL if its nil_score is higher, and always if it
         has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
         the one found by ``fit``; without one, NIL only for lack of candidates.
-    top_k (int): candidates handed out for each mention. Above 64, more are retrieved.
+    top_k (int): candidates handed out for each mention. Above 128, more are retrieved.
     row_k (int): index rows retrieved for each mention; an entity may have several.
     entity_types (Optional[Mapping]): label -> the KB types its mentions may have; labels that
         are not named are not filtered. Applied before ranking.
