@@ -55,7 +55,7 @@ class FaissPQ(FaissRows):
         rotation: Any = None
         if self.rotate:
             rotation = faiss.OPQMatrix(width, row_bytes)
-            rotation.niter = 10  # of 50: the gain is in the first ones
+            rotation.niter = 4  # of 50: the gain is in the first ones, and each takes ten seconds
             pq = faiss.ProductQuantizer(width, row_bytes, 8)
             pq.cp.min_points_per_centroid = 1
             rotation.pq = pq
