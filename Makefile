@@ -46,7 +46,7 @@ lint: $(VENV)/installed.stamp
 # the workflow all on the tiny data, in a copy: the lock file of the real run stays as it is
 TINY := --vars.config configs/tiny.cfg --vars.kb_config configs/tiny_kb.cfg --vars.data assets/tiny \
 	--vars.train_text train.jsonl --vars.test_text test.jsonl --vars.dev_share 0.25 \
-	--vars.ner_steps 60 --vars.ner_eval_frequency 30
+	--vars.ner_steps 60 --vars.ner_eval_frequency 30 --vars.row_bytes 8
 
 smoke: $(VENV)/installed.stamp
 	rm -rf build/smoke && mkdir -p build/smoke/assets
