@@ -76,6 +76,8 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
     config = load_config(path, overrides or {})
     if "study" not in config:
         raise PelError(Errors.E690.format(path=path, came="it has no [study] section"))
+    if "pel" not in config:
+        raise PelError(Errors.E690.format(path=path, came="it has no [pel] section"))
     base: Tree = {name: copy.deepcopy(dict(section)) for name, section in config.items() if name != "study"}
     try:
         study = StudySettings(**config["study"])
@@ -88,8 +90,8 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
         for seed in study.seeds
     ]
     for name, extra in study.extra.items():
-        for factor in study.factors:
-            if extra.like.get(factor) not in study.factors[factor]:
+        for factor in {**study.factors, **extra.like}:
+            if extra.like.get(factor) not in study.factors.get(factor, {}):
                 came = f"study.extra.{name}.like names no level of '{factor}'"
                 raise PelError(Errors.E690.format(path=path, came=came))
         runs += [_run(base, study, extra.like, seed, name=name, extra=extra) for seed in study.seeds]

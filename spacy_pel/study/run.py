@@ -3,7 +3,7 @@
 import time
 from itertools import islice
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from thinc.api import Config
 
@@ -16,9 +16,9 @@ from ..indexes import EntityIndex
 from ..indexes.faiss_flat import FaissFlat
 from ..kb import KnowledgeBase
 from ..training.loop import Trainer
-from ..training.settings import resolve_settings
+from ..training.settings import PathSettings, resolve_settings
 from ..types import Document
-from ..util import logger, read_json
+from ..util import fingerprint, logger, open_text, read_json
 from .plan import StudyRun, StudySettings
 
 EVALUATION = "evaluation"  # folder of a run, in the form of ``evaluate``
@@ -27,7 +27,8 @@ EVALUATION = "evaluation"  # folder of a run, in the form of ``evaluate``
 def run_study(
     study: StudySettings, runs: Sequence[StudyRun], output: Path, *, config: Path, gpu_id: int = -1
 ) -> List[Dict[str, Any]]:
-    """Train and evaluate all runs of a study; a killed study goes on where it was.
+    """Train and evaluate all runs of a study; a killed study goes on where it was. Where other
+    mentions or another knowledge base are to be measured now, what is trained is only measured again.
 
     study (StudySettings): what is measured.
     runs (Sequence[StudyRun]): from ``plan_study``.
@@ -42,25 +43,43 @@ def run_study(
     for number, run in enumerate(runs, start=1):
         folder = output / run.name
         done = folder / EVALUATION / "metrics.json"
+        metrics: Dict[str, Any] = {}
         if done.is_file():
             metrics = read_json(done)
             if metrics.get("study_fingerprint") != run.fingerprint:
                 raise PelError(Errors.E691.format(path=folder))
-        else:
+        if metrics.get("measured_fingerprint") != _measured(study, run):
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
-            metrics = _one(study, run, folder, output / "cache", config, gpu_id)
+            metrics = _one(study, run, folder, output / "cache", config, gpu_id, metrics.get("train_seconds"))
         results.append(metrics)
     return results
 
 
+def _measured(study: StudySettings, run: StudyRun) -> str:
+    """RETURNS (str): of all that decides the figures of a trained model."""
+    paths = PathSettings(**run.config.get("paths", {}))
+    corpora = paths.required("dev"), study.test
+    for path in corpora:
+        open_text(path).close()  # a missing file is named in our words
+    kb = KnowledgeBase.from_disk(study.kb or paths.required("kb"))
+    return fingerprint(*corpora, kb.fingerprint, study.kinds, [study.top_k, study.n_dev, study.n_test])
+
+
 def _one(
-    study: StudySettings, run: StudyRun, folder: Path, cache: Path, config: Path, gpu_id: int
+    study: StudySettings,
+    run: StudyRun,
+    folder: Path,
+    cache: Path,
+    config: Path,
+    gpu_id: int,
+    train_seconds: Optional[float],
 ) -> Dict[str, Any]:
+    """train_seconds (Optional[float]): of an earlier evaluation of the same training, if there is one."""
     paths = {**run.config.get("paths", {}), "cache": str(cache)}  # all runs read the same texts
     settings = resolve_settings(Config({**run.config, "paths": paths}), config)
     started = time.perf_counter()
     Trainer(settings, folder, gpu_id=gpu_id).run(resume=True)
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - started if train_seconds is None else train_seconds
     encoder = BiEncoder().from_disk(folder / "model-best")
     if gpu_id >= 0:
         encoder.towers.to(f"cuda:{gpu_id}")
@@ -76,6 +95,7 @@ def _one(
         "seed": run.seed,
         "train_seconds": seconds,
         "study_fingerprint": run.fingerprint,
+        "measured_fingerprint": _measured(study, run),
         "kb_fingerprint": kb.fingerprint,
         "model_fingerprint": encoder.fingerprint,
     }

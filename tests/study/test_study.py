@@ -88,6 +88,7 @@ def test_merged_replaces_parts_whole_and_other_sections_key_by_key():
         ("[study]\n", "test"),
         ('[study]\ntest = "x"\nfactors = {}\nheight = 1\n', "height"),
         (STUDY.format(test="x").replace('"loss":"Pb"', '"loss":"XX"'), "extra.margin.like"),
+        (STUDY.format(test="x").replace('"loss":"Pb"', '"loss":"Pb","x":"y"'), "no level of 'x'"),
         ("", "no .study. section"),
     ],
 )
@@ -122,6 +123,25 @@ def test_run_resume_and_command(config, data, tmp_path):
     runs[0].config["pel"]["training"]["max_steps"] = 3
     with pytest.raises(PelError, match="E691"):
         run_study(study, runs[:1], output, config=config)
+
+
+def test_other_mentions_are_measured_without_training_again(config, data, tmp_path):
+    study, runs = plan_study(config, overrides(data))
+    (first,) = run_study(study, runs[:1], tmp_path / "out", config=config)
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.safetensors")}
+    study.n_test = 2
+    (second,) = run_study(study, runs[:1], tmp_path / "out", config=config)
+    assert second["n"] < first["n"] and second["train_seconds"] == first["train_seconds"]
+    best = [path for path in files if "model-best" in path.parts]
+    assert best and all(path.stat().st_mtime_ns == files[path] for path in best)
+    assert run_study(study, runs[:1], tmp_path / "out", config=config) == [second]
+
+
+def test_a_study_without_a_training_says_so(tmp_path):
+    path = tmp_path / "study.cfg"
+    path.write_text(STUDY.format(test="x"))
+    with pytest.raises(PelError, match="E690.*no .pel. section"):
+        plan_study(path)
 
 
 def outcomes_with(right, nil_score):
