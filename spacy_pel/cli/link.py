@@ -59,6 +59,7 @@ def link(
             linker.index.fingerprint,
             [linker.nil_threshold, linker.combiner.state(), linker.nil_model.state()],
             linker.calibrated_by_label,
+            *([linker.reranker.ranker.fingerprint, linker.reranker.state()] if linker.reranker else []),
         ),
         "n_candidates": n_candidates,
         "part_size": part_size,

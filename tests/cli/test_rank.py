@@ -9,6 +9,7 @@ import pytest
 from spacy_pel.data import read_corpus, write_corpus
 
 from .conftest import run
+from .test_link import killed_after
 
 CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
 
@@ -81,6 +82,18 @@ def test_a_calibration_does_not_go_to_a_pipeline_without_the_ranker(folder, rank
     shutil.copytree(folder / "pipeline", tmp_path / "plain")
     result = run("calibrate", ranked / "pipeline", folder / "dev.jsonl", "--apply-to", tmp_path / "plain")
     assert result.code == 2 and "PEL-E661" in result.err and "reranker" in result.err
+
+
+def test_linking_does_not_go_on_with_another_ranker(folder, ranked, tmp_path):
+    shutil.copytree(ranked / "pipeline", tmp_path / "pipeline")
+    args = ["link", tmp_path / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
+    killed_after(1, args)
+    path = tmp_path / "pipeline" / "proxy_entity_linker" / "cfg.json"
+    saved = json.loads(path.read_text())
+    saved["reranker"]["state"] = {"weights": [0.25, 0.75]}
+    path.write_text(json.dumps(saved))
+    refused = run(*args, "--resume")
+    assert refused.code == 2 and "E644" in refused.err and "pipeline" in refused.err
 
 
 def test_bad_input(folder, ranked, tmp_path):
