@@ -11,14 +11,20 @@ from ._pipeline import FACTORY
 _FILE = "cfg.json"  # in the component's folder, see pipeline/learned.py
 
 
-def check_fits(pipeline: Path, learned: Dict[str, Any]) -> None:
+def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None:
     """Can this pipeline take over what another one learned?
 
     pipeline (Path): a saved pipeline.
     learned (Dict[str, Any]): from ``learned_state``.
-    RAISES (PelError): if it is no pipeline with a linker, or has another kind of combiner,
-        NIL model or reranker.
+    source (Path): the saved pipeline that learned it.
+    RAISES (PelError): if it is no pipeline with a linker, or has another encoder (the NIL model knows
+        directions of its vectors), or another kind of combiner, NIL model or reranker.
     """
+    encoders = [_encoder_of(source), _encoder_of(pipeline)]
+    if encoders[0] != encoders[1]:
+        raise PelError(
+            Errors.E661.format(path=pipeline, part="encoder", expected=encoders[0], came=encoders[1])
+        )
     saved = read_json(learned_path(pipeline))
     for part in ("combiner", "nil_model"):
         if saved[part]["kind"] != learned[part]["kind"]:
@@ -63,6 +69,12 @@ def learned_path(pipeline: Path) -> Path:
         if settings.get("factory") == FACTORY:
             return Path(pipeline) / name / _FILE
     raise PelError(Errors.E651.format(path=pipeline, factory=FACTORY, came=", ".join(_components(pipeline))))
+
+
+def _encoder_of(pipeline: Path) -> str:
+    """RETURNS (str): the fingerprint of the encoder that the pipeline's index was made with."""
+    meta = learned_path(pipeline).parent / "index" / "meta.json"
+    return str(read_json(meta).get("encoder_fingerprint")) if meta.is_file() else ""
 
 
 def _components(pipeline: Path) -> Dict[str, Dict[str, Any]]:

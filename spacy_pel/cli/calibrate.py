@@ -64,7 +64,7 @@ def calibrate(
     targets = list(apply_to or [pipeline])
     learned = learned_state(component.linker)
     for target in apply_to or []:
-        check_fits(target, learned)  # before the work, not after it
+        check_fits(target, learned, source=pipeline)  # before the work, not after it
     ask = gold_queries(nlp, name=name)
     documents = list(read_corpus(corpus))
     queries = [query for document in documents for query in ask(document)]

@@ -46,8 +46,8 @@ class ComponentWarnings:
         "[PEL-W502] The label '{label}' gets no NIL threshold of its own and shares that of all mentions: {came}"
     )
     W500 = (
-        "[PEL-W500] None of the {n} mentions is NIL, so NIL model and threshold stay as they were. Calibrate "
-        "on a corpus that holds mentions whose entity the KB lacks."
+        "[PEL-W500] None of the {n} mentions is NIL, so NIL model and threshold stay as they were, though the weights "
+        "of the evidence are new. Calibrate on a corpus that holds mentions whose entity the KB lacks."
     )
     W503 = (
         "[PEL-W503] The component '{name}' was calibrated with the reranker {saved}, but has {now} now. Its NIL "

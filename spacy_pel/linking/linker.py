@@ -52,7 +52,8 @@ class Linker:
         has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
         the one found by ``fit``; without one, NIL only for lack of candidates.
     top_k (int): candidates handed out for each mention. Above 128, more are retrieved.
-    row_k (int): index rows retrieved for each mention; an entity may have several.
+    row_k (int): index rows retrieved for each mention; an entity may have several. At least 256,
+        twice the candidates that are weighed.
     entity_types (Optional[Mapping]): label -> the KB types its mentions may have; labels that
         are not named are not filtered. Applied before ranking.
     batch_size (int): mentions linked together.

@@ -99,7 +99,7 @@ def test_calibrate_by_label(folder, pipeline, tmp_path):
 @pytest.mark.parametrize("name", ["IsotonicNil", "PlattNil"])
 def test_another_nil_model_calibrates_and_reloads(folder, pipeline, tmp_path, name):
     config = pipeline / "config.cfg"
-    old, text = '@pel_nil = "spacy-pel.LogisticNil.v1"\nl2 = 10.0', config.read_text()
+    old, text = '@pel_nil = "spacy-pel.LogisticNil.v1"\nl2 = 10.0\ndirections = 16', config.read_text()
     assert old in text
     config.write_text(text.replace(old, f'@pel_nil = "spacy-pel.{name}.v1"'))
     result = run("calibrate", pipeline, folder / "dev.jsonl", "--json")
@@ -125,6 +125,14 @@ def test_apply_to_needs_the_same_parts(folder, pipeline):
     result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
     assert result.code == 2 and "E661" in result.err
     assert learned(pipeline) == saved
+
+
+def test_apply_to_needs_the_same_encoder(folder, pipeline):
+    """P(NIL) knows directions of the encoder's vectors: those of another mean something else."""
+    meta = pipeline / "proxy_entity_linker" / "index" / "meta.json"
+    meta.write_text(json.dumps({**json.loads(meta.read_text()), "encoder_fingerprint": "another"}))
+    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
+    assert result.code == 2 and "E661" in result.err and "encoder" in result.err
 
 
 def test_a_threshold_in_the_config_is_pointed_out(folder, pipeline):

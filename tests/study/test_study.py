@@ -194,7 +194,13 @@ def test_table_shows_the_papers_figures_beside_ours():
     (row,) = study_rows([result])
     assert row == [
         *("Pb random plain", "50.0 [40.0, 60.0]", "90.0", "–", "25.0 / 100.0", "50.0", "75.0", "1.5"),
-        "63.3 / 95.9",
+        *("63.3 / 95.9", "–"),
+    ]
+    assert [
+        study_rows([{**result, "label": label}])[0][-1]
+        for label in ("Pb mixed plain", "Pb 0.05", "CE mixed plain")
+    ] == [
+        *("83.7", "85.8", "32.3"),
     ]
     (row,) = study_rows([result, {**result, "recall@1": 0.7}])
     assert row[1] == "60.0"
