@@ -7,7 +7,7 @@ from spacy.training import Example
 
 from ..linking import MentionQuery, cut_window
 from ..types import NIL, Document, Mention
-from .mentions import long_forms
+from .mentions import long_forms, spelled_out
 
 
 def gold_queries(
@@ -37,7 +37,7 @@ def gold_queries(
                 doc = detector(doc)
             forms = long_forms(doc)
         return [
-            cut_window(text, m.start, m.end, label=m.label, surface=forms.get(text[m.start : m.end]))
+            cut_window(text, m.start, m.end, label=m.label, surface=spelled_out(text[m.start : m.end], forms))
             for m in document.mentions
         ]
 

@@ -44,6 +44,23 @@ def long_forms(doc: Doc) -> Dict[str, str]:
     return forms
 
 
+def spelled_out(mention: str, forms: Dict[str, str]) -> Optional[str]:
+    """What stands for a mention that is an abbreviation, or a long form with its abbreviation behind it.
+
+    mention (str): its text, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)".
+    forms (Dict[str, str]): from ``long_forms``.
+    RETURNS (Optional[str]): the long form; None if the mention is neither.
+    """
+    if mention in forms:
+        return forms[mention]
+    both = (
+        long_form
+        for short, long_form in forms.items()
+        if mention.startswith(long_form) and mention[len(long_form) :].strip(" ()[]") == short
+    )
+    return next(both, None)
+
+
 def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> List[MentionQuery]:
     """RETURNS (List[MentionQuery]): one for each span; the document stays as it is."""
     text = doc.text
@@ -54,7 +71,7 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
             span.start_char,
             span.end_char,
             label=span.label_,
-            surface=forms.get(text[span.start_char : span.end_char]),
+            surface=spelled_out(text[span.start_char : span.end_char], forms),
         )
         for span in spans
     ]

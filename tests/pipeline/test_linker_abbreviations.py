@@ -2,7 +2,7 @@ import pytest
 from spacy.tokens import Doc, Span
 
 from spacy_pel.pipeline.gold import gold_queries
-from spacy_pel.pipeline.mentions import long_forms
+from spacy_pel.pipeline.mentions import long_forms, spelled_out
 from spacy_pel.types import Document, Mention
 
 from .conftest import NAME
@@ -39,6 +39,22 @@ def test_without_definition_or_detector_nothing_is_expanded(expanding, nlp):
 def test_batches_keep_the_definitions_of_each_document_apart(expanding):
     docs = list(expanding.pipe([TEXT, "HD was started.", TEXT]))
     assert [[e.kb_id_ for e in doc.ents][-1] for doc in docs] == ["C07", "C08", "C07"]
+
+
+@pytest.mark.parametrize(
+    "mention, expected",
+    [
+        ("HD", "Huntington disease"),
+        ("Huntington disease (HD)", "Huntington disease"),
+        ("Huntington disease [ HD ]", "Huntington disease"),
+        ("Huntington disease", None),
+        ("Huntington disease (HDL)", None),
+        ("severe Huntington disease (HD)", None),
+        ("HD care", None),
+    ],
+)
+def test_an_abbreviation_behind_its_long_form_is_left_out(mention, expected):
+    assert spelled_out(mention, {"CF": "cystic fibrosis", "HD": "Huntington disease"}) == expected
 
 
 def test_gold_mentions_are_asked_about_in_the_same_way(expanding, make_nlp):
