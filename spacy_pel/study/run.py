@@ -80,7 +80,7 @@ def _one(
     started = time.perf_counter()
     Trainer(settings, folder, gpu_id=gpu_id).run(resume=True)
     seconds = time.perf_counter() - started if train_seconds is None else train_seconds
-    encoder = BiEncoder().from_disk(folder / "model-best")
+    encoder = BiEncoder(backend=settings.pel.encoder.backend).from_disk(folder / "model-best")
     if gpu_id >= 0:
         encoder.towers.to(f"cuda:{gpu_id}")
     kb = KnowledgeBase.from_disk(study.kb or settings.paths.required("kb"))
