@@ -35,9 +35,7 @@ class CommandErrors:
         "[PEL-E621] Expected gold ids of the pipeline's KB, but it knows none of the ids of {n} mentions, e.g. "
         "'{example}'. Use a corpus with ids of this KB, or a pipeline whose KB has these ids."
     )
-    E622 = (
-        "[PEL-E622] Expected --group-by meta.KEY, a key of the documents' meta such as meta.world, but '{came}' came."
-    )
+    E622 = "[PEL-E622] Expected --group-by meta.KEY, a key of the documents' meta such as meta.world, but '{came}' came."
     E623 = (
         "[PEL-E623] Expected text or a number at {key} of every document, but the document '{document}' has none. "
         "Keys of its meta: {known}."
@@ -85,9 +83,7 @@ class CommandErrors:
         "[PEL-E663] Expected NIL mentions, but {path} has none. Evaluate on a corpus whose entities are partly out of "
         "the knowledge base; the command okb makes one."
     )
-    E664 = (
-        "[PEL-E664] Expected 64 candidates a mention, but {path} has {top_k} at most. Evaluate anew with --top-k 64."
-    )
+    E664 = "[PEL-E664] Expected 64 candidates a mention, but {path} has {top_k} at most. Evaluate anew with --top-k 64."
     E670 = (
         "[PEL-E670] Expected a KB with entities at {path}, but it is empty. Build it with: spacy-pel kb build OUT "
         "--reader NAME FILE"

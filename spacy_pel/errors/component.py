@@ -17,7 +17,7 @@ class ComponentErrors:
     )
     E503 = (
         "[PEL-E503] Expected reranker to be null or a part of the registry pel_rankers, but {came} came. "
-        "Example: reranker = {{\"@pel_rankers\":\"spacy-pel.CrossEncoder.v1\"}}"
+        'Example: reranker = {{"@pel_rankers":"spacy-pel.CrossEncoder.v1"}}'
     )
     E504 = (
         "[PEL-E504] Expected a mention template with a length limit, but the encoder {encoder} has none. "
@@ -42,9 +42,7 @@ class ComponentErrors:
 
 
 class ComponentWarnings:
-    W502 = (
-        "[PEL-W502] The label '{label}' gets no NIL threshold of its own and shares that of all mentions: {came}"
-    )
+    W502 = "[PEL-W502] The label '{label}' gets no NIL threshold of its own and shares that of all mentions: {came}"
     W500 = (
         "[PEL-W500] None of the {n} mentions is NIL, so NIL model and threshold stay as they were, though the weights "
         "of the evidence are new. Calibrate on a corpus that holds mentions whose entity the KB lacks."
