@@ -8,6 +8,8 @@ from torch import Tensor
 from ..errors import Errors, PelError
 from ..registry import registry
 
+_LOUDER = 1024.0
+
 
 @registry.pel_regularizers("spacy-pel.FGSM.v1")
 def make_fgsm(epsilon: float = 0.01, weight: float = 1.0) -> "FGSM":
@@ -72,7 +74,8 @@ def fgsm_deltas(
     """
     # autocast is for forward passes: a backward pass runs in the types of its forward pass
     with torch.autocast(scores.device.type, enabled=False):
-        total = (signs.detach() * scores).sum()
+        # only the sign is used: the factor keeps small gradients of half-precision layers from becoming 0
+        total = _LOUDER * (signs.detach() * scores).sum()
         gradients = torch.autograd.grad(total, list(embeddings), retain_graph=True, create_graph=False)
     return [
         epsilon * gradient.sign() * mask.unsqueeze(-1).to(gradient.dtype)
