@@ -1,5 +1,6 @@
 """A loss of one's own, as the README says: one file and one entry point, in a package of one's own."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,9 @@ def test_a_file_and_an_entry_point(tmp_path):
     old = '@pel_losses = "spacy-pel.ProxySoftplus.v1"\nalpha = 32.0\nmargin = 0.0'
     assert old in text
     (tmp_path / "my.cfg").write_text(text.replace(old, '@pel_losses = "my-package.Hinge.v1"\nmargin = 0.3'))
-    result = subprocess.run([sys.executable, "-c", RUN], cwd=tmp_path, capture_output=True, text=True)
+    where = {**os.environ, "PYTHONPATH": str(tmp_path)}  # stands for its being installed
+    result = subprocess.run(
+        [sys.executable, "-c", RUN], cwd=tmp_path, env=where, capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ["Hinge", "0.2"]
