@@ -1,4 +1,4 @@
-"""Comparisons and reports: E680-E699."""
+"""Comparisons and reports: E680-E689."""
 
 
 class ReportErrors:
