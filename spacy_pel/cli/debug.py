@@ -1,5 +1,6 @@
 """The command ``debug``: check a config and its data, say what would happen."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Dict, Iterable, List, Optional, Set
 
@@ -29,6 +30,7 @@ def debug(
     settings = load_config(config, overrides)
     if "pel" in settings:
         result = _debug_training(config, overrides)
+        result["next"] = shlex.join(["spacy-pel", "train", str(config), "--output", "DIR", *ctx.args])
     elif "components" in settings:
         result = _debug_pipeline(config, settings)
     else:
@@ -72,7 +74,6 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
     result["examples_per_epoch"] = examples
     result["updates"] = min(updates, training.max_steps or updates)
     result["evaluations"] = -(-result["updates"] // training.eval_frequency)
-    result["next"] = f"spacy-pel train {config} --output DIR"
     return result
 
 

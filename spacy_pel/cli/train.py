@@ -34,5 +34,5 @@ def train(
     emit(
         {"best": best, "model": str(output / "model-best")},
         as_json=as_json,
-        text=lambda r: key_values(r["best"]),
+        text=lambda r: key_values({"model": r["model"], **r["best"]}),
     )

@@ -52,7 +52,9 @@ def test_training_config(config):
 
 
 def test_overrides_reach_the_training(config):
-    assert run("debug", config, "--pel.training.max_epochs", 1, "--json").json["updates"] == 3
+    fewer = run("debug", config, "--pel.training.max_epochs", 1, "--json").json
+    assert fewer["updates"] == 3
+    assert fewer["next"].endswith("--output DIR --pel.training.max_epochs 1")  # the same settings
 
 
 def test_pipeline_config(folder):
