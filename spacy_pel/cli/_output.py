@@ -32,4 +32,6 @@ def key_values(result: Dict[str, Any]) -> str:
 def _show(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
+    if value is None:
+        return "–"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -105,8 +105,7 @@ def _figures(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, A
             predictions.append(prediction)
     outcomes = Outcomes.of(predictions)
     ks = sorted({1, min(64, linker.top_k)})
-    return {
-        "n": len(outcomes.rank),
-        "n_nil": int(outcomes.is_nil.sum()),
-        **nil_figures(outcomes, ks),
-    }
+    figures: Dict[str, Any] = nil_figures(outcomes, ks)
+    if not outcomes.is_nil.any():  # nothing is known of NIL then, which is not the same as 0
+        figures = {name: None if name.startswith("nil_") else value for name, value in figures.items()}
+    return {"n": len(outcomes.rank), "n_nil": int(outcomes.is_nil.sum()), **figures}

@@ -11,7 +11,7 @@ import spacy
 from spacy_pel.data import read_corpus, write_corpus
 from spacy_pel.util import fingerprint, read_jsonl
 
-from .conftest import NAMES, run
+from .conftest import NAMES, documents, run
 
 KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision", "nil_recall", "nil_f1"]
 KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]
@@ -68,6 +68,15 @@ def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
     keys = ["n", "n_nil", "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece"]
     for key in [*keys, "recall_all@1", "recall_all@64"]:
         assert fitted[key] == pytest.approx(measured[key], abs=1e-5), key
+
+
+def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path):
+    corpus = tmp_path / "linked.jsonl"
+    write_corpus(corpus, documents(10, NAMES, "k"))
+    result = run("calibrate", pipeline, corpus)
+    assert result.code == 0 and "W500" in result.err
+    lines = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line)
+    assert lines["n_nil"] == "0" and lines["nil_aupr"] == lines["nil_f1"] == "–"
 
 
 def test_calibrate_for_a_precision(folder, pipeline, tmp_path):
