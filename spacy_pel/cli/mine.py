@@ -62,11 +62,9 @@ def mine(
 
 
 def _to_gpu(encoder: Any, gpu_id: int) -> None:
-    import torch
+    from ..training.device import check_gpu
 
-    if gpu_id >= torch.cuda.device_count():
-        came = f"torch sees {torch.cuda.device_count()} CUDA devices"
-        raise PelError(Errors.E316.format(gpu_id=gpu_id, came=came))
+    check_gpu(gpu_id)
     towers: Dict[str, Any] = getattr(encoder, "towers", None) or {}
     for tower in towers.values():
         tower.to(f"cuda:{gpu_id}")

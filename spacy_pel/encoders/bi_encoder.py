@@ -219,7 +219,7 @@ class BiEncoder:
         with atomic_path(path) as part:
             part.mkdir()
             for side, tower in self.towers.items():
-                _save_tower(tower.transformer, self.tokenizer, part / side, dtype)
+                save_tower(tower.transformer, self.tokenizer, part / side, dtype)
             settings = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
             write_json(part / _FILE, settings)
 
@@ -241,7 +241,7 @@ class BiEncoder:
         return {**self.__dict__, "_prepared": {}}
 
 
-def _save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any) -> None:
+def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any) -> None:
     """Plain Hugging Face files, so that ``AutoModel.from_pretrained`` reads them."""
     from safetensors.torch import save_file
 

@@ -182,12 +182,12 @@ class CrossEncoder:
         import torch
         from safetensors.torch import save_file
 
-        from ..encoders.bi_encoder import _save_tower
+        from ..encoders.bi_encoder import save_tower
 
         tower = self._ready()
         dtype = torch.float16 if self.store == "float16" else torch.float32
         with atomic_path(path) as part:
-            _save_tower(tower.transformer, self.tokenizer, part, dtype)
+            save_tower(tower.transformer, self.tokenizer, part, dtype)
             head = {key: tensor.detach().to(dtype).cpu() for key, tensor in tower.head.state_dict().items()}
             save_file(head, str(part / _HEAD), metadata={"format": "pt"})
             saved = {"ranker": self.registered_name, **self.settings, "store": self.store}

@@ -48,9 +48,12 @@ def run_study(
             metrics = read_json(done)
             if metrics.get("study_fingerprint") != run.fingerprint:
                 raise PelError(Errors.E691.format(path=folder))
-        if metrics.get("measured_fingerprint") != _measured(study, run):
+        measured = _measured(study, run)
+        if metrics.get("measured_fingerprint") != measured:
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
-            metrics = _one(study, run, folder, output / "cache", config, gpu_id, metrics.get("train_seconds"))
+            metrics = _one(
+                study, run, measured, folder, output / "cache", config, gpu_id, metrics.get("train_seconds")
+            )
         results.append(metrics)
     return results
 
@@ -68,6 +71,7 @@ def _measured(study: StudySettings, run: StudyRun) -> str:
 def _one(
     study: StudySettings,
     run: StudyRun,
+    measured: str,
     folder: Path,
     cache: Path,
     config: Path,
@@ -95,7 +99,7 @@ def _one(
         "seed": run.seed,
         "train_seconds": seconds,
         "study_fingerprint": run.fingerprint,
-        "measured_fingerprint": _measured(study, run),
+        "measured_fingerprint": measured,
         "kb_fingerprint": kb.fingerprint,
         "model_fingerprint": encoder.fingerprint,
     }

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from ..negatives import DrawRequest, MinedTable, NegativeSampler
 from ..text import RaggedTokens
 from .example_store import ExampleStore
+from .length_batches import length_batches
 from .settings import ViewSettings
-
-_POOL = 50  # batches whose examples are sorted by length together
 
 
 @dataclass
@@ -95,11 +94,7 @@ class BatchPlanner:
         bare = n_mentions + rng.choice(len(self.store.bare_names), self._n_bare, replace=False)
         order = rng.permutation(np.concatenate([np.arange(n_mentions), bare]).astype(np.int64))
         lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])
-        batches: List[NDArray[np.int64]] = []
-        for start in range(0, len(order), self.batch_size * _POOL):
-            pool = order[start : start + self.batch_size * _POOL]
-            pool = pool[np.argsort(lengths[pool], kind="stable")]
-            batches += [pool[i : i + self.batch_size] for i in range(0, len(pool), self.batch_size)]
+        batches = length_batches(order, lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def build(self, examples: NDArray[np.int64], step: int) -> PairBatch:

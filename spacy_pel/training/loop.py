@@ -6,8 +6,6 @@ from typing import Any, Dict, Iterator, List, Optional
 
 import numpy as np
 import torch
-from accelerate import Accelerator
-from accelerate.state import AcceleratorState
 
 from ..data import read_corpus
 from ..encoders.bi_encoder import BiEncoder
@@ -18,6 +16,7 @@ from ..util import logger
 from .batches import BatchPlanner, PairBatch
 from .checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 from .dev import DevRetrieval
+from .device import make_accelerator
 from .example_cache import cached_examples
 from .metrics_log import MetricsLog
 from .mined_file import read_mined
@@ -49,14 +48,10 @@ class Trainer:
         self.training = settings.pel.training
         self.output = Path(output)
         self.show_progress = show_progress
-        if gpu_id >= 0:
-            _use_gpu(gpu_id)
-        # accelerate would keep the precision and device of this process's first training for all others
-        AcceleratorState._reset_state(reset_partial_state=True)
-        self.accelerator = Accelerator(
-            cpu=gpu_id < 0,
+        self.accelerator = make_accelerator(
+            gpu_id,
             mixed_precision=self.training.mixed_precision,
-            gradient_accumulation_steps=self.training.accumulate_gradient,
+            accumulate_gradient=self.training.accumulate_gradient,
         )
 
     def run(self, *, resume: bool = False) -> Dict[str, Any]:
@@ -245,13 +240,6 @@ class Trainer:
 
     def _out_of_patience(self, state: Progress) -> bool:
         return 0 < self.training.patience <= state.stale
-
-
-def _use_gpu(gpu_id: int) -> None:
-    if gpu_id >= torch.cuda.device_count():
-        came = f"torch sees {torch.cuda.device_count()} CUDA devices"
-        raise PelError(Errors.E316.format(gpu_id=gpu_id, came=came))
-    torch.cuda.set_device(gpu_id)
 
 
 def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> Dict[str, Any]:

@@ -11,9 +11,9 @@ from ..text import MentionEntityPair, RaggedTokens
 from ..types import Entity
 from ..util import normalize_alias
 from ..util.ragged import offsets_of, owners
+from .length_batches import length_batches
 from .rank_candidates import Candidates, RankMentions
 
-_POOL = 50  # batches whose mentions are sorted by length together
 _ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
 
 
@@ -162,11 +162,7 @@ class RankPlanner:
         rng = np.random.default_rng([self.seed, 21, epoch])
         order = rng.permutation(len(self.store))
         lengths = self.store.mentions.lengths
-        batches: List[NDArray[np.int64]] = []
-        for start in range(0, len(order), self.batch_size * _POOL):
-            pool = order[start : start + self.batch_size * _POOL]
-            pool = pool[np.argsort(lengths[pool], kind="stable")]
-            batches += [pool[i : i + self.batch_size] for i in range(0, len(pool), self.batch_size)]
+        batches = length_batches(order, lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def build(self, mention_rows: NDArray[np.int64]) -> RankBatch:

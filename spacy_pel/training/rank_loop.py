@@ -6,8 +6,6 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 import torch
-from accelerate import Accelerator
-from accelerate.state import AcceleratorState
 
 from ..data import read_corpus
 from ..errors import Errors, PelError
@@ -16,8 +14,8 @@ from ..types import Document
 from ..util import fingerprint, logger
 from ..util.ragged import segment_sum
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
+from .device import make_accelerator
 from .leave_out import LeaveOut
-from .loop import _use_gpu
 from .metrics_log import MetricsLog
 from .optimizer import make_optimizer, set_learn_rate
 from .rank_batches import PairStore, RankBatch, RankPlanner, are_gold, with_gold
@@ -62,14 +60,10 @@ class RankTrainer:
         self.show_progress = show_progress
         if self.ranker.top_k < settings.ranker.candidates.n:
             raise PelError(Errors.E393.format(n=settings.ranker.candidates.n, top_k=self.ranker.top_k))
-        if gpu_id >= 0:
-            _use_gpu(gpu_id)
-        # accelerate would keep the precision and device of this process's first training for all others
-        AcceleratorState._reset_state(reset_partial_state=True)
-        self.accelerator = Accelerator(
-            cpu=gpu_id < 0,
+        self.accelerator = make_accelerator(
+            gpu_id,
             mixed_precision=self.training.mixed_precision,
-            gradient_accumulation_steps=self.training.accumulate_gradient,
+            accumulate_gradient=self.training.accumulate_gradient,
         )
 
     def run(self, *, resume: bool = False) -> Dict[str, Any]:

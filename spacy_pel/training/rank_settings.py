@@ -3,25 +3,19 @@
 from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional
 
-from catalogue import RegistryError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field
 from spacy.util import registry as spacy_registry
-from thinc.api import ConfigValidationError
 
 from ..errors import Errors, PelError
 from ..rankers.cross_encoder import CrossEncoder
 from ..regularizers import Regularizer
 from ..util.config import load_config
-from .settings import OptimizerSettings
+from .settings import OptimizerSettings, Paths, Strict, explained
 
 RankMetric = Literal["accuracy", "accuracy_mixed"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-
-class RankPaths(_Strict):
+class RankPaths(Paths):
     """``[paths]``"""
 
     pipeline: Optional[Path] = Field(default=None, title="Pipeline that finds the candidates")
@@ -31,15 +25,8 @@ class RankPaths(_Strict):
         default=[], title="Corpora that the pipeline's index was built with; empty = the training corpus"
     )
 
-    def required(self, name: str) -> Path:
-        """RETURNS (Path): the path of this name. RAISES (PelError): if it is not set."""
-        path: Optional[Path] = getattr(self, name)
-        if path is None:
-            raise PelError(Errors.E313.format(name=name))
-        return path
 
-
-class CandidateSettings(_Strict):
+class CandidateSettings(Strict):
     """``[ranker.candidates]``: what is ranked.
 
     The index may hold the very mentions that the ranker is trained on, and counts of them: with
@@ -61,14 +48,14 @@ class CandidateSettings(_Strict):
     )
 
 
-class RankDevSettings(_Strict):
+class RankDevSettings(Strict):
     """``[ranker.training.dev]``: what is measured to choose model-best."""
 
     n_mentions: int = Field(default=2000, ge=0, title="Mentions of the dev corpus, drawn once; 0 = all")
     metric: RankMetric = Field(default="accuracy", title="What the best model is best at")
 
 
-class RankTrainingSettings(_Strict):
+class RankTrainingSettings(Strict):
     """``[ranker.training]``; the defaults are the paper's (Wiatrak et al. 2022, Table 6)."""
 
     batch_size: int = Field(default=4, ge=1, title="Mentions in one step, each with its candidates")
@@ -85,7 +72,7 @@ class RankTrainingSettings(_Strict):
     dev: RankDevSettings = RankDevSettings()
 
 
-class RankerSettings(_Strict):
+class RankerSettings(Strict):
     """``[ranker]``: the parts and the training."""
 
     model: CrossEncoder
@@ -118,15 +105,10 @@ def read_rank_settings(path: Path, overrides: Optional[Dict[str, Any]] = None) -
     defaults = RankTrainingSettings().optimizer.model_dump()
     if "optimizer" in training:
         training["optimizer"] = {**defaults, **training["optimizer"]}
-    try:
+    with explained(Errors.E390, path):
         parts = spacy_registry.resolve({"ranker": config["ranker"]})
         return RankRunSettings(
             paths=RankPaths(**config.get("paths", {})),
             seed=config.get("system", {}).get("seed") or 0,
             ranker=RankerSettings(**parts["ranker"]),
         )
-    except ValidationError as err:
-        problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
-        raise PelError(Errors.E390.format(path=path, came="; ".join(problems))) from err
-    except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
-        raise PelError(Errors.E390.format(path=path, came=" ".join(str(err).split()))) from err

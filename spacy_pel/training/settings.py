@@ -1,7 +1,8 @@
 """The ``[pel]`` section of a config: its schema, its parts, its errors."""
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, List, Literal, Optional
+from typing import Any, Dict, Iterator, List, Literal, Optional
 
 from catalogue import RegistryError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,18 +18,14 @@ from ..regularizers import Regularizer
 from ..util.config import load_config
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A section without unknown keys."""
+
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
 
-class PathSettings(_Strict):
-    """``[paths]``"""
-
-    kb: Optional[Path] = Field(default=None, title="Knowledge base folder")
-    train: Optional[Path] = Field(default=None, title="Training corpus (JSON lines)")
-    dev: Optional[Path] = Field(default=None, title="Development corpus (JSON lines)")
-    negatives: Optional[Path] = Field(default=None, title="Hard negatives from 'spacy-pel mine'")
-    cache: Optional[Path] = Field(default=None, title="Folder of tokenised examples; default: OUTPUT/cache")
+class Paths(Strict):
+    """Paths that a config may leave out."""
 
     def required(self, name: str) -> Path:
         """RETURNS (Path): the path of this name. RAISES (PelError): if it is not set."""
@@ -38,7 +35,17 @@ class PathSettings(_Strict):
         return path
 
 
-class ViewSettings(_Strict):
+class PathSettings(Paths):
+    """``[paths]``"""
+
+    kb: Optional[Path] = Field(default=None, title="Knowledge base folder")
+    train: Optional[Path] = Field(default=None, title="Training corpus (JSON lines)")
+    dev: Optional[Path] = Field(default=None, title="Development corpus (JSON lines)")
+    negatives: Optional[Path] = Field(default=None, title="Hard negatives from 'spacy-pel mine'")
+    cache: Optional[Path] = Field(default=None, title="Folder of tokenised examples; default: OUTPUT/cache")
+
+
+class ViewSettings(Strict):
     """``[pel.positives]``: which text stands for the right entity of an example."""
 
     card: float = Field(default=1.0, ge=0, title="Share of entity cards")
@@ -49,7 +56,7 @@ class ViewSettings(_Strict):
     )
 
 
-class OptimizerSettings(_Strict):
+class OptimizerSettings(Strict):
     """``[pel.training.optimizer]``: AdamW, linear warm-up, linear decay to zero."""
 
     learn_rate: float = Field(default=1e-5, gt=0, title="Peak learning rate of the towers")
@@ -62,7 +69,7 @@ class OptimizerSettings(_Strict):
     clip: float = Field(default=1.0, gt=0, title="Largest l2 norm of the gradient")
 
 
-class DevSettings(_Strict):
+class DevSettings(Strict):
     """``[pel.training.dev]``: what is measured to choose model-best."""
 
     n_mentions: int = Field(default=2000, ge=0, title="Mentions of the dev corpus, drawn once; 0 = all")
@@ -73,7 +80,7 @@ class DevSettings(_Strict):
     metric: str = Field(default="recall@1", title="What the best model is best at")
 
 
-class MiningSettings(_Strict):
+class MiningSettings(Strict):
     """``[pel.training.mining]``: when and how hard negatives are mined, for samplers that ask for them.
 
     The first mining comes before step 0. ``every_steps`` wins over ``every_epochs``; both 0 = never again.
@@ -92,7 +99,7 @@ class MiningSettings(_Strict):
     )
 
 
-class TrainingSettings(_Strict):
+class TrainingSettings(Strict):
     """``[pel.training]``"""
 
     batch_size: int = Field(default=32, ge=1, title="Mentions in one step")
@@ -110,7 +117,7 @@ class TrainingSettings(_Strict):
     mining: MiningSettings = MiningSettings()
 
 
-class PelSettings(_Strict):
+class PelSettings(Strict):
     """``[pel]``: the parts and the training."""
 
     encoder: BiEncoder
@@ -144,19 +151,27 @@ def resolve_settings(config: Config, path: Path) -> RunSettings:
     """Build the parts of a config and check its keys."""
     if "pel" not in config:
         raise PelError(Errors.E310.format(path=path, came="it has no [pel] section"))
-    try:
+    with explained(Errors.E310, path):
         parts = spacy_registry.resolve({"pel": config["pel"]})
         return RunSettings(
             paths=PathSettings(**config.get("paths", {})),
             seed=config.get("system", {}).get("seed") or 0,
             pel=PelSettings(**parts["pel"]),
         )
+
+
+@contextmanager
+def explained(text: str, path: Path) -> Iterator[None]:
+    """Turn what is wrong with a config's keys and parts into one line.
+
+    text (str): of the error, with {path} and {came}.
+    path (Path): the config.
+    RAISES (PelError): names every unknown or ill-typed key, or the part that is not registered.
+    """
+    try:
+        yield
     except ValidationError as err:
         problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
-        raise PelError(Errors.E310.format(path=path, came="; ".join(problems))) from err
+        raise PelError(text.format(path=path, came="; ".join(problems))) from err
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
-        raise PelError(Errors.E310.format(path=path, came=_one_line(err))) from err
-
-
-def _one_line(err: Exception) -> str:
-    return " ".join(str(err).split())
+        raise PelError(text.format(path=path, came=" ".join(str(err).split()))) from err

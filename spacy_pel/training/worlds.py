@@ -14,10 +14,10 @@ from ..negatives import Draw, DrawRequest, NegativeSampler
 from ..negatives.draw import not_gold
 from ..types import Document, Entity
 from .batches import BatchPlanner
+from .length_batches import length_batches
 from .loop import Trainer
 from .settings import RunSettings
 
-_POOL = 50  # batches whose examples are sorted by length together
 JOINER = "/"  # of a world and an id: two wikis may use the same id
 
 
@@ -135,10 +135,7 @@ class SameWorldPlanner(BatchPlanner):
         for mine, names in zip(self._mentions, self._names, strict=True):
             bare = rng.choice(names, self._bare(mine, names), replace=False)
             order = rng.permutation(np.concatenate([mine, bare]).astype(np.int64))
-            for start in range(0, len(order), self.batch_size * _POOL):
-                pool = order[start : start + self.batch_size * _POOL]
-                pool = pool[np.argsort(lengths[pool], kind="stable")]
-                batches += [pool[i : i + self.batch_size] for i in range(0, len(pool), self.batch_size)]
+            batches += length_batches(order, lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def _bare(self, mentions: NDArray[np.int64], names: NDArray[np.int64]) -> int:

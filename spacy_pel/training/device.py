@@ -1,0 +1,37 @@
+"""Where a training runs, and in which precision."""
+
+from typing import Literal
+
+import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState
+
+from ..errors import Errors, PelError
+
+
+def check_gpu(gpu_id: int) -> None:
+    """RAISES (PelError): if torch does not see this CUDA device."""
+    if gpu_id >= torch.cuda.device_count():
+        came = f"torch sees {torch.cuda.device_count()} CUDA devices"
+        raise PelError(Errors.E316.format(gpu_id=gpu_id, came=came))
+
+
+def make_accelerator(
+    gpu_id: int, *, mixed_precision: Literal["no", "bf16", "fp16"], accumulate_gradient: int
+) -> Accelerator:
+    """Set up the device of one training.
+
+    gpu_id (int): CUDA device; -1 = CPU.
+    mixed_precision (str): autocast type.
+    accumulate_gradient (int): batches per update.
+    RETURNS (Accelerator): of this training alone.
+    RAISES (PelError): if there is no such device.
+    """
+    if gpu_id >= 0:
+        check_gpu(gpu_id)
+        torch.cuda.set_device(gpu_id)
+    # accelerate would keep the precision and device of this process's first training for all others
+    AcceleratorState._reset_state(reset_partial_state=True)
+    return Accelerator(
+        cpu=gpu_id < 0, mixed_precision=mixed_precision, gradient_accumulation_steps=accumulate_gradient
+    )

@@ -1,0 +1,26 @@
+"""Batches of sequences of like length: little padding, and still a random order."""
+
+from typing import List
+
+import numpy as np
+from numpy.typing import NDArray
+
+_POOL = 50  # batches whose members are sorted by length together
+
+
+def length_batches(
+    order: NDArray[np.int64], lengths: NDArray[np.int64], batch_size: int
+) -> List[NDArray[np.int64]]:
+    """Cut an order into batches, sorted by length within pools of batches.
+
+    order (NDArray[int64]): numbers of sequences, shuffled.
+    lengths (NDArray[int64]): of all sequences, by number.
+    batch_size (int): the last batch of a pool may be smaller.
+    RETURNS (List[NDArray]): the batches; draw their order too.
+    """
+    batches: List[NDArray[np.int64]] = []
+    for start in range(0, len(order), batch_size * _POOL):
+        pool = order[start : start + batch_size * _POOL]
+        pool = pool[np.argsort(lengths[pool], kind="stable")]
+        batches += [pool[i : i + batch_size] for i in range(0, len(pool), batch_size)]
+    return batches
