@@ -17,6 +17,7 @@ class registry:
 
     pel_kb_readers = catalogue.create("spacy", "pel_kb_readers", entry_points=True)
     pel_corpus_readers = catalogue.create("spacy", "pel_corpus_readers", entry_points=True)
+    pel_preprocessors = catalogue.create("spacy", "pel_preprocessors", entry_points=True)
     pel_templates = catalogue.create("spacy", "pel_templates", entry_points=True)
     pel_encoders = catalogue.create("spacy", "pel_encoders", entry_points=True)
     pel_backends = catalogue.create("spacy", "pel_backends", entry_points=True)
@@ -24,7 +25,10 @@ class registry:
     pel_losses = catalogue.create("spacy", "pel_losses", entry_points=True)
     pel_regularizers = catalogue.create("spacy", "pel_regularizers", entry_points=True)
     pel_negatives = catalogue.create("spacy", "pel_negatives", entry_points=True)
+    pel_mixing = catalogue.create("spacy", "pel_mixing", entry_points=True)
+    pel_anchors = catalogue.create("spacy", "pel_anchors", entry_points=True)
     pel_indexes = catalogue.create("spacy", "pel_indexes", entry_points=True)
+    pel_candidates = catalogue.create("spacy", "pel_candidates", entry_points=True)
     pel_combiners = catalogue.create("spacy", "pel_combiners", entry_points=True)
     pel_nil = catalogue.create("spacy", "pel_nil", entry_points=True)
     pel_rankers = catalogue.create("spacy", "pel_rankers", entry_points=True)

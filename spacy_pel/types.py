@@ -212,6 +212,62 @@ class CandidateTable:
         return len(self.offsets) - 1
 
 
+class RankedRows(NamedTuple):
+    """Entities found for n mentions, ragged: the pairs of mention i are ``offsets[i]:offsets[i + 1]``,
+    best first, each entity once.
+
+    kb_rows: (m,) int64, rows of the knowledge base.
+    scores: (m,) float32, the higher the better; comparable within a mention.
+    offsets: (n + 1,) int64.
+    """
+
+    kb_rows: Rows
+    scores: Scores
+    offsets: Rows
+
+
+@runtime_checkable
+class CandidateGenerator(Protocol):
+    """Finds entities that a mention may mean: the first step of linking, before any score is combined.
+
+    Constructing one reads nothing and needs no network; ``build`` prepares it for a knowledge base, or
+    ``from_disk`` reads what an earlier ``build`` made. A generator reads the mention's text, not the
+    gold answer, and gives the same candidates whatever else is in the batch.
+
+    registered_name (str): its name in the registry "pel_candidates".
+    needs_encoder (bool): whether it works on the vectors of the component's encoder and index; such a
+        one is given them by ``bind``, the others ignore it.
+    """
+
+    registered_name: str
+    needs_encoder: bool
+
+    @property
+    def settings(self) -> Dict[str, Any]: ...
+
+    @property
+    def fingerprint(self) -> str: ...  # changes with the settings and the knowledge base built from
+
+    def build(self, kb: Any, *, show_progress: bool = False) -> None: ...
+
+    def bind(self, encoder: Any, index: Any) -> None: ...
+
+    def generate(
+        self,
+        kb: Any,
+        mentions: Sequence["MentionInText"],
+        *,
+        allowed: Optional[Sequence[Optional[NDArray[np.bool_]]]] = None,  # of each mention, over KB rows
+        top_k: int = 64,
+    ) -> CandidateTable: ...  # with all FEATURES, best first, at most top_k each
+
+    def add_entities(self, kb: Any, kb_rows: Rows) -> None: ...  # follows a change of the KB
+
+    def to_disk(self, path: Path) -> None: ...
+
+    def from_disk(self, path: Path) -> "CandidateGenerator": ...
+
+
 class Combiner(Protocol):
     """Scores candidates from their evidence; the best candidate has the highest score."""
 
