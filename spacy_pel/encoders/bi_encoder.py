@@ -30,18 +30,20 @@ def make_bi_encoder(
     batch_size: int = 64,
     store: str = "float32",
     similarity: Optional[Similarity] = None,
+    entity_pooling: Optional[Pooling] = None,
 ) -> "BiEncoder":
     """Build a BiEncoder without weights; they come by ``initialize`` or ``from_disk``.
 
     name (Optional[str]): first weights of both towers: folder, "package:NAME", hub id or "random:SIZES".
     tied (bool): one tower reads both sides.
-    pooling (Pooling): "mean" (Wiatrak et al. 2022), "cls", or "mention": the mean over the tokens
-        between the markers, where there are markers.
+    pooling (Pooling): "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
+        markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.
     mention_template, entity_template: what each side reads.
     backend (Optional[Backend]): how inference runs, torch by default.
     batch_size (int): sequences in one inference batch.
     store (str): "float32" or "float16", how ``to_disk`` writes the weights.
     similarity (Optional[Similarity]): of mentions and entities, the cosine by default.
+    entity_pooling (Optional[Pooling]): of the entity side; None = as the mention side.
     """
     return BiEncoder(
         name=name,
@@ -53,6 +55,7 @@ def make_bi_encoder(
         batch_size=batch_size,
         store=store,
         similarity=similarity,
+        entity_pooling=entity_pooling,
     )
 
 
@@ -75,6 +78,7 @@ class BiEncoder:
         batch_size: int = 64,
         store: str = "float32",
         similarity: Optional[Similarity] = None,
+        entity_pooling: Optional[Pooling] = None,
     ):
         from .torch_backend import TorchBackend
 
@@ -85,6 +89,7 @@ class BiEncoder:
         self.name = name
         self.tied = tied
         self.pooling: Pooling = pooling
+        self.entity_pooling: Optional[Pooling] = entity_pooling
         self.mention_template = mention_template or MarkedContext()
         self.entity_template: EntityTemplate = entity_template or EntityCard()
         self.backend: Backend = backend or TorchBackend()
@@ -121,9 +126,11 @@ class BiEncoder:
 
         # a text without markers, such as a card, is pooled over all of its tokens
         start, end = self.tokenizer.convert_tokens_to_ids(self.mention_template.special_tokens)
-        towers = {"mention": Tower(mention, pooling=self.pooling, markers=(start, end))}
+        pooling, markers = self.entity_pooling or self.pooling, (start, end)
+        bare = pooling if self.tied else None  # a tied tower knows the mentions by their markers
+        towers = {"mention": Tower(mention, pooling=self.pooling, markers=markers, bare_pooling=bare)}
         if not self.tied:
-            towers["entity"] = Tower(entity, pooling=self.pooling, markers=(start, end))
+            towers["entity"] = Tower(entity, pooling=pooling, markers=markers)
         self.towers = nn.ModuleDict(towers)
         self.changed()
 
@@ -163,6 +170,8 @@ class BiEncoder:
             "mention_template": [self.mention_template.registered_name, self.mention_template.settings],
             "entity_template": [self.entity_template.registered_name, self.entity_template.settings],
         }
+        if self.entity_pooling is not None:
+            settings["entity_pooling"] = self.entity_pooling
         if self.similarity.registered_name != Cosine.registered_name:
             # models from before there was a choice keep their fingerprint
             settings["similarity"] = [self.similarity.registered_name, self.similarity.settings]

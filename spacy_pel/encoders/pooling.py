@@ -5,7 +5,7 @@ from typing import Literal, Tuple
 import torch
 from torch import Tensor
 
-Pooling = Literal["mean", "cls", "mention"]
+Pooling = Literal["mean", "cls", "mention", "markers"]
 
 
 def pool(tokens: Tensor, mask: Tensor, how: Pooling) -> Tensor:
@@ -37,3 +37,13 @@ def mention_mask(ids: Tensor, mask: Tensor, markers: Tuple[int, int]) -> Tensor:
     start, end = ids == markers[0], ids == markers[1]
     inside = (start.cumsum(dim=1) > end.cumsum(dim=1)) & ~start
     return torch.where(inside.any(dim=1, keepdim=True), inside.to(mask.dtype), mask)
+
+
+def marker_mask(ids: Tensor, mask: Tensor, markers: Tuple[int, int]) -> Tensor:
+    """Which tokens are the markers themselves (Le & Nguyen 2023, section 3.2.1)?
+
+    ids, mask, markers: as for ``mention_mask``.
+    RETURNS (Tensor): (batch, length); the real tokens for a sequence without markers.
+    """
+    marked = (ids == markers[0]) | (ids == markers[1])
+    return torch.where(marked.any(dim=1, keepdim=True), marked.to(mask.dtype), mask)

@@ -56,6 +56,7 @@ def load_weights(encoder: "BiEncoder", path: Path, settings: Dict[str, Any]) -> 
     tokenizer, mention = load_tower(path / "mention")
     entity = mention if tied else load_tower(path / "entity")[1]
     encoder.tied, encoder.pooling, encoder.store = tied, pooling, store
+    encoder.entity_pooling = settings.get("entity_pooling")
     encoder.similarity = registry.pel_similarities.get(similarity)(**values)
     for side, (name, values) in templates.items():
         setattr(encoder, side, registry.pel_templates.get(name)(**values))

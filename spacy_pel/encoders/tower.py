@@ -2,10 +2,14 @@
 
 from typing import Any, Optional, Tuple
 
+import torch
 from torch import Tensor, nn
 
 from ..scoring.widen import widen
-from .pooling import Pooling, mention_mask, pool
+from .pooling import Pooling, marker_mask, mention_mask, pool
+
+# poolings that look for the markers: what counts in their mean
+_MASKS = {"mention": mention_mask, "markers": marker_mask}
 
 
 class Tower(nn.Module):
@@ -13,14 +17,24 @@ class Tower(nn.Module):
 
     transformer (PreTrainedModel): any Hugging Face encoder.
     pooling (Pooling): how token vectors become one vector.
-    markers (Tuple[int, int]): ids of the tokens around a mention, for the pooling "mention".
+    markers (Tuple[int, int]): ids of the tokens around a mention, for the poolings "mention" and "markers".
+    bare_pooling (Optional[Pooling]): of sequences without markers, where one tower reads both sides;
+        None = as those with markers.
     """
 
-    def __init__(self, transformer: Any, *, pooling: Pooling, markers: Tuple[int, int] = (-1, -1)):
+    def __init__(
+        self,
+        transformer: Any,
+        *,
+        pooling: Pooling,
+        markers: Tuple[int, int] = (-1, -1),
+        bare_pooling: Optional[Pooling] = None,
+    ):
         super().__init__()
         self.transformer = transformer
         self.pooling: Pooling = pooling
         self.markers = markers
+        self.bare_pooling: Optional[Pooling] = bare_pooling
 
     def forward(self, ids: Tensor, mask: Tensor, embeddings: Optional[Tensor] = None) -> Tensor:
         """ids, mask (Tensor): (batch, length), int64.
@@ -30,9 +44,16 @@ class Tower(nn.Module):
         """
         inputs = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings}
         tokens = self.transformer(**inputs, attention_mask=mask).last_hidden_state
-        counts = mention_mask(ids, mask, self.markers) if self.pooling == "mention" else mask
         # the mean of many tokens loses digits in half precision
-        return pool(widen(tokens), counts, self.pooling)
+        pooled = self._pool(widen(tokens), ids, mask, self.pooling)
+        if self.bare_pooling in (None, self.pooling):
+            return pooled
+        marked = (ids == self.markers[0]).any(dim=1, keepdim=True)
+        return torch.where(marked, pooled, self._pool(widen(tokens), ids, mask, self.bare_pooling))
+
+    def _pool(self, tokens: Tensor, ids: Tensor, mask: Tensor, how: Pooling) -> Tensor:
+        counts = _MASKS[how](ids, mask, self.markers) if how in _MASKS else mask
+        return pool(tokens, counts, how)
 
     def embed(self, ids: Tensor) -> Tensor:
         """RETURNS (Tensor): (batch, length, width), the word embeddings that ``forward`` would read."""

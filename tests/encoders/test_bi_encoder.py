@@ -14,6 +14,7 @@ from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.torch_backend import TorchBackend
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
+from spacy_pel.scoring.dot_product import DotProduct
 from spacy_pel.text import MarkedContext
 from spacy_pel.types import MentionInText
 
@@ -74,6 +75,28 @@ def test_two_towers_or_one(tiny_bert, tmp_path, tied):
     assert (tmp_path / "model" / "entity").exists() != tied
     loaded = BiEncoder(tied=not tied).from_disk(tmp_path / "model")
     assert (loaded.tower("entity") is loaded.tower("mention")) == tied
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_pooling_for_each_side(tiny_bert, tmp_path, tied):
+    """Le & Nguyen (2023): mean of the outputs at both markers; [CLS] of the entity's text."""
+    encoder = make(tiny_bert, tied=tied, pooling="markers", entity_pooling="cls", similarity=DotProduct())
+    tokens = encoder.mention_template.tokenize(encoder.tokenizer, MENTIONS)
+    markers = encoder.tokenizer.convert_tokens_to_ids(["[M_s]", "[M_e]"])
+    for row, vector in enumerate(encoder.encode_mentions(MENTIONS)):
+        ids = torch.tensor(tokens[row][None].astype(np.int64))
+        with torch.inference_mode():
+            states = encoder.tower("mention").eval().transformer(ids).last_hidden_state[0]
+        places = [ids[0].tolist().index(marker) for marker in markers]
+        np.testing.assert_allclose(vector, states[places].mean(dim=0).numpy(), atol=1e-5)
+    first = make(tiny_bert, tied=tied, pooling="cls", similarity=DotProduct())
+    np.testing.assert_allclose(encoder.encode_names(NAMES), first.encode_names(NAMES), atol=1e-5)
+    same = make(tiny_bert, tied=tied, pooling="markers", similarity=DotProduct())
+    assert same.fingerprint != encoder.fingerprint and "entity_pooling" not in same.settings
+    encoder.to_disk(tmp_path / "model")
+    loaded = BiEncoder(backend=TorchBackend(precision="float32")).from_disk(tmp_path / "model")
+    assert (loaded.pooling, loaded.entity_pooling) == ("markers", "cls")
+    np.testing.assert_allclose(loaded.encode_names(NAMES), encoder.encode_names(NAMES), atol=1e-6)
 
 
 def test_half_precision_files_are_half_as_large(tiny_bert, tmp_path):
