@@ -11,6 +11,11 @@ from ..types import Encoder
 _FILES = {"bi_encoder.json": "spacy-pel.BiEncoder.v1", "hash_embed.json": "spacy-pel.HashEmbed.v1"}
 
 
+def is_bi_encoder(path: Path) -> bool:
+    """RETURNS (bool): whether the folder is one that a bi-encoder wrote."""
+    return (Path(path) / "bi_encoder.json").is_file()
+
+
 def load_encoder(path: Path, *, backend: Optional[Any] = None) -> Encoder:
     """Read an encoder from a folder.
 

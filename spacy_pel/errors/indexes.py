@@ -66,7 +66,19 @@ class IndexErrors:
         "[PEL-E431] Expected a trained or pretrained ranker, but this one has no weights yet. Call "
         "initialize() with a 'name' set, or from_disk() with a model folder."
     )
+    E433 = (
+        "[PEL-E433] Expected a bi-encoder as the encoder of a DualEncoder, but {came} came. Name one with "
+        '@pel_encoders = "spacy-pel.BiEncoder.v1", or leave it out.'
+    )
     E432 = (
         "[PEL-E432] Expected a length that the transformer can read, but it is {length} and the transformer "
         "reads {most} word pieces. Set a smaller length."
+    )
+    E456 = (
+        "[PEL-E456] Expected an encoder and an index for the generator {generator}, which works on their vectors, "
+        "but none came. Use it in a Linker or a component that has both, or call bind(encoder, index)."
+    )
+    E457 = (
+        "[PEL-E457] Expected an encoder and an index, as the generator {generator} works on their vectors, but there "
+        "is no {missing}. Give both, or take a generator that needs none, e.g. spacy-pel.AliasMatchCandidates.v1."
     )

@@ -3,18 +3,20 @@
 from pathlib import Path
 from typing import Any, Dict
 
+from ..encoders.loading import is_bi_encoder
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Ranker
 from ..util import read_json
 
 FILE = "ranker.json"
+_OF_BI_ENCODER = "spacy-pel.DualEncoder.v1"
 
 
 def load_ranker(path: Path, **settings: Any) -> Ranker:
     """Read a ranker from a folder.
 
-    path (Path): a model folder of a ranker.
+    path (Path): a model folder of a ranker, or of a bi-encoder, which then serves as one.
     settings (Any): those that the folder does not hold, e.g. ``top_k`` and ``mix``.
     RETURNS (Ranker): with weights.
     RAISES (PelError): if the folder holds no ranker.
@@ -30,6 +32,8 @@ def read_saved(path: Path) -> Dict[str, Any]:
 
     RAISES (PelError): if the folder holds no ranker, or one that is not registered here.
     """
+    if is_bi_encoder(path):
+        return {"ranker": _OF_BI_ENCODER}
     if not (path / FILE).is_file():
         found = "there is no such folder" if not path.is_dir() else f"it has no {FILE}"
         raise PelError(Errors.E430.format(path=path, came=found))

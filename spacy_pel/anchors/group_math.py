@@ -1,0 +1,33 @@
+"""Sums and draws over groups, without a loop over them."""
+
+import torch
+from torch import Tensor
+
+
+def group_means(vectors: Tensor, groups: Tensor, weights: Tensor) -> Tensor:
+    """Weighted means of the members of each group.
+
+    vectors (Tensor): (n, width).
+    groups (Tensor): (n,) int64, 0 … g - 1, every one there.
+    weights (Tensor): (n,); those of a group do not sum to 0.
+    RETURNS (Tensor): (g, width).
+    """
+    n_groups = int(groups.max()) + 1
+    sums = vectors.new_zeros(n_groups, vectors.shape[1])
+    sums = sums.index_add(0, groups, vectors * weights.unsqueeze(1))
+    totals = vectors.new_zeros(n_groups).index_add(0, groups, weights)
+    return sums / totals.unsqueeze(1)
+
+
+def draw_members(groups: Tensor, generator: torch.Generator) -> Tensor:
+    """Draw one member of each group, all of a group alike.
+
+    groups (Tensor): (n,) int64, 0 … g - 1, every one there.
+    generator (torch.Generator): of the CPU.
+    RETURNS (Tensor): (g,) int64, a place in ``groups`` for each group.
+    """
+    order = torch.randperm(len(groups), generator=generator).to(groups.device)
+    # members stand by group, and in a random order within
+    order = order[torch.argsort(groups[order], stable=True)]
+    sizes = torch.bincount(groups)
+    return order[sizes.cumsum(0) - sizes]

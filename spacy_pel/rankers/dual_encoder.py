@@ -1,0 +1,160 @@
+"""The dual encoder as a ranker: mention and candidates as vectors, compared by a similarity."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+
+from ..encoders.backend import Backend
+from ..encoders.bi_encoder import BiEncoder
+from ..encoders.loading import is_bi_encoder
+from ..errors import Errors, PelError
+from ..registry import registry
+from ..scoring.euclidean import Euclidean
+from ..text import SynonymCard
+from ..types import MentionInText, RankingTask, Scores, Vectors
+from ..util import atomic_path, write_json
+from .loading import FILE, read_saved
+from .vector_cache import VectorCache
+
+_ENCODER = "encoder"
+
+
+@registry.pel_rankers("spacy-pel.DualEncoder.v1")
+def make_dual_encoder(
+    encoder: Optional[Any] = None,
+    top_k: int = 64,
+    mix: Optional[float] = None,
+    backend: Optional[Backend] = None,
+    cache_size: int = 20_000,
+) -> "DualEncoder":
+    """Build a DualEncoder without weights; they come by ``initialize`` or ``from_disk``.
+
+    encoder (Optional[BiEncoder]): towers, templates, poolings and similarity; None = the paper's (mean of
+        the markers; [CLS] of types and synonyms; Euclidean distance), to be filled by ``from_disk``.
+    top_k (int): so many of the best candidates are read.
+    mix (Optional[float]): weight of the logarithm of the combiner's score beside the ranker's; 0 = the
+        ranker alone, None = both weights learned by ``calibrate``.
+    backend (Optional[Backend]): how inference runs; None = as the encoder says.
+    cache_size (int): entities whose vectors are kept between calls.
+    """
+    return DualEncoder(encoder=encoder, top_k=top_k, mix=mix, backend=backend, cache_size=cache_size)
+
+
+class DualEncoder:
+    """score = s(f_m(mention), f_e(entity)) of a bi-encoder (Le & Nguyen 2023, section 3.2). Each distinct
+    mention and entity is encoded once, and entities that come again not even that.
+
+    Any bi-encoder will do: one trained by ``train`` finds candidates and orders them too, and one trained
+    by ``rank-train`` only orders them. ``encoder.towers`` is what a trainer updates; after an update
+    call ``changed()``.
+    """
+
+    registered_name = "spacy-pel.DualEncoder.v1"
+
+    def __init__(
+        self,
+        *,
+        encoder: Optional[BiEncoder] = None,
+        top_k: int = 64,
+        mix: Optional[float] = None,
+        backend: Optional[Backend] = None,
+        cache_size: int = 20_000,
+    ):
+        if encoder is not None and not isinstance(encoder, BiEncoder):
+            raise PelError(Errors.E433.format(came=type(encoder).__name__))
+        for name, value, least in (("top_k", top_k, 1), ("mix", mix, 0), ("cache_size", cache_size, 0)):
+            if value is not None and value < least:
+                raise PelError(Errors.E301.format(name=name, least=least, value=value))
+        self.encoder = encoder or BiEncoder(
+            pooling="markers",
+            entity_pooling="cls",
+            entity_template=SynonymCard(),
+            similarity=Euclidean(),
+        )
+        if backend is not None:
+            self.encoder.backend = backend
+        self.top_k = top_k
+        self.mix = mix
+        self._cache = VectorCache(cache_size)
+
+    # -- weights ---------------------------------------------------------------------------
+
+    def initialize(self) -> None:
+        """Load the pretrained weights named by the encoder, unless there are weights already.
+
+        RAISES (PelError): if no name is set or there is no such model.
+        """
+        self.encoder.initialize()
+
+    def changed(self) -> None:
+        """Forget what was derived from the weights: call it after training them."""
+        self.encoder.changed()
+        self._cache.clear()
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (dict): what, beside the weights, decides the scores."""
+        return self.encoder.settings
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): the encoder's; does not change with ``top_k`` and ``mix``."""
+        return self.encoder.fingerprint
+
+    # -- scoring ---------------------------------------------------------------------------
+
+    def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
+        """RETURNS (Scores): (m,), one for each candidate; the higher the better."""
+        import torch
+
+        self.encoder.tower("mention")  # names what is missing
+        scores = np.zeros(len(task.rows), dtype=np.float32)
+        asked = np.flatnonzero(np.diff(task.offsets))
+        if not len(asked):
+            return scores
+        places: Dict[MentionInText, int] = {}
+        rows = [places.setdefault(task.mentions[i], len(places)) for i in asked]
+        mentions = torch.from_numpy(
+            self.encoder.encode_mentions(list(places), show_progress=show_progress)
+        )
+        entities = torch.from_numpy(self._entity_vectors(task, show_progress))
+        with torch.inference_mode():
+            for row, i in zip(rows, asked, strict=True):
+                own = slice(task.offsets[i], task.offsets[i + 1])
+                candidates = entities[torch.from_numpy(task.rows[own])]
+                scores[own] = self.encoder.similarity(mentions[row : row + 1], candidates)[0].numpy()
+        return scores
+
+    def _entity_vectors(self, task: RankingTask, show_progress: bool) -> Vectors:
+        def encode(entities: List[Any]) -> Vectors:
+            return self.encoder.encode_entities(entities, show_progress=show_progress)
+
+        return self._cache.vectors(task.entities, encode)
+
+    # -- disk ------------------------------------------------------------------------------
+
+    def to_disk(self, path: Path) -> None:
+        """Write a model folder: the encoder's own in ``encoder``, and ``ranker.json``."""
+        self.encoder.tower("mention")
+        with atomic_path(path) as part:
+            part.mkdir()
+            self.encoder.to_disk(part / _ENCODER)
+            write_json(part / FILE, {"ranker": self.registered_name, "fingerprint": self.fingerprint})
+
+    def from_disk(self, path: Path) -> "DualEncoder":
+        """Read a model folder, of a ranker or of a bi-encoder. What was saved of the encoder replaces what
+        it is now.
+
+        RAISES (PelError): if the folder is missing or damaged.
+        """
+        path = Path(path)
+        read_saved(path)
+        self.encoder.from_disk(path if is_bi_encoder(path) else path / _ENCODER)
+        self._cache.clear()
+        return self
+
+    # -- pickling: what can be computed again stays behind ---------------------------------------
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_cache": VectorCache(self._cache.size)}
