@@ -34,6 +34,8 @@ class SoftRadius(AnchorPart):
     learn_rate (float): of lambda; 0.005 (MedMentions) and 0.01 (BC5CDR) in the paper.
     """
 
+    started: Tensor
+
     def __init__(self, *, radius: Optional[float] = 11.0, epsilon: float = 1.0, learn_rate: float = 0.005):
         super().__init__()
         for name, value in (("radius", radius), ("epsilon", epsilon), ("learn_rate", learn_rate)):

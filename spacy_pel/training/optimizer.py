@@ -1,19 +1,22 @@
 """AdamW with the paper's schedule; the loss's own parameters have a learning rate of their own."""
 
-from typing import Any
+from typing import Any, Sequence, Tuple
 
 import torch
 from torch import nn
 
-from .objective import Objective
 from .settings import OptimizerSettings
 
 
-def make_optimizer(objective: Objective, settings: OptimizerSettings) -> torch.optim.Optimizer:
-    """Build AdamW with two groups: towers and proxies.
+def make_optimizer(
+    objective: Any, settings: OptimizerSettings, own_rates: Sequence[Tuple[nn.Module, float]] = ()
+) -> torch.optim.Optimizer:
+    """Build AdamW with groups for towers, proxies and what has a learning rate of its own.
 
     Biases and layer norms are not decayed, as usual for BERT.
 
+    objective (nn.Module): has ``towers`` and ``loss``.
+    own_rates (Sequence[Tuple[nn.Module, float]]): modules in it, and the peak rates of their parameters.
     RETURNS (Optimizer): each group holds its peak rate as "peak".
     """
 
@@ -30,6 +33,10 @@ def make_optimizer(objective: Objective, settings: OptimizerSettings) -> torch.o
     proxies = list(objective.loss.parameters())
     if proxies:
         groups.append({"params": proxies, "weight_decay": 0.0, "peak": settings.proxy_learn_rate})
+    for module, rate in own_rates:
+        own = list(module.parameters())
+        if own:
+            groups.append({"params": own, "weight_decay": 0.0, "peak": rate})
     return torch.optim.AdamW(groups, lr=settings.learn_rate, eps=settings.epsilon)
 
 

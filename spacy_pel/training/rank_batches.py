@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..text import MentionEntityPair, RaggedTokens
+from ..text import EntityTemplate, MentionEntityPair, RaggedTokens
 from ..types import Entity
 from ..util import normalize_alias
 from ..util.ragged import offsets_of, owners
@@ -56,6 +56,13 @@ def without_name(entity: Entity, surface: str) -> Entity:
     return replace(entity, canonical_name=kept[0], aliases=tuple(kept[1:]))
 
 
+def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: List[Entity]) -> RaggedTokens:
+    """RETURNS (RaggedTokens): one sequence an entity; tokenised in pieces, which bounds the memory."""
+    starts = range(0, max(1, len(entities)), _ENTITIES)
+    parts = [template.tokenize(tokenizer, entities[start : start + _ENTITIES]) for start in starts]
+    return RaggedTokens.concatenate(parts)
+
+
 class PairStore:
     """Mentions and their candidates, each text tokenised once.
 
@@ -87,12 +94,7 @@ class PairStore:
             self._hide_names(entities, [query.surface for query in mentions.queries], hidden)
         texts = [query.in_text for query in mentions.queries]
         self.mentions: RaggedTokens = template.mention_template.tokenize(tokenizer, texts)
-        self.entities = RaggedTokens.concatenate(
-            [
-                template.entity_template.tokenize(tokenizer, entities[start : start + _ENTITIES])
-                for start in range(0, max(1, len(entities)), _ENTITIES)
-            ]
-        )
+        self.entities = tokenize_entities(template.entity_template, tokenizer, entities)
 
     def _hide_names(self, entities: List[Entity], surfaces: Sequence[str], hidden: NDArray[np.bool_]) -> None:
         """Let candidates of hidden mentions be other entities, without a name; those come to the list."""

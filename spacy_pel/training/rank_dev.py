@@ -1,15 +1,26 @@
 """How good is the ranker now? Unnormalised accuracy on dev mentions."""
 
-from typing import Any, Dict
+from typing import Dict
 
 import numpy as np
 
 from ..kb import KnowledgeBase
 from ..linking import Reranker
-from ..types import CandidateTable
+from ..types import CandidateTable, Ranker, RankingTask
 from ..util.ragged import owners, segment_rank, segment_sum
-from .rank_batches import PairStore
+from .rank_batches import are_gold
 from .rank_candidates import Candidates, RankMentions
+
+
+def ranking_task(kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates) -> RankingTask:
+    """RETURNS (RankingTask): what a ranker is asked of these mentions and their candidates."""
+    distinct, rows = np.unique(candidates.kb_rows, return_inverse=True)
+    return RankingTask(
+        mentions=[query.in_text for query in mentions.queries],
+        entities=[kb.entity_at(int(row)) for row in distinct],
+        rows=rows,
+        offsets=candidates.offsets,
+    )
 
 
 class DevRanking:
@@ -19,20 +30,11 @@ class DevRanking:
     kb (KnowledgeBase): holds the entities.
     mentions (RankMentions): of the dev corpus.
     candidates (Candidates): of the retriever.
-    ranker (CrossEncoder): for its template and tokenizer.
     """
 
-    def __init__(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, ranker: Any):
-        store = PairStore(
-            kb,
-            mentions,
-            candidates.kb_rows,
-            candidates.offsets,
-            template=ranker.template,
-            tokenizer=ranker.tokenizer,
-        )
-        self.tokens, _ = store.pairs(np.arange(len(mentions)))
-        self.right = store.right
+    def __init__(self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates):
+        self.task = ranking_task(kb, mentions, candidates)
+        self.right = are_gold(candidates.kb_rows, candidates.offsets, mentions.gold)
         self.scores = candidates.scores
         self.table = CandidateTable(candidates.kb_rows, candidates.offsets, {})
 
@@ -44,11 +46,11 @@ class DevRanking:
             "retriever_recall": float(found.mean()),
         }
 
-    def __call__(self, ranker: Any) -> Dict[str, float]:
+    def __call__(self, ranker: Ranker) -> Dict[str, float]:
         """RETURNS (dict): "accuracy" of the ranker's order, and "accuracy_mixed" of its scores together
         with the combiner's, both with weight 1 before they are learned.
         """
-        read = ranker.score_tokens(self.tokens)
+        read = ranker.score(self.task)
         mixed = Reranker(ranker).combine(self.table, self.scores, read)
         return {"accuracy": self._accuracy(read), "accuracy_mixed": self._accuracy(mixed), **self.retriever()}
 

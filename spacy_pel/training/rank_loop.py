@@ -18,10 +18,10 @@ from .device import make_accelerator
 from .leave_out import LeaveOut
 from .metrics_log import MetricsLog
 from .optimizer import make_optimizer, set_learn_rate
-from .rank_batches import PairStore, RankBatch, RankPlanner, are_gold, with_gold
+from .rank_batches import are_gold
 from .rank_candidates import Candidates, MakeQueries, RankMentions, cached_candidates
 from .rank_dev import DevRanking
-from .rank_objective import RankObjective
+from .rank_recipe import Planner, recipe_of
 from .rank_settings import RankRunSettings
 from .run_fingerprint import describe
 from .step_log import StepLog
@@ -58,6 +58,7 @@ class RankTrainer:
         self.linker = linker
         self.queries = queries
         self.show_progress = show_progress
+        self.recipe = recipe_of(self.ranker, settings.ranker)
         if self.ranker.top_k < settings.ranker.candidates.n:
             raise PelError(Errors.E393.format(n=settings.ranker.candidates.n, top_k=self.ranker.top_k))
         self.accelerator = make_accelerator(
@@ -81,8 +82,8 @@ class RankTrainer:
         (mentions, candidates), dev = self._data()
         state = Progress(fingerprint=self._fingerprint(mentions, candidates))
         planner = self._planner(mentions, candidates)
-        objective = RankObjective(self.ranker.tower, regularizer=self.settings.ranker.regularizer)
-        optimizer: Any = make_optimizer(objective, self.training.optimizer)  # type: ignore[arg-type]
+        objective, own = self.recipe.objective(), self.recipe.own_rates()
+        optimizer: Any = make_optimizer(objective, self.training.optimizer, own)
         prepared, optimizer = self.accelerator.prepare(objective, optimizer)
         if resume and checkpoint.exists():
             state = load_checkpoint(checkpoint, objective, optimizer, state.fingerprint)
@@ -105,15 +106,15 @@ class RankTrainer:
         found = self._candidates("train", train, self.training.limit, wanted.folds, leave_out)
         # dev documents, all at once: an index that holds none of them stays as it is
         tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
-        ranking = DevRanking(self.linker.kb, *tested, self.ranker)
+        ranking = DevRanking(self.linker.kb, *tested)
         figures = ranking.retriever().items()
         logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in figures))
         return found, ranking
 
     def _leave_out(self, train: List[Document]) -> Optional[LeaveOut]:
         index = self.linker.index
-        if not index.rows.count("mention") and not len(index.priors):
-            return None  # it holds names alone
+        if index is None or (not index.rows.count("mention") and not len(index.priors)):
+            return None  # names alone are known
         paths = self.settings.paths.mentions
         documents = [document for path in paths for document in read_corpus(path)] if paths else train
         return LeaveOut(self.linker.kb, index, documents)
@@ -127,7 +128,7 @@ class RankTrainer:
         if not len(mentions):
             raise PelError(Errors.E392.format(what=self.settings.paths.required(name)))
         candidates = cached_candidates(
-            self.output / "candidates" / f"{name}.npz",
+            (self.settings.paths.cache or self.output / "candidates") / f"{name}.npz",
             self.linker,
             mentions,
             n=self.settings.ranker.candidates.n,
@@ -137,50 +138,32 @@ class RankTrainer:
         )
         return mentions, candidates
 
-    def _planner(self, mentions: RankMentions, candidates: Candidates) -> RankPlanner:
-        kb_rows, offsets = with_gold(candidates, mentions.gold, self.settings.ranker.candidates.n)
-        template, tokenizer = self.ranker.template, self.ranker.tokenizer
-        draw = np.random.default_rng([self.settings.seed, 23]).random(len(mentions))
-        store = PairStore(
-            self.linker.kb,
-            mentions,
-            kb_rows,
-            offsets,
-            template=template,
-            tokenizer=tokenizer,
-            hidden=draw < self.settings.ranker.candidates.hide_names,
-        )
-        planner = RankPlanner(
-            store,
-            batch_size=self.training.batch_size,
-            pad_id=tokenizer.pad_token_id,
-            seed=self.settings.seed,
-        )
-        found = segment_sum(
-            are_gold(candidates.kb_rows, candidates.offsets, mentions.gold), candidates.offsets
-        )
+    def _planner(self, mentions: RankMentions, candidates: Candidates) -> Planner:
+        kb, seed = self.linker.kb, self.settings.seed
+        planner = self.recipe.planner(kb, mentions, candidates, seed)
+        right = are_gold(candidates.kb_rows, candidates.offsets, mentions.gold)
+        n_missed = int((segment_sum(right, candidates.offsets) == 0).sum())
         logger.info(
             "%d mentions with %d candidates (gold added to %d); %d batches an epoch",
-            *(len(mentions), len(kb_rows), int((found == 0).sum()), planner.batches_per_epoch),
+            *(len(mentions), len(candidates.kb_rows), n_missed, planner.batches_per_epoch),
         )
         return planner
 
     def _fingerprint(self, mentions: RankMentions, candidates: Candidates) -> str:
         """Of everything that decides the training."""
-        settings = self.settings.ranker
-        regularizer = describe(settings.regularizer) if settings.regularizer else ""
+        parts = "".join(describe(part) for part in self.recipe.parts)
         arrays = [
             candidates.kb_rows.tobytes(),
             candidates.offsets.tobytes(),
             *(g.tobytes() for g in mentions.gold),
         ]
         training = self.training.model_dump(exclude=_NO_MATTER)
-        hide = settings.candidates.hide_names
-        return fingerprint(self.settings.seed, training, regularizer, hide, self.ranker.fingerprint, *arrays)
+        hide = self.settings.ranker.candidates.hide_names
+        return fingerprint(self.settings.seed, training, parts, hide, self.ranker.fingerprint, *arrays)
 
     # -- steps -----------------------------------------------------------------------------
 
-    def _updates(self, planner: RankPlanner, state: Progress) -> Iterator[RankBatch]:
+    def _updates(self, planner: Planner, state: Progress) -> Iterator[Any]:
         """Batches from where the training stands, without end."""
         while True:
             plan = planner.plan(state.epoch)
@@ -192,7 +175,7 @@ class RankTrainer:
 
     def _train(
         self,
-        planner: RankPlanner,
+        planner: Planner,
         dev: DevRanking,
         objective: Any,
         optimizer: Any,
@@ -231,22 +214,26 @@ class RankTrainer:
         return best
 
     def _update(
-        self, objective: Any, optimizer: Any, batches: Iterator[RankBatch], step: int, total: int
+        self, objective: Any, optimizer: Any, batches: Iterator[Any], step: int, total: int
     ) -> Dict[str, float]:
         """One update of the weights from ``accumulate_gradient`` batches."""
         settings = self.training.optimizer
         objective.train()
         torch.manual_seed(int(np.random.default_rng([self.settings.seed, 22, step]).integers(2**62)))
         rate = settings.learn_rate * set_learn_rate(optimizer, step, total, settings.warmup)
-        figures: Dict[str, float] = {}
+        parts: List[Dict[str, float]] = []
         norm = 0.0
         for _ in range(self.training.accumulate_gradient):
             with self.accelerator.accumulate(objective):
                 loss, figures = objective(next(batches))
+                parts.append({"loss": float(loss.detach()), **figures})
                 self.accelerator.backward(loss)
                 if self.accelerator.sync_gradients:
-                    norm = float(self.accelerator.clip_grad_norm_(objective.parameters(), settings.clip))
+                    # what has a learning rate of its own does not shorten the towers' steps
+                    towers = self.accelerator.unwrap_model(objective).towers
+                    norm = float(self.accelerator.clip_grad_norm_(towers.parameters(), settings.clip))
                 optimizer.step()
                 optimizer.zero_grad()
-        shown = {f"train_{name}" if name == "accuracy" else name: value for name, value in figures.items()}
-        return {"loss": float(loss.detach()), **shown, "grad_norm": norm, "learn_rate": rate}
+        means = {key: float(np.mean([part[key] for part in parts])) for key in parts[0]}
+        shown = {f"train_{name}" if name == "accuracy" else name: value for name, value in means.items()}
+        return {**shown, "grad_norm": norm, "learn_rate": rate}

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional
 
 from pydantic import BaseModel, Field
+from torch import nn
 from spacy.util import registry as spacy_registry
 
+from ..anchors import AnchorPart
 from ..errors import Errors, PelError
-from ..rankers.cross_encoder import CrossEncoder
 from ..regularizers import Regularizer
 from ..util.config import load_config
 from .settings import OptimizerSettings, Paths, Strict, explained
@@ -21,6 +22,7 @@ class RankPaths(Paths):
     pipeline: Optional[Path] = Field(default=None, title="Pipeline that finds the candidates")
     train: Optional[Path] = Field(default=None, title="Training corpus (JSON lines)")
     dev: Optional[Path] = Field(default=None, title="Development corpus (JSON lines)")
+    cache: Optional[Path] = Field(default=None, title="Folder of the candidates; default: OUTPUT/candidates")
     mentions: List[Path] = Field(
         default=[], title="Corpora that the pipeline's index was built with; empty = the training corpus"
     )
@@ -75,7 +77,11 @@ class RankTrainingSettings(Strict):
 class RankerSettings(Strict):
     """``[ranker]``: the parts and the training."""
 
-    model: CrossEncoder
+    model: Any = Field(title="The ranker: a part of the registry pel_rankers")
+    loss: Optional[nn.Module] = Field(default=None, title="Of rankers that are free to choose")
+    anchors: Optional[AnchorPart] = Field(
+        default=None, title="What stands for the mentions of one entity in one document"
+    )
     regularizer: Optional[Regularizer] = None
     candidates: CandidateSettings = CandidateSettings()
     training: RankTrainingSettings = RankTrainingSettings()
