@@ -21,6 +21,7 @@ from . import (
     rank_train,
     recode,
     report,
+    restore,
     study,
     train,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "rank_train",
     "recode",
     "report",
+    "restore",
     "study",
     "train",
 ]

@@ -1,8 +1,8 @@
-"""Readers on the command line: their settings, ``--set NAME=VALUE``, and clear errors for them."""
+"""Parts on the command line: their settings, ``--set NAME=VALUE``, and clear errors for them."""
 
 import inspect
 import json
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from ..errors import Errors, PelError
 
@@ -27,13 +27,39 @@ def parse_settings(settings: List[str]) -> Dict[str, Any]:
     return parsed
 
 
+def split_settings(settings: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    """RETURNS (Tuple[dict, dict]): the settings of the reader, and those "STEP.NAME" of preprocessing."""
+    of_steps = {name: value for name, value in settings.items() if "." in name}
+    return {name: value for name, value in settings.items() if name not in of_steps}, of_steps
+
+
+def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
+    """Make the steps of preprocessing.
+
+    names (str): short or full names with commas, in their order; "" = none.
+    settings (Dict[str, Any]): values by "STEP.NAME".
+    RETURNS (Dict[str, Preprocessor]): by name, in this order.
+    RAISES (PelError): if a name or a setting is unknown, or a name comes twice.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    if len(set(wanted)) < len(wanted):
+        raise PelError(Errors.E243.format(came=names))
+    given: Dict[str, Dict[str, Any]] = {name: {} for name in wanted}
+    for setting, value in settings.items():
+        step, _, name = setting.rpartition(".")
+        if step not in given:
+            raise PelError(Errors.E242.format(known=", ".join(wanted) or "(none is named)", came=setting))
+        given[step][name] = value
+    return {step: make_reader("pel_preprocessors", step, values) for step, values in given.items()}
+
+
 def make_reader(registry_name: str, reader: str, settings: Dict[str, Any]) -> Any:
-    """Make a registered reader, if it has the settings and they fit.
+    """Make a registered reader (or another part), if it has the settings and they fit.
 
     registry_name (str): e.g. "pel_kb_readers".
     reader (str): its short or its full name.
     settings (Dict[str, Any]): by name.
-    RETURNS (Callable): the reader.
+    RETURNS (Callable): the part.
     RAISES (PelError): if the reader, or a setting of it, is unknown, or a value has the wrong type.
     """
     import pydantic

@@ -10,7 +10,7 @@ from ..errors import Errors, PelError
 from ..types import Document
 from ._app import pel_cli
 from ._output import JSON, emit
-from ._settings import make_reader, parse_settings
+from ._settings import make_reader, make_steps, parse_settings, split_settings
 
 
 @pel_cli.command("convert")
@@ -30,7 +30,16 @@ def convert(
     settings: Annotated[
         Optional[List[str]],
         typer.Option(
-            "--set", help="A setting of the reader as NAME=VALUE, e.g. strip_prefix=MESH: (repeatable)."
+            "--set",
+            help="A setting of the reader as NAME=VALUE, e.g. strip_prefix=MESH:, or of a step as "
+            "STEP.NAME=VALUE, e.g. sentencewindows.neighbours=2 (repeatable).",
+        ),
+    ] = None,
+    preprocess: Annotated[
+        Optional[str],
+        typer.Option(
+            help="Steps in their order, with commas: expandabbreviations, lowercase, sentencewindows, "
+            "longestmentions, or any registered. The command restore leads back."
         ),
     ] = None,
     strict: Annotated[
@@ -53,23 +62,31 @@ def convert(
     """
     if bool(dev_share) != (dev_out is not None):
         raise PelError(Errors.E210.format(came="--dev-share" if dev_share else "--dev-out"))
-    given = parse_settings(settings or [])
+    given, of_steps = split_settings(parse_settings(settings or []))
     if strict:
         given["strict"] = True
     part = make_reader("pel_corpus_readers", reader, given)
+    steps = make_steps(preprocess or "", of_steps)
     keep = _kept(part, files, split or [])
-    write = _writer(nlp)
+    write = _writer(nlp, list(steps.values()))
     if dev_out is None:
         written = [write(out, keep)]
     else:
         from ..data import carve
 
-        fit, dev = carve(keep, dev_share)
+        fit, dev = carve(keep, dev_share)  # before preprocessing: windows of one document stay together
         written = [write(out, fit), write(dev_out, dev)]
     report = dict(part.report)
+    changed = {name: dict(step.report) for name, step in steps.items()}
     share = report["mismatches"] / report["mentions"] if report["mentions"] else 0.0
     emit(
-        {"reader": reader, "read": report, "mismatch_share": share, "written": written},
+        {
+            "reader": reader,
+            "read": report,
+            "mismatch_share": share,
+            **({"preprocessed": changed} if changed else {}),
+            "written": written,
+        },
         as_json=as_json,
         text=_text,
     )
@@ -93,12 +110,13 @@ def _kept(part: Any, files: List[Path], splits: List[Path]) -> Iterator[Document
     part.report["ids_not_found"] = len(wanted - found)
 
 
-def _writer(nlp_name: str) -> Callable[[Path, Iterable[Document]], Dict[str, Any]]:
+def _writer(nlp_name: str, steps: List[Any]) -> Callable[[Path, Iterable[Document]], Dict[str, Any]]:
     def write(path: Path, documents: Iterable[Document]) -> Dict[str, Any]:
         from ..data import write_corpus
+        from ..data.preprocessing import preprocess
 
         counts: Dict[str, Any] = {"path": str(path), "documents": 0, "mentions": 0, "nil": 0}
-        counted = _count(documents, counts)
+        counted = _count(preprocess(documents, steps), counts)
         if path.suffix == ".spacy":
             from ..data.spacy_reader import to_docbin
 
@@ -139,6 +157,8 @@ def _text(result: Dict[str, Any]) -> str:
     ]
     shown = {"documents", "mentions", "mismatches", "repaired", "dropped"}
     lines += [f"{key.replace('_', ' ')}: {count:,}" for key, count in read.items() if key not in shown]
+    for counted in result.get("preprocessed", {}).values():
+        lines += [f"{key.replace('_', ' ')}: {count:,}" for key, count in counted.items()]
     for part in result["written"]:
         counts = ", ".join(f"{count:,} {key}" for key, count in part.items() if key != "path")
         lines.append(f"{part['path']}: {counts}")

@@ -18,7 +18,7 @@
 * **Text that differs** from the given string: see ``offsets.py``.
 """
 
-from typing import Dict, Iterable, List, Tuple
+from typing import Dict, Iterable, List, Set, Tuple
 
 from ..types import Mention
 
@@ -68,3 +68,21 @@ def tidy(mentions: Iterable[Mention], report: Dict[str, int]) -> List[Mention]:
         else:
             merged[key] = mention
     return sorted(merged.values(), key=lambda mention: (mention.start, -mention.end))
+
+
+def without_overlaps(mentions: Iterable[Mention]) -> List[Mention]:
+    """Keep the longest of overlapping mentions, the first of equals, as ``spacy.util.filter_spans`` does.
+
+    mentions (Iterable[Mention]): of one document, in any order.
+    RETURNS (List[Mention]): those kept, in the order in which they came.
+    """
+    given = list(mentions)
+    kept: List[int] = []
+    taken: Set[int] = set()  # characters
+    for place in sorted(range(len(given)), key=lambda i: (given[i].start - given[i].end, given[i].start)):
+        span = range(given[place].start, given[place].end)
+        # the longer ones are there already: one that overlaps this one holds its first or last character
+        if span.start not in taken and span.stop - 1 not in taken:
+            kept.append(place)
+            taken.update(span)
+    return [given[place] for place in sorted(kept)]

@@ -24,9 +24,9 @@ class CorpusErrors:
         "[PEL-E207] {where}: expected {expected}, but came {came}. Check that the files belong to the reader "
         "'{reader}'."
     )
-    E208 = "[PEL-E208] The reader '{reader}' has no setting {came}. Its settings: {known}."
+    E208 = "[PEL-E208] '{reader}' has no setting {came}. Its settings: {known}."
     E209 = (
-        "[PEL-E209] Expected other values for settings of the reader '{reader}', but came {came}. "
+        "[PEL-E209] Expected other values for settings of '{reader}', but came {came}. "
         "Lists are written as JSON: --set 'ontologies=[\"CL\"]'."
     )
     E210 = "[PEL-E210] Expected both --dev-share and --dev-out, or none of them, but came {came} alone."
@@ -67,6 +67,30 @@ class CorpusErrors:
     E237 = (
         "[PEL-E237] Expected splits as NAME=FILE with different names of letters and digits, but came {came!r}. "
         "Example: --corpus train=corpus/train.jsonl"
+    )
+    E238 = (
+        '[PEL-E238] Expected the meta "original" of a document as preprocessing writes it, {{"id", "offsets"}}, but '
+        "came {came}. Preprocess the corpus anew, or rename that key of the source."
+    )
+    E239 = (
+        "[PEL-E239] Expected characters of a text of {length}, but came {start} to {end}. Use the corpus that the "
+        "offsets belong to."
+    )
+    E240 = (
+        "[PEL-E240] Expected the document '{document}' in {path}, but it has none of this id. Name the corpus "
+        "that {what}."
+    )
+    E241 = (
+        "[PEL-E241] Expected {path} to hold the original of the document '{document}', but characters {start} to "
+        "{end} lie outside of its text. Name the corpus as it was before preprocessing."
+    )
+    E242 = (
+        "[PEL-E242] Expected a setting of one of the preprocessors {known}, but came '{came}'. Name the part "
+        "with --preprocess."
+    )
+    E243 = (
+        "[PEL-E243] Expected the same step of preprocessing once, but came {came}. Name each part once; the order "
+        "counts."
     )
 
 

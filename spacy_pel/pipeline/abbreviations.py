@@ -1,19 +1,10 @@
 """scispaCy's abbreviation detector as a component that is found without importing scispaCy."""
 
-from types import SimpleNamespace
 from typing import Any, Dict
 
 from spacy.language import Language
-from spacy.matcher import Matcher
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-
-from ..errors import Errors, PelError
-
-# scispaCy looks at no more than eight tokens in brackets; its own pattern has no bound and
-# takes quadratic time on long texts
-_BRACKETS = [[{"ORTH": "("}, {"OP": "{1,8}"}, {"ORTH": ")"}]]
-_NOTHING = [[{"LENGTH": {"<": 0}}]]  # spaCy warns (W036) of matchers without a pattern
 
 
 @Language.factory(
@@ -47,9 +38,11 @@ class AbbreviationDetector:
     """
 
     def __init__(self, vocab: Vocab, name: str = "pel_abbreviation_detector") -> None:
+        from ..data.abbreviations import make_detector
+
         self.vocab = vocab
         self.name = name
-        self.detector = _make_detector(vocab)
+        self.detector = make_detector(vocab, feature="pel_abbreviation_detector")
 
     def __call__(self, doc: Doc) -> Doc:
         doc._.abbreviations = []  # a doc that went through before would make scispaCy fail
@@ -61,18 +54,3 @@ class AbbreviationDetector:
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
-
-
-def _make_detector(vocab: Vocab) -> Any:
-    try:
-        from scispacy.abbreviation import AbbreviationDetector as SciAbbreviationDetector
-    except ImportError as err:
-        raise PelError(
-            Errors.E003.format(feature="pel_abbreviation_detector", package="scispacy", extra="scispacy")
-        ) from err
-    # of a pipeline it reads the vocabulary only
-    detector = SciAbbreviationDetector(SimpleNamespace(vocab=vocab), make_serializable=True)
-    detector.matcher = Matcher(vocab)
-    detector.matcher.add("parenthesis", _BRACKETS)
-    detector.global_matcher.add("nothing", _NOTHING)
-    return detector

@@ -1,0 +1,49 @@
+"""The command ``restore``: from a preprocessed corpus back to the original texts."""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict
+
+import typer
+
+from ._app import pel_cli
+from ._output import JSON, emit, key_values
+
+
+@pel_cli.command("restore")
+def restore(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INPUT",
+            help="What came of a preprocessed corpus: a folder of evaluate, a .jsonl of link, or the corpus.",
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(help="The same kind of thing: a folder or a .jsonl file.")],
+    corpus: Annotated[
+        Path,
+        typer.Option(
+            help="For a folder: the preprocessed corpus that was evaluated. For a file: the corpus as it was "
+            "before preprocessing."
+        ),
+    ],
+    seed: Annotated[int, typer.Option(help="Of the bootstrap, for a folder.")] = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Give the mentions of a preprocessed corpus their places in the original texts.
+
+    Example: spacy-pel restore metrics/expanded metrics/expanded_restored --corpus corpus/dev_expanded.jsonl
+    """
+    from ..data import read_corpus
+    from ..data.preprocessing import restored
+    from ..evaluation.restore import restore_run
+    from ..util import read_jsonl, write_jsonl
+
+    result: Dict[str, Any] = {"output": str(output)}
+    if source.is_dir():
+        metrics = restore_run(source, read_corpus(corpus), output, corpus=corpus, seed=seed)
+        result["mentions"] = metrics["n"]
+        result["documents"] = metrics["n_documents"]
+    else:
+        originals = {document.id: document for document in read_corpus(corpus)}
+        result["documents"] = write_jsonl(output, restored(read_jsonl(source), originals, corpus))
+    emit(result, as_json=as_json, text=key_values)

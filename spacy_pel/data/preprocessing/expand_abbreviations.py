@@ -1,0 +1,70 @@
+"""Abbreviations replaced by what they stand for in their document (Le & Nguyen 2023)."""
+
+from typing import Any, Dict, List, Tuple
+
+from ...registry import registry
+from ...types import Document
+from ..abbreviations import make_detector
+from .offset_map import OffsetMap
+from .rewrite import rewritten
+
+
+@registry.pel_preprocessors("spacy-pel.ExpandAbbreviations.v1")
+def make_expand_abbreviations(*, lang: str = "en") -> "ExpandAbbreviations":
+    """Build an ExpandAbbreviations.
+
+    lang (str): the language whose tokenizer cuts the texts.
+    """
+    return ExpandAbbreviations(lang=lang)
+
+
+class ExpandAbbreviations:
+    """Replaces every occurrence of a short form that the document defines, that in the definition too, by
+    its long form. scispaCy's detector finds them (the paper used Ab3P).
+
+    A mention that covers a short form covers its long form then. Where a mention ends inside of a short
+    form this one stays, since its long form has no such parts; they are counted as "abbreviations_cut".
+    """
+
+    def __init__(self, *, lang: str = "en") -> None:
+        self.lang = lang
+        self.report: Dict[str, int] = dict.fromkeys(
+            ("abbreviations", "abbreviations_expanded", "abbreviations_cut"), 0
+        )
+        self._tools: Any = None
+
+    def __call__(self, document: Document) -> List[Document]:
+        pieces: List[str] = []
+        changes: List[Tuple[int, int, int]] = []
+        done = 0
+        for start, end, long_form in self._found(document):
+            if start < done:  # inside of a longer one
+                continue
+            ends = [place for mention in document.mentions for place in (mention.start, mention.end)]
+            if any(start < place < end for place in ends):
+                self.report["abbreviations_cut"] += 1
+                continue
+            pieces += [document.text[done:start], long_form]
+            changes.append((start, end, len(long_form)))
+            done = end
+        self.report["abbreviations_expanded"] += len(changes)
+        text = "".join([*pieces, document.text[done:]])
+        return [rewritten(document, text, OffsetMap.replaced(len(document.text), changes))]
+
+    def _found(self, document: Document) -> List[Tuple[int, int, str]]:
+        """RETURNS (List[Tuple[int, int, str]]): character offsets of short forms and the long form of each,
+        by start, the longest first."""
+        if self._tools is None:
+            import spacy
+
+            nlp = spacy.blank(self.lang)
+            self._tools = nlp, make_detector(nlp.vocab, feature="ExpandAbbreviations")
+        nlp, detector = self._tools
+        doc = nlp.make_doc(document.text)
+        doc._.abbreviations = []
+        found = set()
+        for one in detector(doc)._.abbreviations:
+            short = doc[one["short_start"] : one["short_end"]]
+            found.add((short.start_char, short.end_char, one["long_text"]))
+        self.report["abbreviations"] += len({(document.text[start:end], long) for start, end, long in found})
+        return sorted(found, key=lambda each: (each[0], -each[1], each[2]))

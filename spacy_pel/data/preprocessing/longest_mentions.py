@@ -1,0 +1,27 @@
+"""Of overlapping mentions the longest (Le & Nguyen 2023)."""
+
+from dataclasses import replace
+from typing import Dict, List
+
+from ...registry import registry
+from ...types import Document
+from ..policy import without_overlaps
+
+
+@registry.pel_preprocessors("spacy-pel.LongestMentions.v1")
+def make_longest_mentions() -> "LongestMentions":
+    """Build a LongestMentions."""
+    return LongestMentions()
+
+
+class LongestMentions:
+    """Leaves out mentions that overlap a longer one, or an equally long one that begins earlier; of the
+    same span the first. It is the rule by which ``doc.ents`` is filled."""
+
+    def __init__(self) -> None:
+        self.report: Dict[str, int] = {"overlapping_dropped": 0}
+
+    def __call__(self, document: Document) -> List[Document]:
+        kept = without_overlaps(document.mentions)
+        self.report["overlapping_dropped"] += len(document.mentions) - len(kept)
+        return [replace(document, mentions=kept, meta=dict(document.meta))]

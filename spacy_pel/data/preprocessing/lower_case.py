@@ -1,0 +1,29 @@
+"""Text in lower case, with offsets that stay right where a letter becomes two."""
+
+from typing import Dict, List
+
+from ...registry import registry
+from ...types import Document
+from .offset_map import OffsetMap
+from .rewrite import rewritten
+
+
+@registry.pel_preprocessors("spacy-pel.LowerCase.v1")
+def make_lower_case() -> "LowerCase":
+    """Build a LowerCase."""
+    return LowerCase()
+
+
+class LowerCase:
+    """Puts each letter in lower case by itself. A letter that becomes two, such as "İ", keeps its place;
+    the Greek sigma is the same at the end of a word as inside (``str.lower`` tells them apart)."""
+
+    def __init__(self) -> None:
+        self.report: Dict[str, int] = {"texts_lowered": 0}
+
+    def __call__(self, document: Document) -> List[Document]:
+        letters = [letter.lower() for letter in document.text]
+        changes = [(at, at + 1, len(low)) for at, low in enumerate(letters) if len(low) != 1]
+        text = "".join(letters)
+        self.report["texts_lowered"] += text != document.text
+        return [rewritten(document, text, OffsetMap.replaced(len(document.text), changes))]

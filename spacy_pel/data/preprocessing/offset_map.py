@@ -1,0 +1,163 @@
+"""Where the characters of a changed text come from."""
+
+from bisect import bisect_right
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+
+from ...errors import Errors, PelError
+
+Span = Tuple[int, int]
+
+
+class Piece(NamedTuple):
+    """A stretch of the new text.
+
+    start, end (int): characters of the new text.
+    old_start, old_end (int): characters of the original that it stands for.
+    copied (bool): character by character; otherwise only the whole piece stands for the whole stretch.
+    """
+
+    start: int
+    end: int
+    old_start: int
+    old_end: int
+    copied: bool
+
+
+class OffsetMap:
+    """Maps character offsets of a text made from another one, and back.
+
+    The pieces follow each other without a gap in the new text. In the original their starts never fall,
+    and gaps are what was left out. A character of a piece that is not copied comes from the piece's whole
+    stretch.
+
+    pieces (Sequence[Piece]): in the order of the new text; none of them is empty there.
+    """
+
+    def __init__(self, pieces: Sequence[Piece]):
+        self.pieces: List[Piece] = []
+        for piece in pieces:
+            last = self.pieces[-1] if self.pieces else None
+            if last and last.copied and piece.copied and last.old_end == piece.old_start:
+                self.pieces[-1] = Piece(last.start, piece.end, last.old_start, piece.old_end, True)
+            else:
+                self.pieces.append(piece)
+        self._starts = [piece.start for piece in self.pieces]
+
+    @classmethod
+    def identity(cls, length: int) -> "OffsetMap":
+        """RETURNS (OffsetMap): of a text that is as it was."""
+        return cls.cut(0, length)
+
+    @classmethod
+    def cut(cls, start: int, end: int) -> "OffsetMap":
+        """RETURNS (OffsetMap): of the stretch of the original from start to end."""
+        return cls([Piece(0, end - start, start, end, True)] if end > start else [])
+
+    @classmethod
+    def replaced(cls, length: int, changes: Sequence[Tuple[int, int, int]]) -> "OffsetMap":
+        """The map of a text in which stretches were replaced.
+
+        length (int): of the original.
+        changes (Sequence[Tuple[int, int, int]]): start and end in the original and the length of
+            what stands there now; rising, without overlaps.
+        """
+        pieces: List[Piece] = []
+        at = done = 0  # in the new text, in the original
+        for start, end, size in [*changes, (length, length, 0)]:
+            if start > done:
+                pieces.append(Piece(at, at + start - done, done, start, True))
+                at += start - done
+            if size:
+                pieces.append(Piece(at, at + size, start, end, False))
+                at += size
+            done = end
+        return cls(pieces)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OffsetMap) and self.pieces == other.pieces
+
+    def __len__(self) -> int:
+        """RETURNS (int): characters of the new text."""
+        return self.pieces[-1].end if self.pieces else 0
+
+    def original_span(self, start: int, end: int) -> Span:
+        """start, end (int): characters of the new text, at least one.
+
+        RETURNS (Tuple[int, int]): the characters of the original that these stand for.
+        RAISES (PelError): if they do not lie in the new text.
+        """
+        if not 0 <= start < end <= len(self):
+            raise PelError(Errors.E239.format(start=start, end=end, length=len(self)))
+        first = self.pieces[bisect_right(self._starts, start) - 1]
+        last = self.pieces[bisect_right(self._starts, end - 1) - 1]
+        return (
+            first.old_start + (start - first.start if first.copied else 0),
+            last.old_start + (end - last.start) if last.copied else last.old_end,
+        )
+
+    def new_span(self, start: int, end: int) -> Optional[Span]:
+        """start, end (int): characters of the original, at least one.
+
+        RETURNS (Optional[Tuple[int, int]]): those of the new text that stand for one of them or more;
+            None = nothing is left.
+        """
+        touched = [piece for piece in self.pieces if piece.old_start < end and piece.old_end > start]
+        if not touched:
+            return None
+        first, last = touched[0], touched[-1]
+        return (
+            first.start + (max(0, start - first.old_start) if first.copied else 0),
+            last.start + (min(end, last.old_end) - last.old_start) if last.copied else last.end,
+        )
+
+    def then(self, later: "OffsetMap") -> "OffsetMap":
+        """Join two steps.
+
+        later (OffsetMap): from this map's new text to a newer one.
+        RETURNS (OffsetMap): from this map's original to the newer text.
+        """
+        pieces: List[Piece] = []
+        for piece in later.pieces:
+            if not piece.copied:
+                empty = piece.old_start == piece.old_end
+                old = self._point(piece.old_start) if empty else self.original_span(*piece[2:4])
+                pieces.append(Piece(piece.start, piece.end, *old, False))
+                continue
+            shift = piece.start - piece.old_start
+            for mine in self.pieces[bisect_right(self._starts, piece.old_start) - 1 :]:
+                if mine.start >= piece.old_end:
+                    break
+                start, end = max(mine.start, piece.old_start), min(mine.end, piece.old_end)
+                pieces.append(Piece(start + shift, end + shift, *self.original_span(start, end), mine.copied))
+        return OffsetMap(pieces)
+
+    def _point(self, at: int) -> Span:
+        """RETURNS (Tuple[int, int]): an empty stretch of the original, for what was put in at a place."""
+        end = 0 if at == 0 else self.original_span(at - 1, at)[1]
+        return end, end
+
+    def to_json(self) -> List[List[int]]:
+        """RETURNS (List[List[int]]): for each piece its length, where it begins in the original and, if
+        it is not copied, the length there."""
+        return [
+            [piece.end - piece.start, piece.old_start]
+            + ([] if piece.copied else [piece.old_end - piece.old_start])
+            for piece in self.pieces
+        ]
+
+    @classmethod
+    def from_json(cls, given: Any) -> "OffsetMap":
+        """given (Any): as ``to_json`` gives it.
+        RAISES (PelError): if it is something else."""
+        pieces: List[Piece] = []
+        at = done = 0
+        try:
+            for length, old_start, *old_length in given:
+                old_end = old_start + (old_length[0] if old_length else length)
+                if length < 1 or old_start < done or old_end < old_start or len(old_length) > 1:
+                    raise ValueError([length, old_start, *old_length])
+                pieces.append(Piece(at, at + length, old_start, old_end, not old_length))
+                at, done = at + length, old_start if old_length else old_end
+        except (TypeError, ValueError) as err:
+            raise PelError(Errors.E238.format(came=f"{str(given)[:80]} ({err})")) from err
+        return cls(pieces)

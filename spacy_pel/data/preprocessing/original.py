@@ -1,0 +1,59 @@
+"""What a preprocessed document knows of the document that it was made from."""
+
+from typing import Any, Dict, NamedTuple, Tuple
+
+from ...errors import Errors, PelError
+from ...types import Document, Mention
+from .offset_map import OffsetMap
+
+KEY = "original"  # in the meta of a document whose text or id was changed
+
+
+class Original(NamedTuple):
+    """Where a document comes from.
+
+    id (str): of the document before any preprocessing.
+    offsets (OffsetMap): from its text to the present one.
+    """
+
+    id: str
+    offsets: OffsetMap
+
+    @classmethod
+    def of(cls, document: Document) -> "Original":
+        """RETURNS (Original): itself, if it was not preprocessed.
+        RAISES (PelError): if its meta holds something else under our key."""
+        if KEY not in document.meta:
+            return cls(document.id, OffsetMap.identity(len(document.text)))
+        return cls.from_json(document.meta[KEY], length=len(document.text))
+
+    @classmethod
+    def from_json(cls, given: Any, *, length: int) -> "Original":
+        """given (Any): as ``to_json`` gives it.
+        length (int): of the present text.
+        RAISES (PelError): if it is something else, or of another text."""
+        if not isinstance(given, dict) or not {"id", "offsets"} <= given.keys():
+            raise PelError(Errors.E238.format(came=str(given)[:80]))
+        offsets = OffsetMap.from_json(given["offsets"])
+        if len(offsets) != length:
+            came = f"offsets of a text of {len(offsets)} characters for one of {length}"
+            raise PelError(Errors.E238.format(came=came))
+        return cls(str(given["id"]), offsets)
+
+    def to_json(self) -> Dict[str, Any]:
+        return {"id": self.id, "offsets": self.offsets.to_json()}
+
+
+def original_id(document: Document) -> str:
+    """RETURNS (str): the id of the document that it was made from, or its own."""
+    return Original.of(document).id
+
+
+def original_span(document: Document, mention: Mention) -> Tuple[int, int]:
+    """Where a mention of a preprocessed document stands in the original text.
+
+    document (Document): as preprocessed, perhaps written and read again.
+    mention (Mention): in its text.
+    RETURNS (Tuple[int, int]): character offsets.
+    """
+    return Original.of(document).offsets.original_span(mention.start, mention.end)

@@ -1,0 +1,45 @@
+"""Mentions of a preprocessed corpus, gold or linked, back in the original texts."""
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Dict, Iterable, Iterator, Tuple
+
+from ...errors import Errors, PelError
+from ...types import Document
+from .original import Original
+
+Record = Dict[str, Any]
+
+
+def restored(records: Iterable[Record], originals: Dict[str, Document], path: Path) -> Iterator[Record]:
+    """Put the mentions of preprocessed documents back into their originals.
+
+    records (Iterable[dict]): lines of a corpus, or of what `spacy-pel link` made of one; the windows of one
+        document follow each other.
+    originals (Dict[str, Document]): the documents before preprocessing, by id.
+    path (Path): where these come from, for errors.
+    YIELDS (dict): lines with the original texts; what else is said of a mention stays. Windows are joined;
+        of mentions at the same place with the same label the first is taken.
+    RAISES (PelError): if an original is missing or has another text.
+    """
+    sources = ((_original(record), record) for record in records)
+    for document_id, group in groupby(sources, key=lambda pair: pair[0].id):
+        if document_id not in originals:
+            raise PelError(Errors.E240.format(document=document_id, path=path, what="was preprocessed"))
+        original = originals[document_id]
+        mentions: Dict[Tuple[int, int, str], Record] = {}
+        for source, record in group:
+            for mention in record.get("mentions") or []:
+                start, end = source.offsets.original_span(mention["start"], mention["end"])
+                if end > len(original.text):
+                    raise PelError(Errors.E241.format(document=document_id, path=path, start=start, end=end))
+                moved = {**mention, "start": start, "end": end, "text": original.text[start:end]}
+                mentions.setdefault((start, end, mention.get("label", "")), moved)
+        ordered = sorted(mentions.values(), key=lambda one: (one["start"], -one["end"]))
+        yield {"id": document_id, "text": original.text, "mentions": ordered, "meta": original.meta}
+
+
+def _original(record: Record) -> Original:
+    if not isinstance(record.get("text"), str) or "id" not in record:
+        raise PelError(Errors.E202.format(where="a line to restore", came=f"the keys {sorted(record)}"))
+    return Original.of(Document(str(record["id"]), record["text"], meta=record.get("meta") or {}))

@@ -1,0 +1,54 @@
+"""A document with another text: its mentions move along, and its meta tells the way back."""
+
+from dataclasses import replace
+from typing import Any, Dict, List, Optional, Sequence
+
+from ...types import Document, Mention
+from .offset_map import OffsetMap
+from .original import KEY, Original
+
+
+def rewritten(
+    document: Document,
+    text: str,
+    offsets: OffsetMap,
+    *,
+    id: Optional[str] = None,
+    mentions: Optional[Sequence[Mention]] = None,
+) -> Document:
+    """Give a document another text.
+
+    document (Document): stays as it is.
+    text (str): the new one.
+    offsets (OffsetMap): from the document's text to the new one.
+    id (Optional[str]): of the new document; None = the same.
+    mentions (Optional[Sequence[Mention]]): those of the document's mentions to keep; None = all. One of
+        whose characters nothing is left is dropped.
+    RETURNS (Document): the new one.
+    """
+    kept = []
+    for mention in document.mentions if mentions is None else mentions:
+        place = offsets.new_span(mention.start, mention.end)
+        if place is not None:
+            kept.append(replace(mention, start=place[0], end=place[1]))
+    source = Original.of(document)
+    meta = dict(document.meta)
+    if "discontinuous" in meta:
+        meta["discontinuous"] = _parts(meta["discontinuous"], offsets)
+    if KEY in meta or id is not None or text != document.text:
+        meta[KEY] = Original(source.id, source.offsets.then(offsets)).to_json()
+    return Document(document.id if id is None else id, text, kept, meta)
+
+
+def _parts(listed: Sequence[Dict[str, Any]], offsets: OffsetMap) -> List[Dict[str, Any]]:
+    """RETURNS (List[dict]): the parts of discontinuous mentions (see ``policy``), moved; those that lost
+    one are left out."""
+    moved = []
+    for entry in listed:
+        whole = offsets.new_span(entry["start"], entry["end"])
+        spans = [offsets.new_span(start, end) for start, end in entry["spans"]]
+        if whole is not None and None not in spans:
+            moved.append(
+                {"start": whole[0], "end": whole[1], "spans": [list(span) for span in spans if span]}
+            )
+    return moved

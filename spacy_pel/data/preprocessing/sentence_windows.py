@@ -1,0 +1,69 @@
+"""A document for each sentence with mentions, its neighbours around it (Le & Nguyen 2023)."""
+
+from typing import Any, Dict, List, Tuple
+
+from pydantic import NonNegativeInt
+
+from ...registry import registry
+from ...types import Document
+from .offset_map import OffsetMap
+from .rewrite import rewritten
+
+Sentence = Tuple[int, int]
+
+
+@registry.pel_preprocessors("spacy-pel.SentenceWindows.v1")
+def make_sentence_windows(*, neighbours: NonNegativeInt = 1, lang: str = "en") -> "SentenceWindows":
+    """Build a SentenceWindows.
+
+    neighbours (int): sentences taken along before and behind; 0 = the sentence alone.
+    lang (str): the language whose tokenizer and full stops tell the sentences apart.
+    """
+    return SentenceWindows(neighbours=neighbours, lang=lang)
+
+
+class SentenceWindows:
+    """Cuts a document into one for each sentence in which mentions begin, named "ID#1", "ID#2", ... by the
+    number of the sentence. Only these mentions stand in it, those of the neighbours in documents of their
+    own: each mention is there once. A mention is never cut; sentences that it joins count as one.
+    """
+
+    def __init__(self, *, neighbours: int = 1, lang: str = "en") -> None:
+        self.neighbours = neighbours
+        self.lang = lang
+        self.report: Dict[str, int] = {"sentences": 0, "sentences_without_mentions": 0}
+        self._nlp: Any = None
+
+    def __call__(self, document: Document) -> List[Document]:
+        windows = []
+        sentences = self._sentences(document)
+        for number, (start, end) in enumerate(sentences):
+            self.report["sentences"] += 1
+            own = [mention for mention in document.mentions if start <= mention.start < end]
+            if not own:
+                self.report["sentences_without_mentions"] += 1
+                continue
+            first = sentences[max(0, number - self.neighbours)][0]
+            last = sentences[min(len(sentences) - 1, number + self.neighbours)][1]
+            window = document.text[first:last]
+            name = f"{document.id}#{number + 1}"
+            windows.append(rewritten(document, window, OffsetMap.cut(first, last), id=name, mentions=own))
+        return windows
+
+    def _sentences(self, document: Document) -> List[Sentence]:
+        """RETURNS (List[Tuple[int, int]]): character offsets, without white space at the ends but where
+        a mention reaches into it; none of them ends inside a mention."""
+        if self._nlp is None:
+            import spacy
+
+            self._nlp = spacy.blank(self.lang)
+            self._nlp.add_pipe("sentencizer")
+        sentences: List[Sentence] = []
+        found = [(span.start_char, span.end_char) for span in self._nlp(document.text).sents]
+        bounds = [*(start for start, _ in found), len(document.text)][1:]
+        for (start, end), bound in zip(found, bounds, strict=True):
+            ends = [m.end for m in document.mentions if start <= m.start < bound]
+            if sentences and sentences[-1][1] > start:  # a mention reaches into this one
+                start, end = sentences[-1][0], max(sentences.pop()[1], end)
+            sentences.append((start, max([end, *ends])))
+        return sentences

@@ -1,0 +1,46 @@
+"""An evaluation on a preprocessed corpus, its mentions named by their places in the original texts."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Dict, Iterable, Iterator
+
+from ..data.preprocessing import Original
+from ..errors import Errors, PelError
+from ..types import Document
+from ..util import write_json
+from .metrics import RECALL_AT, compute_metrics
+from .outcomes import Outcomes
+from .prediction import Prediction
+from .run_folder import read_metrics, read_predictions, recorded
+
+
+def restore_run(
+    run: Path, documents: Iterable[Document], output: Path, *, corpus: Path, seed: int = 0
+) -> Dict[str, Any]:
+    """Write an evaluation anew, so that it can be compared with others on the original corpus.
+
+    run (Path): the folder that ``evaluate`` wrote.
+    documents (Iterable[Document]): the preprocessed corpus that was evaluated.
+    output (Path): gets predictions.jsonl with the ids and offsets of the originals, and metrics.json with
+        intervals by drawing the original documents.
+    corpus (Path): where the documents come from, for errors.
+    seed (int): of the bootstrap.
+    RETURNS (Dict[str, Any]): the metrics.
+    RAISES (PelError): if a prediction is of no document of the corpus.
+    """
+    metrics = read_metrics(run)
+    sources = {document.id: Original.of(document) for document in documents}
+
+    def moved() -> Iterator[Prediction]:
+        for prediction in read_predictions(run / "predictions.jsonl"):
+            if prediction.doc not in sources:
+                raise PelError(Errors.E240.format(document=prediction.doc, path=corpus, what="was evaluated"))
+            source = sources[prediction.doc]
+            start, end = source.offsets.original_span(prediction.start, prediction.end)
+            yield replace(prediction, doc=source.id, start=start, end=end)
+
+    outcomes = Outcomes.of(recorded(moved(), output))
+    ks = [k for k in RECALL_AT if f"recall@{k}" in metrics]
+    metrics = {**metrics, **compute_metrics(outcomes, ks=ks, seed=seed), "restored_from": str(run)}
+    write_json(output / "metrics.json", metrics)
+    return metrics
