@@ -54,9 +54,7 @@ def link(
         "input": _input_fingerprint(input_path),
         "pipeline": fingerprint(
             nlp.config.to_str(),
-            linker.kb.fingerprint,
-            linker.encoder.fingerprint,
-            linker.index.fingerprint,
+            *linker.fingerprints.values(),
             [linker.nil_threshold, linker.combiner.state(), linker.nil_model.state()],
             linker.calibrated_by_label,
             *([linker.reranker.ranker.fingerprint, linker.reranker.state()] if linker.reranker else []),

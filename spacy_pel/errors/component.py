@@ -35,6 +35,27 @@ class ComponentErrors:
         "[PEL-E509] Expected the component '{name}' to have a reranker, as there is a reranker_loader, but it is "
         "null. Set reranker in [components.{name}], or leave the loader out."
     )
+    E510 = (
+        "[PEL-E510] Expected generator to be null or a part of the registry pel_candidates, but {came} came. "
+        'Example: generator = {{"@pel_candidates":"spacy-pel.TfIdf.v1"}}'
+    )
+    E511 = (
+        "[PEL-E511] Expected an encoder and an index, as {kind} is set and candidates come from their vectors, but "
+        "{missing} is null. Set both, or set a generator that needs none."
+    )
+    E512 = (
+        "[PEL-E512] Expected encoder and index to be null, as the generator {kind} reads no vectors, but {idle} is "
+        "set and would do nothing. Set encoder = null and index = null, or put the generator beside "
+        "spacy-pel.BiEncoderCandidates.v1 in spacy-pel.EnsembleCandidates.v1."
+    )
+    E513 = (
+        "[PEL-E513] Expected no {given} for the component '{name}', as its encoder and index are null. Leave the "
+        "loader out of [initialize.components.{name}]."
+    )
+    E514 = (
+        "[PEL-E514] Expected the component '{name}' to have a generator, as there is a generator_loader, but it is "
+        "null. Set generator in [components.{name}], or leave the loader out."
+    )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, but it is {value}. Set a larger value in the "
         "settings of the component."

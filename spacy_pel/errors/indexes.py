@@ -80,5 +80,5 @@ class IndexErrors:
     )
     E457 = (
         "[PEL-E457] Expected an encoder and an index, as the generator {generator} works on their vectors, but there "
-        "is no {missing}. Give both, or take a generator that needs none, e.g. spacy-pel.AliasMatchCandidates.v1."
+        "is no {missing}. Give both, or take a generator that needs none, e.g. spacy-pel.TfIdf.v1."
     )

@@ -47,9 +47,7 @@ def evaluate(
     RAISES (PelError): if the corpus holds no mentions.
     """
     tally, groups = Tally(), DocumentGroups(group_by) if group_by else None
-    kept = linker.top_k, linker.row_k
-    # several rows may lead to one entity: fewer rows than candidates would cut the list short
-    linker.top_k, linker.row_k = top_k, max(linker.row_k, 2 * top_k)
+    kept, linker.top_k = linker.top_k, top_k
     try:
         predictions = predict_gold(
             linker,
@@ -60,7 +58,7 @@ def evaluate(
         )
         outcomes = Outcomes.of(recorded(predictions, output))
     finally:
-        linker.top_k, linker.row_k = kept
+        linker.top_k = kept
     facts = {"end_to_end": False, "top_k": top_k, "corpus_fingerprint": corpus_fingerprint}
     return _finish(linker, outcomes, tally, facts, top_k, seed, output, groups)
 
@@ -134,9 +132,9 @@ def _finish(
     metrics["threshold_by_label"] = linker.label_thresholds
     metrics["seconds"] = tally.seconds
     metrics["mentions_per_second"] = tally.n_mentions / max(tally.seconds, 1e-9)
-    metrics["kb_fingerprint"] = linker.kb.fingerprint
-    metrics["model_fingerprint"] = linker.encoder.fingerprint
-    metrics["index_fingerprint"] = linker.index.fingerprint
+    names = {"encoder": "model"}
+    for part, fingerprint in linker.fingerprints.items():
+        metrics[f"{names.get(part, part)}_fingerprint"] = fingerprint
     if linker.reranker is not None:
         metrics["ranker_fingerprint"] = linker.reranker.ranker.fingerprint
     if output is not None:

@@ -1,6 +1,6 @@
 """Which gold entities does the training corpus hold?"""
 
-from typing import TYPE_CHECKING, Iterable, Sequence, Set
+from typing import TYPE_CHECKING, Iterable, Optional, Sequence, Set
 
 from ..kb import KnowledgeBase
 from ..types import Document
@@ -21,10 +21,11 @@ def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
     return is_seen
 
 
-def seen_in_index(kb: KnowledgeBase, index: "EntityIndex") -> IsSeen:
-    """RETURNS (IsSeen): tells whether the texts that the index was built with name one of the ids."""
+def seen_in_index(kb: KnowledgeBase, index: Optional["EntityIndex"]) -> IsSeen:
+    """RETURNS (IsSeen): tells whether the texts that the index was built with name one of the ids. Without
+    an index there are no such texts, and nothing was seen."""
 
     def is_seen(gold: Sequence[str]) -> bool:
-        return bool((index.priors.total(kb.rows(list(gold))) > 0).any())
+        return index is not None and bool((index.priors.total(kb.rows(list(gold))) > 0).any())
 
     return is_seen

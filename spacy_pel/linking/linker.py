@@ -7,15 +7,27 @@ from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Seque
 import numpy as np
 from numpy.typing import NDArray
 
+from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..nil import best_f1_threshold
-from ..types import NIL, Candidate, CandidateTable, Combiner, Document, Encoder, NilModel, Scores
+from ..types import (
+    NIL,
+    Candidate,
+    CandidateGenerator,
+    CandidateTable,
+    Combiner,
+    Document,
+    Encoder,
+    NilModel,
+    Scores,
+)
 from ..util import logger
 from .query import MentionQuery, cut_window
 from .reranker import Reranker
 from .tables import insert_empty, join_tables, ranking, take_mentions
 from .thresholds import ChooseThreshold, Threshold, fit_by_label, threshold_of
+from .type_filter import allowed_rows, read_entity_types
 
 if TYPE_CHECKING:  # the index brings faiss along, which the linker itself does not need
     from ..indexes import EntityIndex
@@ -41,66 +53,75 @@ class Link:
 
 
 class Linker:
-    """Encoder -> index -> combiner -> (reranker) -> NIL model -> threshold.
+    """Candidate generator -> combiner -> (reranker) -> NIL model -> threshold.
 
     kb (KnowledgeBase): the entities.
-    encoder (Encoder): reads the mentions.
-    index (EntityIndex): built from ``kb`` with ``encoder``.
+    encoder (Optional[Encoder]): reads the mentions, for a generator that works on vectors.
+    index (Optional[EntityIndex]): built from ``kb`` with ``encoder``.
     combiner (Combiner): scores candidates from their evidence.
     nil_model (NilModel): gives the number that is compared with the threshold.
     threshold (Threshold): a mention is NIL if its nil_score is higher, and always if it
         has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
         the one found by ``fit``; without one, NIL only for lack of candidates.
     top_k (int): candidates handed out for each mention. Above 128, more are retrieved.
-    row_k (int): index rows retrieved for each mention; an entity may have several. At least 256,
-        twice the candidates that are weighed.
     entity_types (Optional[Mapping]): label -> the KB types its mentions may have; labels that
         are not named are not filtered. Applied before ranking.
     batch_size (int): mentions linked together.
     reranker (Optional[Reranker]): reads the best candidates once more.
-    RAISES (PelError): if ``entity_types`` names a type that no entity has.
+    generator (Optional[CandidateGenerator]): finds the candidates; built from ``kb``. None = those near
+        the mention's vector, see ``BiEncoderCandidates``.
+    RAISES (PelError): if ``entity_types`` names a type that no entity has, or the generator needs an
+        encoder and an index that are not there.
     """
 
     def __init__(
         self,
         kb: KnowledgeBase,
-        encoder: Encoder,
-        index: "EntityIndex",
+        encoder: Optional[Encoder],
+        index: Optional["EntityIndex"],
         combiner: Combiner,
         nil_model: NilModel,
         *,
         threshold: Threshold = None,
         top_k: int = 64,
-        row_k: int = 128,
         entity_types: Optional[Mapping[str, Sequence[str]]] = None,
         batch_size: int = 64,
         reranker: Optional[Reranker] = None,
+        generator: Optional[CandidateGenerator] = None,
     ):
         self.kb = kb
         self.encoder = encoder
-        self.index = index
+        self.generator: CandidateGenerator = BiEncoderCandidates() if generator is None else generator
+        self._is_default = generator is None
+        self.bind(index)
         self.combiner = combiner
         self.nil_model = nil_model
         self.threshold = threshold
         self.top_k = top_k
-        self.row_k = row_k
-        self.entity_types = {label: frozenset(types) for label, types in (entity_types or {}).items()}
+        self.entity_types = read_entity_types(kb, entity_types)
         self.batch_size = batch_size
         self.reranker = reranker
         self.calibrated_threshold: Optional[float] = None
         self.calibrated_by_label: Dict[str, float] = {}
-        self._check_types()
 
-    def _check_types(self) -> None:
-        if not self.entity_types:
-            return
-        known = self.kb.types()
-        for label, types in self.entity_types.items():
-            unknown = sorted(types.difference(known))
-            if unknown:
-                raise PelError(
-                    Errors.E500.format(label=label, types=", ".join(unknown), known=_some(sorted(known)))
-                )
+    def bind(self, index: Optional["EntityIndex"]) -> None:
+        """Let the generator work on an index, the whole one or a part of it.
+
+        RAISES (PelError): if it needs an encoder and an index, and one of them is missing.
+        """
+        if self.generator.needs_encoder and (self.encoder is None or index is None):
+            missing = "encoder" if self.encoder is None else "index"
+            raise PelError(Errors.E457.format(generator=self.generator.registered_name, missing=missing))
+        self.index = index
+        self.generator.bind(self.encoder, index)
+
+    @property
+    def fingerprints(self) -> Dict[str, str]:
+        """RETURNS (Dict[str, str]): of all that candidates come from: of the KB, and where there are
+        such, of index, encoder, and a generator other than the default one."""
+        generator = None if self._is_default else self.generator
+        parts = {"kb": self.kb, "index": self.index, "encoder": self.encoder, "generator": generator}
+        return {name: part.fingerprint for name, part in parts.items() if part is not None}
 
     @property
     def nil_threshold(self) -> Optional[float]:
@@ -172,31 +193,13 @@ class Linker:
     def _batch_evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
         present = np.array([not query.is_blank for query in queries], dtype=np.bool_)
         asked = [query for query in queries if not query.is_blank]
-        depth = max(self.top_k, _DEPTH)
-        table = self.index.evidence(
+        table = self.generator.generate(
             self.kb,
-            self._encode(asked),
-            [query.surface for query in asked],
-            allowed=self._allowed(asked),
-            row_k=max(self.row_k, 2 * depth),
-            top_k=depth,
+            [query.in_text for query in asked],
+            allowed=allowed_rows(self.kb, self.entity_types, asked),
+            top_k=max(self.top_k, _DEPTH),
         )
         return insert_empty(table, present)
-
-    def _encode(self, queries: Sequence[MentionQuery]) -> NDArray[np.float32]:
-        """Each distinct (text, span) is encoded once, whatever its label."""
-        places: Dict[Tuple[str, int, int], int] = {}
-        rows = [places.setdefault(query.in_text, len(places)) for query in queries]
-        distinct = {place: query.in_text for place, query in zip(rows, queries, strict=True)}
-        if not distinct:
-            return np.zeros((0, self.encoder.width), dtype=np.float32)
-        return self.encoder.encode_mentions(list(distinct.values()))[rows]
-
-    def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[List[Optional[NDArray[np.bool_]]]]:
-        if not self.entity_types:
-            return None
-        masks = {label: self.kb.rows_with_types(types) for label, types in self.entity_types.items()}
-        return [masks.get(query.label) for query in queries]
 
     def _links(
         self, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores, nil_scores: Scores
@@ -284,7 +287,3 @@ class Linker:
         """RETURNS (NDArray[int64]): distinct KB rows of gold ids, redirects followed; unknown have none."""
         rows = np.unique(self.kb.rows(list(ids))) if ids else np.zeros(0, dtype=np.int64)
         return rows[rows >= 0]
-
-
-def _some(names: List[str]) -> str:
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

@@ -19,6 +19,7 @@ DEFAULT_CONFIG: Dict[str, Any] = {
     "entity_types": {},
     "row_kinds": ["card", "alias"],
     "reranker": None,
+    "generator": None,
     "encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"},
     "index": {"@pel_indexes": "spacy-pel.FaissFlat.v1"},
     "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},
@@ -55,8 +56,9 @@ def make_proxy_entity_linker(
     entity_types: Dict[str, List[str]],
     row_kinds: List[Literal["card", "alias", "mention"]],
     reranker: Optional[Any],
-    encoder: Any,
-    index: Any,
+    generator: Optional[Any],
+    encoder: Optional[Any],
+    index: Optional[Any],
     combiner: Any,
     nil_model: Any,
     scorer: Optional[Callable],
@@ -78,8 +80,10 @@ def make_proxy_entity_linker(
     row_kinds (List[str]): rows of an index that ``initialize`` builds itself.
     reranker (Optional[Ranker]): reads the best candidates once more; a part of the registry
         pel_rankers, architecture only.
-    encoder (Encoder): architecture only.
-    index (VectorIndex): type only.
+    generator (Optional[CandidateGenerator]): finds the candidates; a part of the registry
+        pel_candidates, without data. None = near the mention's vector, in the index.
+    encoder (Optional[Encoder]): architecture only. None, for a generator that reads no vectors.
+    index (Optional[VectorIndex]): type only. None, for a generator that reads no vectors.
     combiner (Combiner): how evidence becomes a score.
     nil_model (NilModel): how scores become the nil_score.
     scorer (Optional[Callable]): what ``nlp.evaluate`` calls.
@@ -103,5 +107,6 @@ def make_proxy_entity_linker(
         entity_types=entity_types,
         row_kinds=row_kinds,
         reranker=reranker,
+        generator=generator,
         scorer=scorer,
     )

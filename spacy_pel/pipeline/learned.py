@@ -2,23 +2,27 @@
 
 from typing import Any, Dict, Optional, Union
 
+from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Warnings
 from ..linking import Linker, Reranker
-from ..types import Combiner, NilModel
+from ..types import CandidateGenerator, Combiner, NilModel
 from ..util import logger
+
+_DEFAULT_GENERATOR = BiEncoderCandidates.__name__
 
 
 def learned_state(linker: Linker) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): the content of ``cfg.json``. Settings are not in it: they come
     from the config, so that ``spacy.load(config=...)`` can set them. Thresholds of single labels
-    are there if some were fitted.
+    are there if some were fitted, a generator if it is another kind than the default one.
     """
-    by_label = linker.calibrated_by_label
+    by_label, generator = linker.calibrated_by_label, generator_kind(linker.generator)
     return {
         "calibrated_threshold": linker.calibrated_threshold,
         **({"calibrated_by_label": dict(by_label)} if by_label else {}),
         "combiner": _state(linker.combiner),
         "nil_model": _state(linker.nil_model),
+        **({"generator": {"kind": generator}} if generator != _DEFAULT_GENERATOR else {}),
         **({"reranker": _reranker_state(linker.reranker)} if linker.reranker else {}),
     }
 
@@ -28,12 +32,17 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
 
     A combiner of another kind than the saved one starts afresh, and with it NIL model and
     threshold, which were fitted on its scores; a warning is logged. So for the NIL model,
-    and where a reranker came or went.
+    and where a reranker came or went. With another kind of generator all starts afresh: its
+    numbers are others.
 
     linker (Linker): built from the config.
     saved (Dict[str, Any]): from ``learned_state``.
     name (str): the component's name, for the warning.
     """
+    kinds = saved_generator_kind(saved), generator_kind(linker.generator)
+    if kinds[0] != kinds[1]:
+        logger.warning(Warnings.W501.format(name=name, saved=kinds[0], now=kinds[1]))
+        return
     for key, part in (("combiner", linker.combiner), ("nil_model", linker.nil_model)):
         if key == "nil_model" and not _same_reranker(linker.reranker, saved.get("reranker"), name):
             return
@@ -43,6 +52,17 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
         part.load_state(saved[key]["state"])
     linker.calibrated_threshold = saved["calibrated_threshold"]
     linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
+
+
+def generator_kind(generator: CandidateGenerator) -> str:
+    """RETURNS (str): the kind of a generator, and in brackets the kinds of its parts, if it has some."""
+    parts = [generator_kind(part) for part in getattr(generator, "generators", {}).values()]
+    return f"{type(generator).__name__}({', '.join(parts)})" if parts else type(generator).__name__
+
+
+def saved_generator_kind(saved: Dict[str, Any]) -> str:
+    """RETURNS (str): the kind that was calibrated; ``saved`` is from ``learned_state``."""
+    return saved.get("generator", {}).get("kind", _DEFAULT_GENERATOR)
 
 
 def _same_reranker(reranker: Optional[Reranker], saved: Optional[Dict[str, Any]], name: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Callable, Union
 from spacy.util import registry as spacy_registry
 
 from ..kb import KnowledgeBase
-from ..types import Encoder, Ranker
+from ..types import CandidateGenerator, Encoder, Ranker
 
 PathLike = Union[str, Path]
 
@@ -65,5 +65,19 @@ def make_ranker_loader(path: PathLike) -> Callable[[Ranker], Ranker]:
 
     def load(ranker: Ranker) -> Ranker:
         return ranker.from_disk(Path(path))
+
+    return load
+
+
+@spacy_registry.misc("spacy-pel.GeneratorFromDisk.v1")
+def make_generator_loader(path: PathLike) -> Callable[[CandidateGenerator], CandidateGenerator]:
+    """Load the candidate generator from its folder.
+
+    path (Union[str, Path]): the folder.
+    RETURNS (Callable): the component's generator -> the same generator, with its data.
+    """
+
+    def load(generator: CandidateGenerator) -> CandidateGenerator:
+        return generator.from_disk(Path(path))
 
     return load

@@ -1,6 +1,6 @@
 """From a Doc to queries, and from links back to the Doc."""
 
-from typing import Dict, List, Optional, Sequence
+from typing import Dict, Iterable, Iterator, List, Optional, Sequence
 
 from spacy.tokens import Doc, Span
 
@@ -24,6 +24,22 @@ def mention_spans(doc: Doc, spans_key: Optional[str]) -> List[Span]:
     if spans_key is None:
         return list(doc.ents)
     return list(doc.spans[spans_key]) if spans_key in doc.spans else []
+
+
+def by_mentions(
+    stream: Iterable[Doc], spans_key: Optional[str], *, n_docs: int, n_mentions: int
+) -> Iterator[List[Doc]]:
+    """YIELDS (List[Doc]): documents in order, as soon as they have so many mentions or are so many."""
+    docs: List[Doc] = []
+    found = 0
+    for doc in stream:
+        docs.append(doc)
+        found += len(mention_spans(doc, spans_key))
+        if found >= n_mentions or len(docs) >= n_docs:
+            yield docs
+            docs, found = [], 0
+    if docs:
+        yield docs
 
 
 def long_forms(doc: Doc) -> Dict[str, str]:

@@ -14,10 +14,11 @@ from ..errors import Errors, PelError
 from ..indexes import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, Reranker
-from ..types import Combiner, Document, Encoder, Entity, NilModel, Ranker, VectorIndex
+from ..types import CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, VectorIndex
+from .checks import check_parts
 from .gold import gold_queries
 from .initializing import initialize_component
-from .mentions import add_extensions, mention_spans, span_queries, write_links
+from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
 from .saving import component_from_bytes, component_from_disk, component_to_bytes, component_to_disk
 
@@ -29,10 +30,11 @@ class ProxyEntityLinker(Pipe):
     """Writes ``kb_id_`` of the mentions, ``span._.pel_candidates`` and ``span._.pel_nil_score``.
 
     Settings are plain attributes and may be changed at any time, except ``entity_types``,
-    ``max_length`` and ``reranker``, which are read when KB, encoder and index arrive.
+    ``max_length``, ``generator`` and ``reranker``, which are read when KB, encoder and index arrive.
 
     name (str): the component's name in the pipeline.
-    encoder, index, combiner, nil_model: the parts, without data.
+    encoder, index, combiner, nil_model: the parts, without data; no encoder and index (None) for a
+        generator that reads no vectors.
     The other settings are explained at ``factory.make_proxy_entity_linker``.
     RAISES (PelError): if a setting cannot be used.
     """
@@ -41,8 +43,8 @@ class ProxyEntityLinker(Pipe):
         self,
         name: str = "proxy_entity_linker",
         *,
-        encoder: Encoder,
-        index: VectorIndex,
+        encoder: Optional[Encoder],
+        index: Optional[VectorIndex],
         combiner: Combiner,
         nil_model: NilModel,
         top_k: int = 64,
@@ -56,11 +58,13 @@ class ProxyEntityLinker(Pipe):
         entity_types: Optional[Mapping[str, Sequence[str]]] = None,
         row_kinds: Sequence[str] = ("card", "alias"),
         reranker: Optional[Ranker] = None,
+        generator: Optional[CandidateGenerator] = None,
         scorer: Optional[Callable] = None,
     ):
         for setting, value in (("top_k", top_k), ("batch_size", batch_size)):
             if value < 1:
                 raise PelError(Errors.E507.format(name=setting, least=1, value=value))
+        check_parts(generator, encoder, index)
         self.name = name
         self.encoder = encoder
         self.vector_index = index
@@ -76,6 +80,7 @@ class ProxyEntityLinker(Pipe):
         self.expand_abbreviations = expand_abbreviations
         self.entity_types = {label: list(types) for label, types in (entity_types or {}).items()}
         self.row_kinds = list(row_kinds)
+        self.generator = generator
         self.reranker = None if reranker is None else Reranker(reranker)
         self.scorer = scorer
         self._linker: Optional[Linker] = None
@@ -102,25 +107,28 @@ class ProxyEntityLinker(Pipe):
         return self.linker.kb
 
     @property
-    def index(self) -> EntityIndex:
-        """RETURNS (EntityIndex): their vectors. RAISES (PelError): if the component is not initialised."""
+    def index(self) -> Optional[EntityIndex]:
+        """RETURNS (Optional[EntityIndex]): their vectors; None for a generator that reads none.
+
+        RAISES (PelError): if the component is not initialised.
+        """
         return self.linker.index
 
     @property
     def is_initialized(self) -> bool:
-        """RETURNS (bool): are KB and index in place?"""
+        """RETURNS (bool): is there data?"""
         return self._linker is not None
 
-    def set_data(self, kb: KnowledgeBase, index: EntityIndex) -> None:
-        """Put KB and index in place; the encoder must have its weights.
+    def set_data(self, kb: KnowledgeBase, index: Optional[EntityIndex]) -> None:
+        """Put KB and index in place; encoder and generator must have their data.
 
         kb (KnowledgeBase): the entities.
-        index (EntityIndex): built from ``kb`` with the component's encoder.
+        index (Optional[EntityIndex]): built from ``kb`` with the component's encoder, if there is one.
         RAISES (PelError): if ``entity_types`` or ``max_length`` do not suit them.
         """
         self._linker = Linker(
             kb,
-            with_max_length(self.encoder, self.max_length),
+            None if self.encoder is None else with_max_length(self.encoder, self.max_length),
             index,
             self.combiner,
             self.nil_model,
@@ -129,6 +137,7 @@ class ProxyEntityLinker(Pipe):
             entity_types=self.entity_types,
             batch_size=self.batch_size,
             reranker=self.reranker,
+            generator=self.generator,
         )
 
     def initialize(
@@ -140,6 +149,7 @@ class ProxyEntityLinker(Pipe):
         encoder_loader: Optional[Callable[[Encoder], Encoder]] = None,
         index_loader: Optional[Callable[[KnowledgeBase, Encoder], EntityIndex]] = None,
         reranker_loader: Optional[Callable[[Ranker], Ranker]] = None,
+        generator_loader: Optional[Callable[[CandidateGenerator], CandidateGenerator]] = None,
     ) -> None:
         """Load or make what the component needs.
 
@@ -151,9 +161,12 @@ class ProxyEntityLinker(Pipe):
         index_loader (Optional[Callable]): "spacy-pel.IndexFromDisk.v1". None = embed the KB now.
         reranker_loader (Optional[Callable]): "spacy-pel.RankerFromDisk.v1". None = the weights that
             the reranker's own settings name, if there is a reranker.
+        generator_loader (Optional[Callable]): "spacy-pel.GeneratorFromDisk.v1". None = build the
+            generator for the KB now, if there is one.
         RAISES (PelError): if there is no KB, or what is loaded does not fit together.
         """
-        initialize_component(self, get_examples, kb_loader, encoder_loader, index_loader, reranker_loader)
+        loaders = (kb_loader, encoder_loader, index_loader, reranker_loader, generator_loader)
+        initialize_component(self, get_examples, *loaders)
 
     def add_entities(self, entities: Iterable[Entity]) -> None:
         """Add entities, or replace those whose ids the KB has. They are linkable at once,
@@ -170,7 +183,9 @@ class ProxyEntityLinker(Pipe):
         ]
         for changed in rows:
             if len(changed):
-                index.add_entities(kb, self.encoder, changed)
+                if index is not None and self.encoder is not None:
+                    index.add_entities(kb, self.encoder, changed)
+                self.linker.generator.add_entities(kb, changed)
 
     def calibrate(self, nlp: Language, documents: Iterable[Document]) -> None:
         """Fit combiner, NIL model and threshold on gold mentions, asked about as in use. A
@@ -204,24 +219,12 @@ class ProxyEntityLinker(Pipe):
         YIELDS (Doc): in order.
         """
         error_handler = self.get_error_handler()
-        for docs in self._groups(stream, batch_size):
+        for docs in by_mentions(stream, self.spans_key, n_docs=batch_size, n_mentions=self.batch_size):
             try:
                 self.set_annotations(docs, self.predict(docs))
                 yield from docs
             except Exception as err:  # spaCy's contract: the handler decides
                 error_handler(self.name, self, docs, err)
-
-    def _groups(self, stream: Iterable[Doc], n_docs: int) -> Iterator[List[Doc]]:
-        docs: List[Doc] = []
-        n_mentions = 0
-        for doc in stream:
-            docs.append(doc)
-            n_mentions += len(mention_spans(doc, self.spans_key))
-            if n_mentions >= self.batch_size or len(docs) >= n_docs:
-                yield docs
-                docs, n_mentions = [], 0
-        if docs:
-            yield docs
 
     def predict(self, docs: Iterable[Doc]) -> Links:
         """Link without writing.
@@ -261,7 +264,7 @@ class ProxyEntityLinker(Pipe):
     # -- disk, bytes, pickle -----------------------------------------------------------------
 
     def to_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> None:
-        """Write the folders kb, encoder and index, and ``cfg.json`` with what was learned."""
+        """Write a folder for the KB and for each part, and ``cfg.json`` with what was learned."""
         component_to_disk(self, Path(path), exclude)
 
     def from_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":

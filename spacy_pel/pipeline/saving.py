@@ -1,5 +1,6 @@
-"""The component on disk and as bytes: folders kb, encoder, index and perhaps reranker, and ``cfg.json``."""
+"""The component on disk and as bytes: a folder for the KB and each part that there is, and ``cfg.json``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable
 
@@ -22,23 +23,19 @@ _LEARNED = "cfg.json"
 def component_to_disk(component: "ProxyEntityLinker", path: Path, exclude: Iterable[str]) -> None:
     """Write the component's folder.
 
-    exclude (Iterable[str]): any of "kb", "encoder", "index", "reranker", "cfg".
+    exclude (Iterable[str]): any of "kb", "encoder", "index", "generator", "reranker", "cfg".
     RAISES (PelError): if the component is not initialised, or the files cannot be written.
     """
     linker = component.linker
-    parts: Dict[str, Callable[[], Any]] = {
-        "kb": lambda: linker.kb.to_disk(path / "kb"),
-        "encoder": lambda: component.encoder.to_disk(path / "encoder"),
-        "index": lambda: linker.index.to_disk(path / "index"),
-        "cfg": lambda: write_json(path / _LEARNED, learned_state(linker)),
-    }
-    if component.reranker is not None:
-        ranker = component.reranker.ranker
-        parts["reranker"] = lambda: ranker.to_disk(path / "reranker")
+    parts = {"kb": linker.kb, **_parts(component)}
+    if linker.index is not None:
+        parts["index"] = linker.index
     path.mkdir(parents=True, exist_ok=True)
-    for name, write in parts.items():
+    for name, part in parts.items():
         if name not in exclude:
-            write()
+            part.to_disk(path / name)
+    if "cfg" not in exclude:
+        write_json(path / _LEARNED, learned_state(linker))
 
 
 def component_from_disk(component: "ProxyEntityLinker", path: Path, exclude: Iterable[str]) -> None:
@@ -47,14 +44,15 @@ def component_from_disk(component: "ProxyEntityLinker", path: Path, exclude: Ite
     RAISES (PelError): if a part is missing or damaged, or the index is not of this KB and encoder.
     """
     kb = component.kb if "kb" in exclude else KnowledgeBase.from_disk(path / "kb")
-    if "encoder" not in exclude:
-        component.encoder.from_disk(path / "encoder")
-    if component.reranker is not None and "reranker" not in exclude:
-        component.reranker.ranker.from_disk(path / "reranker")
-    if "index" in exclude:
-        index = component.index
-    else:
-        index = EntityIndex.from_disk(path / "index", kb=kb, encoder=component.encoder)
+    for name, part in _parts(component).items():
+        if name not in exclude:
+            part.from_disk(path / name)
+    index = None
+    if component.encoder is not None:
+        if "index" in exclude:
+            index = component.index
+        else:
+            index = EntityIndex.from_disk(path / "index", kb=kb, encoder=component.encoder)
     component.set_data(kb, index)
     if "cfg" not in exclude:
         load_learned_state(component.linker, read_json(path / _LEARNED), name=component.name)
@@ -68,13 +66,11 @@ def component_to_bytes(component: "ProxyEntityLinker", exclude: Iterable[str]) -
     linker, name = component.linker, component.name
     parts: Dict[str, Callable[[], Any]] = {
         "kb": linker.kb.to_bytes,
-        "encoder": lambda: folder_to_bytes(component.encoder.to_disk, name=name),
-        "index": linker.index.to_bytes,
         "cfg": lambda: learned_state(linker),
+        **{key: partial(folder_to_bytes, part.to_disk, name=name) for key, part in _parts(component).items()},
     }
-    if component.reranker is not None:
-        ranker = component.reranker.ranker
-        parts["reranker"] = lambda: folder_to_bytes(ranker.to_disk, name=name)
+    if linker.index is not None:
+        parts["index"] = linker.index.to_bytes
     data = {key: make() for key, make in parts.items() if key not in exclude}
     check_size(sum(_size(value) for value in data.values()), name=name)
     return srsly.msgpack_dumps(data)
@@ -87,18 +83,30 @@ def component_from_bytes(component: "ProxyEntityLinker", data: bytes, exclude: I
     """
     saved = {key: value for key, value in _unpack(component, data).items() if key not in exclude}
     kb = KnowledgeBase.from_bytes(saved["kb"]) if "kb" in saved else component.kb
-    if "encoder" in saved:
-        folder_from_bytes(saved["encoder"], component.encoder.from_disk)
-    if component.reranker is not None and "reranker" in saved:
-        folder_from_bytes(saved["reranker"], component.reranker.ranker.from_disk)
-    if "index" in saved:
-        index = EntityIndex.from_bytes(saved["index"])
-        check_origin(index.meta, Path("the given bytes"), kb, component.encoder)
-    else:
-        index = component.index
+    for name, part in _parts(component).items():
+        if name in saved:
+            folder_from_bytes(saved[name], part.from_disk)
+    index = None
+    if component.encoder is not None:
+        if "index" in saved:
+            index = EntityIndex.from_bytes(saved["index"])
+            check_origin(index.meta, Path("the given bytes"), kb, component.encoder)
+        else:
+            index = component.index
     component.set_data(kb, index)
     if "cfg" in saved:
         load_learned_state(component.linker, saved["cfg"], name=component.name)
+
+
+def _parts(component: "ProxyEntityLinker") -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): name -> part that is there and reads and writes a folder; the KB and the
+    index, which are made anew when they are read, are not among them."""
+    parts = {
+        "encoder": component.encoder,
+        "generator": component.generator,
+        "reranker": component.reranker and component.reranker.ranker,
+    }
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def _unpack(component: "ProxyEntityLinker", data: bytes) -> Dict[str, Any]:

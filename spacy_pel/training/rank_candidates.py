@@ -1,6 +1,5 @@
 """The candidates that a ranker is trained and tested on: the retriever's own."""
 
-import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -144,21 +143,20 @@ def cached_candidates(
             for start in range(0, len(group), _CHUNK)
         ]
         parts: List[Candidates] = []
-        reader, present = linker, None
-        for group, chunk in progress(chunks, description="Finding candidates", show=show_progress):
-            if leave_out is not None and group is not present:
-                own = {mentions.document_ids[i] for i in mentions.document[group]}
-                reader, present = _with_index(linker, leave_out.without(own)), group
-            parts.append(_find(reader, mentions.take(chunk), n))
+        whole, present = linker.index, None
+        try:
+            for group, chunk in progress(chunks, description="Finding candidates", show=show_progress):
+                if leave_out is not None and group is not present:
+                    own = {mentions.document_ids[i] for i in mentions.document[group]}
+                    part: Any = leave_out.without(own)
+                    linker.bind(part)
+                    present = group
+                parts.append(_find(linker, mentions.take(chunk), n))
+        finally:
+            linker.bind(whole)
         found = _in_order(parts, [chunk for _, chunk in chunks])
         found.to_disk(path, key)
     return found
-
-
-def _with_index(linker: Linker, index: Any) -> Linker:
-    reader = copy.copy(linker)
-    reader.index = index
-    return reader
 
 
 def _find(linker: Linker, mentions: RankMentions, n: int) -> Candidates:
@@ -189,5 +187,5 @@ def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
     types: Dict[str, List[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
     combiner = [type(linker.combiner).__name__, linker.combiner.state()]
-    parts = (linker.kb.fingerprint, linker.index.fingerprint, linker.encoder.fingerprint)
+    parts = linker.fingerprints.values()
     return fingerprint(*parts, combiner, types, [n, folds], mentions.document.tobytes(), *texts)

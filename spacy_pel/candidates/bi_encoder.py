@@ -1,0 +1,124 @@
+"""Candidates near a mention's vector, beside those that its surface names."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
+from ..registry import registry
+from ..types import CandidateTable, Encoder, MentionInText, Rows, Vectors
+from ..util import fingerprint
+from .saved import read_folder, reading, write_folder
+
+if TYPE_CHECKING:  # brings faiss along
+    from ..indexes import EntityIndex
+
+
+@registry.pel_candidates("spacy-pel.BiEncoderCandidates.v1")
+def make_bi_encoder_candidates(row_k: int = 128) -> "BiEncoderCandidates":
+    """Build a BiEncoderCandidates.
+
+    row_k (int): index rows looked at for each mention, at least; an entity may have several.
+    """
+    return BiEncoderCandidates(row_k=row_k)
+
+
+class BiEncoderCandidates:
+    """The nearest rows of the component's index by the vectors of its encoder, the entities that have the
+    surface as a name, and those that it named in annotated text; see ``indexes/evidence.py``.
+
+    It has no data of its own: encoder and index come by ``bind``, and the index follows changes of the
+    knowledge base. At least twice as many rows are looked at as candidates are wanted.
+    """
+
+    registered_name = "spacy-pel.BiEncoderCandidates.v1"
+    needs_encoder = True
+
+    def __init__(self, *, row_k: int = 128):
+        self.row_k = row_k
+        self._bound: Optional[Tuple[Encoder, EntityIndex]] = None
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): those it was built with."""
+        return {"row_k": self.row_k}
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with the settings, and with encoder and index where they are bound."""
+        parts = [] if self._bound is None else [part.fingerprint for part in self._bound]
+        return fingerprint(self.registered_name, self.settings, parts)
+
+    def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
+        """Nothing to build: the index is made elsewhere."""
+
+    def bind(self, encoder: Encoder, index: "EntityIndex") -> None:
+        """Take the vectors to work on.
+
+        encoder (Encoder): reads the mentions.
+        index (EntityIndex): made with it, from the knowledge base that ``generate`` is given.
+        """
+        self._bound = (encoder, index)
+
+    def generate(
+        self,
+        kb: KnowledgeBase,
+        mentions: Sequence[MentionInText],
+        *,
+        allowed: Optional[Sequence[Optional[NDArray[np.bool_]]]] = None,
+        top_k: int = 64,
+    ) -> CandidateTable:
+        """Find candidates.
+
+        kb (KnowledgeBase): the entities.
+        mentions (Sequence[MentionInText]): the mentions; the same one is encoded once.
+        allowed (Optional[Sequence[Optional[NDArray[bool]]]]): for each mention a mask over the rows of
+            the knowledge base, or None.
+        top_k (int): candidates of each mention, at most.
+        RETURNS (CandidateTable): with the mentions' vectors.
+        RAISES (PelError): if there are no vectors to work on.
+        """
+        if self._bound is None:
+            raise PelError(Errors.E456.format(generator=self.registered_name))
+        encoder, index = self._bound
+        return index.evidence(
+            kb,
+            _encoded(encoder, mentions),
+            [mention.surface for mention in mentions],
+            allowed=allowed,
+            row_k=max(self.row_k, 2 * top_k),
+            top_k=top_k,
+        )
+
+    def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
+        """Nothing to follow: the index does."""
+
+    def to_disk(self, path: Path) -> None:
+        """Write the settings to a folder; encoder and index are saved by whoever holds them."""
+        write_folder(self, Path(path), lambda part: None, kb_fingerprint="")
+
+    def from_disk(self, path: Path) -> "BiEncoderCandidates":
+        """Read the settings from a folder.
+
+        RAISES (PelError): if it is missing, damaged, or another generator's.
+        """
+        meta = read_folder(Path(path), self.registered_name)
+        with reading(Path(path)):
+            self.row_k = int(meta["settings"]["row_k"])
+        return self
+
+    def __getstate__(self) -> Dict[str, Any]:
+        # whoever holds encoder and index sends them to the other process, and binds them there
+        return {**self.__dict__, "_bound": None}
+
+
+def _encoded(encoder: Encoder, mentions: Sequence[MentionInText]) -> Vectors:
+    """RETURNS (Vectors): (n, width); each distinct mention is encoded once."""
+    places: Dict[MentionInText, int] = {}
+    rows = [places.setdefault(mention, len(places)) for mention in mentions]
+    if not rows:
+        return np.zeros((0, encoder.width), dtype=np.float32)
+    return encoder.encode_mentions(list(places))[rows]

@@ -1,0 +1,40 @@
+"""Which entities the label of a mention allows."""
+
+from typing import Dict, FrozenSet, List, Mapping, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
+from .query import MentionQuery
+
+EntityTypes = Dict[str, FrozenSet[str]]  # label -> types of the KB
+
+
+def read_entity_types(kb: KnowledgeBase, entity_types: Optional[Mapping[str, Sequence[str]]]) -> EntityTypes:
+    """RETURNS (EntityTypes): the setting as sets. RAISES (PelError): if no entity has one of the types."""
+    read = {label: frozenset(types) for label, types in (entity_types or {}).items()}
+    known = kb.types() if read else {}
+    for label, types in read.items():
+        unknown = sorted(types.difference(known))
+        if unknown:
+            raise PelError(
+                Errors.E500.format(label=label, types=", ".join(unknown), known=_some(sorted(known)))
+            )
+    return read
+
+
+def allowed_rows(
+    kb: KnowledgeBase, entity_types: EntityTypes, queries: Sequence[MentionQuery]
+) -> Optional[List[Optional[NDArray[np.bool_]]]]:
+    """RETURNS (Optional[List[Optional[NDArray[bool]]]]): for each mention a mask over the rows of the KB, or
+    None where its label is not filtered. Mentions of one label share a mask. None = nothing is filtered."""
+    if not entity_types:
+        return None
+    masks = {label: kb.rows_with_types(types) for label, types in entity_types.items()}
+    return [masks.get(query.label) for query in queries]
+
+
+def _some(names: List[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
