@@ -48,7 +48,7 @@ class registry:
         registry_name (str): e.g. "pel_kb_readers".
         RETURNS (Dict[str, str]): short name -> newest registered name.
         """
-        suffixes = {"pel_kb_readers": "KB", "pel_corpus_readers": "Corpus"}
+        suffixes = {"pel_kb_readers": "KB", "pel_corpus_readers": "Corpus", "pel_candidates": "Candidates"}
         table = getattr(cls, registry_name)
         # asking for the names alone must not import every part's module
         published = {point.name for point in entry_points(group=table.entry_point_namespace)}

@@ -1,5 +1,6 @@
 """The texts of all parts under one name."""
 
+from .candidates import CandidateErrors
 from .commands import CommandErrors, CommandWarnings
 from .component import ComponentErrors, ComponentWarnings
 from .corpora import CorpusErrors, CorpusWarnings
@@ -16,6 +17,7 @@ class Errors(
     CorpusErrors,
     TrainingErrors,
     IndexErrors,
+    CandidateErrors,
     ComponentErrors,
     CommandErrors,
     ReportErrors,

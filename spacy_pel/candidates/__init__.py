@@ -1,0 +1,1 @@
+"""Generators of candidates: the first step of linking."""

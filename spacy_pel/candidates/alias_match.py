@@ -1,0 +1,87 @@
+"""Candidates that have the surface itself among their names."""
+
+from pathlib import Path
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..registry import registry
+from ..types import CandidateTable, MentionInText, RankedRows, Rows
+from ..util import fingerprint, normalize_alias
+from ..util.ragged import offsets_of
+from .saved import read_folder, write_folder
+from .table import candidate_table
+from .walk import Mask, find_entities
+
+
+@registry.pel_candidates("spacy-pel.AliasMatch.v1")
+def make_alias_match() -> "AliasMatch":
+    """Build an AliasMatch; it has no settings."""
+    return AliasMatch()
+
+
+class AliasMatch:
+    """Entities that have the normalised surface as a name (see ``util.normalize_alias``), each with the
+    score 1, in the order of the knowledge base. It asks the knowledge base itself: nothing is built, and
+    changes are seen at once.
+    """
+
+    registered_name = "spacy-pel.AliasMatch.v1"
+    needs_encoder = False
+
+    def __init__(self) -> None:
+        self._kb_fingerprint = ""
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): none."""
+        return {}
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with the knowledge base that it was built from."""
+        return fingerprint(self.registered_name, self._kb_fingerprint)
+
+    def bind(self, encoder: Any, index: Any) -> None:
+        """Nothing to bind."""
+
+    def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
+        """Remember which knowledge base it is."""
+        self._kb_fingerprint = kb.fingerprint
+
+    def generate(
+        self,
+        kb: KnowledgeBase,
+        mentions: Sequence[MentionInText],
+        *,
+        allowed: Optional[Sequence[Mask]] = None,
+        top_k: int = 64,
+    ) -> CandidateTable:
+        """RETURNS (CandidateTable): "name" and "exact" are 1."""
+
+        def search(texts: Sequence[str], k: int, mask: Mask) -> Tuple[RankedRows, NDArray[np.bool_]]:
+            found = kb.rows_of_aliases(texts)
+            if mask is not None:
+                found = [rows[mask[rows]] for rows in found]
+            kb_rows = np.concatenate([np.zeros(0, np.int64), *found])
+            lengths = np.array([len(rows) for rows in found], dtype=np.int64)
+            scores = np.ones(len(kb_rows), dtype=np.float32)
+            return RankedRows(kb_rows, scores, offsets_of(lengths)), np.zeros(len(texts), dtype=np.bool_)
+
+        ranked = find_entities(search, kb, mentions, fold=normalize_alias, allowed=allowed, top_k=top_k)
+        return candidate_table(kb, ranked, mentions)
+
+    def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
+        """Remember that the knowledge base changed."""
+        self._kb_fingerprint = kb.fingerprint
+
+    def to_disk(self, path: Path) -> None:
+        """Write its name and the knowledge base's fingerprint to a folder."""
+        write_folder(self, Path(path), lambda part: None, kb_fingerprint=self._kb_fingerprint)
+
+    def from_disk(self, path: Path) -> "AliasMatch":
+        """RAISES (PelError): if the folder is missing, damaged, or another generator's."""
+        self._kb_fingerprint = read_folder(Path(path), self.registered_name)["kb_fingerprint"]
+        return self

@@ -1,0 +1,173 @@
+"""Sparse candidates by BM25 over the words of names."""
+
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
+from ..registry import registry
+from ..types import CandidateTable, MentionInText, RankedRows, Rows, Scores
+from ..util import fingerprint, normalize_alias
+from ..util.ragged import offsets_of
+from .built import check_built
+from .names import NameTable
+from .saved import read_arrays, read_folder, reading, write_arrays, write_folder
+from .sparse_rows import best_of
+from .table import candidate_table
+from .walk import Mask, find_entities
+from .words import words_of
+
+_NAMES, _BM25 = "names.npz", "bm25"
+
+
+@registry.pel_candidates("spacy-pel.BM25.v1")
+def make_bm25(k1: float = 1.5, b: float = 0.75) -> "BM25":
+    """Build a BM25.
+
+    k1 (float): how slowly a word that is repeated counts less.
+    b (float): how much longer names are held back, 0..1.
+    RAISES (PelError): if bm25s is not installed, or a setting is out of range.
+    """
+    return BM25(k1=k1, b=b)
+
+
+class _Names(NamedTuple):
+    """names: which entities have them. scorer (bm25s.BM25): each name as one document."""
+
+    names: NameTable
+    scorer: Any
+
+    @property
+    def n_rows(self) -> int:
+        return self.names.n_rows
+
+
+class BM25:
+    """Names by the BM25 score of their words for the words of the surface (bm25s, Lucene's variant), names
+    being walked until there are k distinct entities. Each name is one document: with all names of an
+    entity as one, entities with many names were held back for their length, and fewer were found.
+
+    A surface finds names that share a whole word with it; stop words do not count unless there are no
+    others. The scores of two surfaces cannot be compared. bm25s cannot add documents: ``add_entities``
+    reads the whole knowledge base again, which takes as long as ``build``.
+    """
+
+    registered_name = "spacy-pel.BM25.v1"
+    needs_encoder = False
+
+    def __init__(self, *, k1: float = 1.5, b: float = 0.75):
+        _bm25s()
+        for setting, value, most in (("k1", k1, float("inf")), ("b", b, 1.0)):
+            if not 0 <= value <= most:
+                expected = "a number of 0 at least" + (f" and {most} at most" if most < float("inf") else "")
+                raise PelError(
+                    Errors.E447.format(
+                        expected=expected, setting=setting, generator=self.registered_name, came=value
+                    )
+                )
+        self.k1 = k1
+        self.b = b
+        self._built: Optional[_Names] = None
+        self._kb_fingerprint = ""
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): those it was made with."""
+        return {"k1": self.k1, "b": self.b}
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with the settings and the knowledge base."""
+        return fingerprint(self.registered_name, self.settings, self._kb_fingerprint)
+
+    def bind(self, encoder: Any, index: Any) -> None:
+        """Nothing to bind: words are compared, not vectors."""
+
+    def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
+        """Count the words of the names of a knowledge base.
+
+        RAISES (PelError): if there are none.
+        """
+        table, names = NameTable.build(kb, kb.live_rows, normalize_alias, show_progress=show_progress)
+        words = [words_of(name) for name in names]
+        if not any(words):
+            raise PelError(Errors.E446.format(came=f"no word came in {len(names)} of them"))
+        scorer = _bm25s().BM25(k1=self.k1, b=self.b, method="lucene", backend="numpy")
+        scorer.index(words, show_progress=show_progress)
+        self._built, self._kb_fingerprint = _Names(table, scorer), kb.fingerprint
+
+    def generate(
+        self,
+        kb: KnowledgeBase,
+        mentions: Sequence[MentionInText],
+        *,
+        allowed: Optional[Sequence[Mask]] = None,
+        top_k: int = 64,
+    ) -> CandidateTable:
+        """RETURNS (CandidateTable): entities by the best score of their names, which is "name"."""
+        table, scorer = check_built(self, self._built, kb)
+
+        def search(texts: Sequence[str], k: int, mask: Mask) -> Tuple[RankedRows, NDArray[np.bool_]]:
+            usable = table.usable(mask)
+            found = [_best_names(scorer, words_of(text), k, usable) for text in texts]
+            lengths = np.array([len(names) for names, _ in found], dtype=np.int64)
+            names = np.concatenate([names for names, _ in found])
+            scores = np.concatenate([scores for _, scores in found])
+            return table.entities(names, scores, offsets_of(lengths), mask), lengths >= k
+
+        ranked = find_entities(search, kb, mentions, fold=normalize_alias, allowed=allowed, top_k=top_k)
+        return candidate_table(kb, ranked, mentions)
+
+    def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
+        """Build anew."""
+        check_built(self, self._built, kb)
+        self.build(kb)
+
+    def to_disk(self, path: Path) -> None:
+        """Write the names' entities, and bm25s' own files, to a folder."""
+        table, scorer = check_built(self, self._built)
+
+        def fill(part: Path) -> None:
+            write_arrays(part / _NAMES, table.columns())
+            scorer.save(part / _BM25, show_progress=False)
+
+        write_folder(self, Path(path), fill, kb_fingerprint=self._kb_fingerprint)
+
+    def from_disk(self, path: Path) -> "BM25":
+        """Read a folder. The saved settings replace the present ones.
+
+        RAISES (PelError): if it is missing, damaged, or another generator's.
+        """
+        path = Path(path)
+        meta = read_folder(path, self.registered_name)
+        with reading(path):
+            k1, b = float(meta["settings"]["k1"]), float(meta["settings"]["b"])
+            table = NameTable.of(read_arrays(path / _NAMES))
+            scorer = _bm25s().BM25.load(path / _BM25, show_progress=False)
+            if scorer.scores["num_docs"] != len(table):
+                raise ValueError("scores and names of different numbers")
+        self.k1, self.b = k1, b
+        self._built, self._kb_fingerprint = _Names(table, scorer), meta["kb_fingerprint"]
+        return self
+
+
+def _best_names(
+    scorer: Any, words: List[str], k: int, usable: Optional[NDArray[np.bool_]]
+) -> Tuple[Rows, Scores]:
+    known = scorer.get_tokens_ids(words)
+    if not known:
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+    scores = scorer.get_scores_from_ids(known)
+    names = np.flatnonzero(scores > 0 if usable is None else (scores > 0) & usable)
+    return best_of(names, scores[names], k)
+
+
+def _bm25s() -> Any:
+    try:
+        import bm25s
+    except ImportError as err:
+        raise PelError(Errors.E003.format(feature="BM25", package="bm25s", extra="bm25")) from err
+    return bm25s

@@ -1,0 +1,214 @@
+"""Dense candidates: names whose vectors are near the surface's, without reading the context."""
+
+from pathlib import Path
+from typing import Any, Dict, Literal, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..encoders.backend import Backend
+from ..encoders.bi_encoder import BiEncoder
+from ..errors import Errors, PelError
+from ..indexes import EntityIndex
+from ..indexes.faiss_flat import FaissFlat
+from ..kb import KnowledgeBase
+from ..registry import registry
+from ..text import SynonymCard
+from ..types import CandidateTable, MentionInText, RankedRows, Rows, Vectors
+from ..util import fingerprint
+from ..util.ragged import offsets_of
+from .built import check_built
+from .saved import read_folder, reading, write_folder
+from .table import candidate_table
+from .walk import Mask, find_entities
+
+_ENCODER, _INDEX = "encoder", "index"
+_KINDS = ("alias",)
+
+
+@registry.pel_candidates("spacy-pel.DenseSynonyms.v1")
+def make_dense_synonyms(
+    name: Optional[str] = None,
+    pooling: Literal["cls", "mean"] = "cls",
+    max_length: int = 50,
+    codes: Literal["fp32", "fp16"] = "fp32",
+    backend: Optional[Backend] = None,
+    batch_size: int = 256,
+) -> "DenseSynonyms":
+    """Build a DenseSynonyms without weights; they come by ``build`` or ``from_disk``.
+
+    name (Optional[str]): the weights: folder, "package:NAME", hub id (the paper has
+        "cambridgeltl/SapBERT-from-PubMedBERT-fulltext") or "random:SIZES".
+    pooling (Literal["cls", "mean"]): how the vectors of tokens become one. As the weights were trained.
+    max_length (int): word pieces of a name, special tokens included; the end is cut.
+    codes (Literal["fp32", "fp16"]): how the index stores a number.
+    backend (Optional[Backend]): how inference runs, torch by default.
+    batch_size (int): names in one inference batch.
+    """
+    return DenseSynonyms(
+        name=name,
+        pooling=pooling,
+        max_length=max_length,
+        codes=codes,
+        backend=backend,
+        batch_size=batch_size,
+    )
+
+
+class NameEncoder(BiEncoder):
+    """One tower that reads lower-cased names."""
+
+    def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
+        """RETURNS (Vectors): (n, width), of length 1."""
+        return super().encode_names([name.lower() for name in names], show_progress=show_progress)
+
+
+class _Names(NamedTuple):
+    encoder: NameEncoder
+    entities: EntityIndex
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.entities.kb_rows.max()) + 1 if len(self.entities) else 0
+
+
+class DenseSynonyms:
+    """Names by the cosine of their vectors with the surface's (Le & Nguyen 2023, section "Candidate
+    retrieval"): each lower-cased name of each entity is a vector of an exact FAISS index, and the sorted
+    names are walked until there are k distinct entities; equal cosines in the order of the knowledge base.
+    The mention's context is not read.
+    """
+
+    registered_name = "spacy-pel.DenseSynonyms.v1"
+    needs_encoder = False
+
+    def __init__(
+        self,
+        *,
+        name: Optional[str] = None,
+        pooling: Literal["cls", "mean"] = "cls",
+        max_length: int = 50,
+        codes: Literal["fp32", "fp16"] = "fp32",
+        backend: Optional[Backend] = None,
+        batch_size: int = 256,
+    ):
+        self.name = name
+        self.pooling: Literal["cls", "mean"] = pooling
+        self.max_length = max_length
+        self.codes: Literal["fp32", "fp16"] = codes
+        self.backend = backend
+        self.batch_size = batch_size
+        self._template = SynonymCard(max_length=max_length, max_synonyms=1)  # checks the length
+        FaissFlat(codes=codes)  # checks the codes
+        self._built: Optional[_Names] = None
+        self._kb_fingerprint = ""
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): those that decide what is found."""
+        names = ("name", "pooling", "max_length", "codes")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with the settings, the weights and the knowledge base."""
+        weights = self._built.encoder.fingerprint if self._built else ""
+        return fingerprint(self.registered_name, self.settings, weights, self._kb_fingerprint)
+
+    def bind(self, encoder: Any, index: Any) -> None:
+        """Nothing to bind: it has an encoder and an index of its own."""
+
+    def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
+        """Load the weights, unless there are some, and embed the names of a knowledge base.
+
+        RAISES (PelError): if there are no such weights, or no names.
+        """
+        encoder = self._built.encoder if self._built else self._new_encoder()
+        encoder.initialize()
+        index = EntityIndex.build(
+            kb, encoder, index=FaissFlat(codes=self.codes), kinds=_KINDS, show_progress=show_progress
+        )
+        self._built, self._kb_fingerprint = _Names(encoder, index), kb.fingerprint
+
+    def generate(
+        self,
+        kb: KnowledgeBase,
+        mentions: Sequence[MentionInText],
+        *,
+        allowed: Optional[Sequence[Mask]] = None,
+        top_k: int = 64,
+    ) -> CandidateTable:
+        """RETURNS (CandidateTable): entities by the cosine of their nearest name, which is "name"."""
+        encoder, index = check_built(self, self._built, kb)
+        vectors: Dict[str, Vectors] = {}
+
+        def search(texts: Sequence[str], k: int, mask: Mask) -> Tuple[RankedRows, NDArray[np.bool_]]:
+            new = [text for text in texts if text not in vectors]
+            vectors.update(zip(new, encoder.encode_names(new), strict=True))
+            k = min(k, len(index))
+            scores, kb_rows = index.search_entities(
+                np.stack([vectors[text] for text in texts]), k, mask, _KINDS
+            )
+            counts = (kb_rows >= 0).sum(axis=1)
+            # what FAISS leaves open: equal cosines (the same name of several entities) by row
+            queries, places = np.nonzero(kb_rows >= 0)
+            found_rows, found_scores = kb_rows[queries, places], scores[queries, places]
+            order = np.lexsort((found_rows, -found_scores, queries))
+            ranked = RankedRows(found_rows[order], found_scores[order], offsets_of(counts))
+            return ranked, (counts >= k) & (k < len(index))
+
+        ranked = find_entities(search, kb, mentions, fold=str.lower, allowed=allowed, top_k=top_k)
+        return candidate_table(kb, ranked, mentions)
+
+    def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
+        """Embed the names of rows that were added or updated; those of retired ones are masked."""
+        encoder, index = check_built(self, self._built, kb)
+        index.add_entities(kb, encoder, kb_rows)
+        self._kb_fingerprint = kb.fingerprint
+
+    def to_disk(self, path: Path) -> None:
+        """Write the weights and the index to a folder."""
+        encoder, index = check_built(self, self._built)
+
+        def fill(part: Path) -> None:
+            encoder.to_disk(part / _ENCODER)
+            index.to_disk(part / _INDEX)
+
+        write_folder(self, Path(path), fill, kb_fingerprint=self._kb_fingerprint)
+
+    def from_disk(self, path: Path) -> "DenseSynonyms":
+        """Read a folder. The saved settings replace the present ones.
+
+        RAISES (PelError): if it is missing, damaged, or another generator's.
+        """
+        path = Path(path)
+        meta = read_folder(path, self.registered_name)
+        with reading(path):
+            settings = meta["settings"]
+            made = DenseSynonyms(**settings, backend=self.backend, batch_size=self.batch_size)
+            encoder = made._new_encoder()
+            encoder.from_disk(path / _ENCODER)
+            index = EntityIndex.from_disk(path / _INDEX, encoder=encoder)
+        self.name, self.pooling = made.name, made.pooling
+        self.max_length, self.codes, self._template = made.max_length, made.codes, made._template
+        self._built, self._kb_fingerprint = _Names(encoder, index), meta["kb_fingerprint"]
+        return self
+
+    def _new_encoder(self) -> NameEncoder:
+        if self.backend is not None and not isinstance(self.backend, Backend):
+            raise PelError(
+                Errors.E447.format(
+                    expected="a part of the registry pel_backends",
+                    setting="backend",
+                    generator=self.registered_name,
+                    came=type(self.backend).__name__,
+                )
+            )
+        return NameEncoder(
+            name=self.name,
+            tied=True,
+            pooling=self.pooling,
+            entity_template=self._template,
+            backend=self.backend,
+            batch_size=self.batch_size,
+        )

@@ -1,0 +1,195 @@
+"""Several generators as one: their candidates together, or their ranks added up."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Literal, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..indexes.evidence import FEATURES
+from ..kb import KnowledgeBase
+from ..registry import registry
+from ..types import CandidateGenerator, CandidateTable, MentionInText, Rows
+from ..util import fingerprint
+from ..util.ragged import offsets_of, owners, segment_max
+from .saved import read_folder, write_folder
+from .walk import Mask
+
+How = Literal["rrf", "union"]
+
+
+@registry.pel_candidates("spacy-pel.EnsembleCandidates.v1")
+def make_ensemble_candidates(
+    generators: Dict[str, Any], how: How = "rrf", rrf_constant: float = 60.0
+) -> "EnsembleCandidates":
+    """Build an EnsembleCandidates.
+
+    generators (Dict[str, CandidateGenerator]): parts of the registry pel_candidates by names of your own.
+    how (Literal["rrf", "union"]): how ranks are put together.
+    rrf_constant (float): the constant of reciprocal-rank fusion; "union" does not use it.
+    """
+    return EnsembleCandidates(generators=generators, how=how, rrf_constant=rrf_constant)
+
+
+class EnsembleCandidates:
+    """The candidates of several generators, each asked for as many as are wanted in all.
+
+    "rrf" (reciprocal-rank fusion, Cormack et al. 2009): score = sum over the generators that found the
+    entity of 1 / (constant + rank), ranks from 1. "union": score = 1 / the best rank, so that the first
+    candidates of all generators come before the second ones. Equal scores: the better best rank comes
+    first, then the generator that is named first.
+
+    "name" is this score; the other features are the largest values that the generators give the candidate,
+    and "seen", which speaks of the mention, is the largest for all of its candidates. The mention's vectors
+    are those of the first generator that has some.
+    """
+
+    registered_name = "spacy-pel.EnsembleCandidates.v1"
+
+    def __init__(
+        self, *, generators: Dict[str, CandidateGenerator], how: How = "rrf", rrf_constant: float = 60.0
+    ):
+        if not generators:
+            raise PelError(self._wrong("generators", "one part of pel_candidates at least", "none"))
+        for name, part in generators.items():
+            # not isinstance(part, CandidateGenerator): that would compute its fingerprint
+            if not hasattr(part, "generate") or not hasattr(part, "registered_name"):
+                raise PelError(
+                    self._wrong(f"generators.{name}", "a part of pel_candidates", type(part).__name__)
+                )
+            if not name or Path(name).name != name:
+                raise PelError(self._wrong("generators", "names that can be names of folders", repr(name)))
+        if how not in ("rrf", "union"):
+            raise PelError(self._wrong("how", "rrf or union", repr(how)))
+        if not rrf_constant >= 0:
+            raise PelError(self._wrong("rrf_constant", "a number of 0 at least", rrf_constant))
+        self.generators = dict(generators)
+        self.how: How = how
+        self.rrf_constant = rrf_constant
+
+    def _wrong(self, setting: str, expected: str, came: Any) -> str:
+        return Errors.E447.format(
+            expected=expected, setting=setting, generator=self.registered_name, came=came
+        )
+
+    @property
+    def needs_encoder(self) -> bool:
+        """RETURNS (bool): one of the generators works on vectors."""
+        return any(part.needs_encoder for part in self.generators.values())
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): those it was made with, the generators' among them."""
+        parts = {
+            name: {"@pel_candidates": part.registered_name, **part.settings}
+            for name, part in self.generators.items()
+        }
+        return {"generators": parts, "how": self.how, "rrf_constant": self.rrf_constant}
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with the settings and the generators."""
+        parts = [[name, part.fingerprint] for name, part in self.generators.items()]
+        return fingerprint(self.registered_name, [self.how, self.rrf_constant], parts)
+
+    def bind(self, encoder: Any, index: Any) -> None:
+        """Hand encoder and index to all generators."""
+        for part in self.generators.values():
+            part.bind(encoder, index)
+
+    def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
+        """Build all generators."""
+        for part in self.generators.values():
+            part.build(kb, show_progress=show_progress)
+
+    def generate(
+        self,
+        kb: KnowledgeBase,
+        mentions: Sequence[MentionInText],
+        *,
+        allowed: Optional[Sequence[Mask]] = None,
+        top_k: int = 64,
+    ) -> CandidateTable:
+        """RETURNS (CandidateTable): candidates of all generators."""
+        tables = [
+            part.generate(kb, mentions, allowed=allowed, top_k=top_k) for part in self.generators.values()
+        ]
+        return self._fuse(tables, kb.n_rows, top_k)
+
+    def _fuse(self, tables: List[CandidateTable], n_rows: int, top_k: int) -> CandidateTable:
+        n_mentions = len(tables[0])
+        keys = np.concatenate([owners(table.offsets) * n_rows + table.kb_rows for table in tables])
+        # ranks from 1; a candidate's place in its table is its rank
+        ranks = np.concatenate([_ranks(table.offsets) for table in tables])
+        members = np.repeat(np.arange(len(tables)), [len(table.kb_rows) for table in tables])
+        pairs, places = np.unique(keys, return_inverse=True)
+        mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
+
+        best = np.full(len(pairs), np.iinfo(np.int64).max)
+        np.minimum.at(best, places, ranks)
+        first = np.full(len(pairs), len(tables))
+        at_best = ranks == best[places]
+        np.minimum.at(first, places[at_best], members[at_best])
+        scores = self._scores(places, ranks, best)
+
+        order = np.lexsort((kb_rows, first, best, -scores, mentions))
+        counts = np.bincount(mentions, minlength=n_mentions)
+        order = order[_ranks(offsets_of(counts)) <= top_k]
+        offsets = offsets_of(np.minimum(counts, top_k))
+        features = {}
+        for name in FEATURES:
+            column = np.full(len(pairs), -np.inf, dtype=np.float32)
+            np.maximum.at(column, places, np.concatenate([table.features[name] for table in tables]))
+            features[name] = column[order]
+        features["name"] = scores[order].astype(np.float32)
+        features["seen"] = segment_max(features["seen"], offsets, empty=0.0)[owners(offsets)]
+        vectors = next((table.vectors for table in tables if table.vectors is not None), None)
+        return CandidateTable(kb_rows[order], offsets, features, vectors)
+
+    def _scores(
+        self, places: NDArray[np.int64], ranks: NDArray[np.int64], best: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        if self.how == "union":
+            return 1.0 / best
+        shares = 1.0 / (self.rrf_constant + ranks)
+        return np.bincount(places, weights=shares, minlength=len(best)).astype(np.float64, copy=False)
+
+    def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
+        """Let all generators follow a change of the knowledge base."""
+        for part in self.generators.values():
+            part.add_entities(kb, kb_rows)
+
+    def to_disk(self, path: Path) -> None:
+        """Write a folder for each generator."""
+
+        def fill(folder: Path) -> None:
+            for name, part in self.generators.items():
+                part.to_disk(folder / name)
+
+        write_folder(self, Path(path), fill, kb_fingerprint="")
+
+    def from_disk(self, path: Path) -> "EnsembleCandidates":
+        """Read the folders of the generators. The saved way of fusing replaces the present one.
+
+        RAISES (PelError): if it is missing, damaged, or of other generators.
+        """
+        path = Path(path)
+        meta = read_folder(path, self.registered_name)
+        saved = meta["settings"]
+        theirs = {name: part["@pel_candidates"] for name, part in saved["generators"].items()}
+        ours = {name: part.registered_name for name, part in self.generators.items()}
+        if theirs != ours:
+            raise PelError(Errors.E442.format(path=path, expected=_listed(ours), came=_listed(theirs)))
+        for name, part in self.generators.items():
+            part.from_disk(path / name)
+        self.how, self.rrf_constant = saved["how"], saved["rrf_constant"]
+        return self
+
+
+def _ranks(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
+
+
+def _listed(parts: Dict[str, str]) -> str:
+    return ", ".join(f"{name} ({kind})" for name, kind in parts.items())

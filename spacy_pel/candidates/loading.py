@@ -1,0 +1,61 @@
+"""Making a generator by its name, and loading whichever a folder holds."""
+
+from pathlib import Path
+from typing import Any, Dict, Optional, Union
+
+from catalogue import RegistryError
+
+from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
+from ..registry import registry
+from ..types import CandidateGenerator
+from ..util.config import describe_config_error
+from .saved import META, read_meta
+
+
+def make_generator(name: str, settings: Dict[str, Any]) -> CandidateGenerator:
+    """Make a registered generator, not built yet.
+
+    name (str): its short or its full name, e.g. "tfidf" or "spacy-pel.TfIdf.v1".
+    settings (Dict[str, Any]): as in a config: a part within it is {"@pel_...": NAME, ...}.
+    RETURNS (CandidateGenerator): the generator.
+    RAISES (PelError): if the name or a setting is unknown, or a value does not fit.
+    """
+    from spacy.util import registry as spacy_registry
+    from thinc.api import ConfigValidationError
+
+    registry.resolve_short("pel_candidates", name)
+    full = registry.parts("pel_candidates").get(name, name)
+    try:
+        made: CandidateGenerator = spacy_registry.resolve(
+            {"generator": {"@pel_candidates": full, **settings}}
+        )["generator"]
+    except ConfigValidationError as err:
+        raise PelError(Errors.E445.format(generator=name, came=describe_config_error(err))) from err
+    except RegistryError as err:
+        raise PelError(Errors.E445.format(generator=name, came=" ".join(str(err).split()))) from err
+    return made
+
+
+def load_generator(path: Union[str, Path], *, kb: Optional[KnowledgeBase] = None) -> CandidateGenerator:
+    """Load a generator from its folder.
+
+    path (Union[str, Path]): the folder.
+    kb (Optional[KnowledgeBase]): if given, the generator must have been built from it.
+    RETURNS (CandidateGenerator): ready to generate, once it is bound to an encoder and an index if it
+        needs them.
+    RAISES (PelError): if the folder is damaged, or was built from another knowledge base.
+    """
+    path = Path(path)
+    meta = read_meta(path)
+    if kb is not None:
+        check_origin(path, kb)
+    return make_generator(meta["generator"], meta["settings"]).from_disk(path)
+
+
+def check_origin(path: Path, kb: KnowledgeBase) -> None:
+    """RAISES (PelError): if the generator in a folder was built from another knowledge base."""
+    for part in sorted(path.rglob(META)):  # an ensemble has one for each of its generators
+        theirs = read_meta(part.parent).get("kb_fingerprint")
+        if theirs and theirs != kb.fingerprint:
+            raise PelError(Errors.E443.format(path=part.parent, theirs=theirs, ours=kb.fingerprint))

@@ -1,0 +1,127 @@
+"""The names of a knowledge base, each once, and the entities that have it."""
+
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..types import RankedRows, Rows, Scores
+from ..util import progress
+from ..util.ragged import offsets_of, owners, take_pieces
+
+Fold = Callable[[str], str]
+_CHUNK = 16_384  # entities read at a time
+
+
+@dataclass
+class NameTable:
+    """Which entities have a name. Names are numbered in the order of the knowledge base, so the number
+    settles ties; the texts are not kept.
+
+    kb_rows (NDArray[int32]): (p,) rows of the entities of name i at ``offsets[i]:offsets[i + 1]``,
+        ascending; each name has one at least.
+    offsets (NDArray[int64]): (n + 1,).
+    live (NDArray[bool]): (p,) False = the entity was updated or retired since.
+    """
+
+    kb_rows: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    live: NDArray[np.bool_]
+
+    @classmethod
+    def build(
+        cls, kb: KnowledgeBase, kb_rows: Rows, fold: Fold, *, show_progress: bool = False
+    ) -> Tuple["NameTable", List[str]]:
+        """Read the names of entities.
+
+        kb (KnowledgeBase): has the names.
+        kb_rows (NDArray[int64]): which entities, ascending.
+        fold (Callable): the form in which names are compared; names that it makes empty are left out.
+        show_progress (bool): show a progress bar.
+        RETURNS (Tuple[NameTable, List[str]]): the table, and the folded names by their numbers.
+        """
+        numbers: Dict[str, int] = {}
+        of_names: List[int] = []
+        of_rows: List[int] = []
+        starts = range(0, len(kb_rows), _CHUNK)
+        for start in progress(starts, description="Reading names (16k entities)", show=show_progress):
+            chunk = kb_rows[start : start + _CHUNK]
+            for row, names in zip(chunk.tolist(), kb.names_at(chunk), strict=True):
+                for name in dict.fromkeys(map(fold, names)):
+                    if name:
+                        of_names.append(numbers.setdefault(name, len(numbers)))
+                        of_rows.append(row)
+        name_of = np.array(of_names, dtype=np.int64)
+        order = np.argsort(name_of, kind="stable")  # stable: rows stay ascending within a name
+        table = cls(
+            np.array(of_rows, dtype=np.int32)[order],
+            offsets_of(np.bincount(name_of, minlength=len(numbers))),
+            np.ones(len(name_of), dtype=np.bool_),
+        )
+        return table, list(numbers)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """RETURNS (int): the knowledge base must have so many rows at least."""
+        return int(self.kb_rows.max()) + 1 if len(self.kb_rows) else 0
+
+    def usable(self, allowed: Optional[NDArray[np.bool_]]) -> Optional[NDArray[np.bool_]]:
+        """Which names lead to an entity?
+
+        allowed (Optional[NDArray[bool]]): mask over the rows of the knowledge base; None = all.
+        RETURNS (Optional[NDArray[bool]]): mask over the names; None = all of them.
+        """
+        pairs = self._pairs(allowed)
+        if pairs.all() or not len(self):
+            return None
+        return np.logical_or.reduceat(pairs, self.offsets[:-1])
+
+    def entities(
+        self, names: Rows, scores: Scores, offsets: Rows, allowed: Optional[NDArray[np.bool_]]
+    ) -> RankedRows:
+        """Put the entities of ranked names in the names' place.
+
+        names (NDArray[int64]): (m,) numbers of the names found for mentions, ragged.
+        scores (NDArray[float32]): (m,) of the names.
+        offsets (NDArray[int64]): of the mentions.
+        allowed (Optional[NDArray[bool]]): mask over the rows of the knowledge base; None = all.
+        RETURNS (RankedRows): in the same order, where an entity may come several times.
+        """
+        counts = np.diff(self.offsets)[names]
+        kept = take_pieces(self._pairs(allowed), self.offsets, names)
+        kb_rows = take_pieces(self.kb_rows, self.offsets, names)[kept].astype(np.int64)
+        mentions = np.repeat(owners(offsets), counts)[kept]
+        lengths = np.bincount(mentions, minlength=len(offsets) - 1)
+        return RankedRows(kb_rows, np.repeat(scores, counts)[kept], offsets_of(lengths))
+
+    def change(self, kb: KnowledgeBase, kb_rows: Rows, fold: Fold) -> List[str]:
+        """Follow a change of the knowledge base.
+
+        kb_rows (NDArray[int64]): rows that were added, updated or retired.
+        fold (Callable): as for ``build``.
+        RETURNS (List[str]): the names to append, in their order; a name may be there already.
+        """
+        kb_rows = np.unique(kb_rows)
+        self.live = self.live & ~np.isin(self.kb_rows, kb_rows)
+        new, names = NameTable.build(kb, kb_rows[np.isin(kb_rows, kb.live_rows)], fold)
+        self.offsets = np.concatenate([self.offsets, self.offsets[-1] + new.offsets[1:]])
+        self.kb_rows = np.concatenate([self.kb_rows, new.kb_rows])
+        self.live = np.concatenate([self.live, new.live])
+        return names
+
+    def columns(self) -> Dict[str, NDArray[Any]]:
+        """RETURNS (Dict[str, NDArray]): the columns by name, as they are stored."""
+        return {"kb_rows": self.kb_rows, "offsets": self.offsets, "live": self.live}
+
+    @classmethod
+    def of(cls, columns: Mapping[str, NDArray[Any]]) -> "NameTable":
+        """RETURNS (NameTable): from what ``columns`` gave."""
+        return cls(columns["kb_rows"], columns["offsets"], columns["live"])
+
+    def _pairs(self, allowed: Optional[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        return self.live if allowed is None else self.live & allowed[self.kb_rows]

@@ -1,0 +1,107 @@
+"""Walking ranked finds, in which an entity may come several times, until k distinct entities are found."""
+
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
+from ..types import MentionInText, RankedRows, Rows
+from ..util import normalize_alias
+from ..util.ragged import offsets_of, owners, take_pieces
+
+Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
+# (texts, k, mask) -> the entities of the best k finds of each text, best first, each as often as it was
+# found; and for each text, may there be more?
+Search = Callable[[Sequence[str], int, Mask], Tuple[RankedRows, NDArray[np.bool_]]]
+_FIRST, _MORE = 2, 4  # finds looked at for each entity wanted, and so many times more if they do not do
+
+
+def find_entities(
+    search: Search,
+    kb: KnowledgeBase,
+    mentions: Sequence[MentionInText],
+    *,
+    fold: Callable[[str], str],
+    allowed: Optional[Sequence[Mask]],
+    top_k: int,
+) -> RankedRows:
+    """Search for mentions by their surfaces. A surface that comes several times is searched once, a blank
+    one finds nothing, and what is retired or not allowed is found by none.
+
+    search (Search): gives the best finds.
+    kb (KnowledgeBase): the entities.
+    mentions (Sequence[MentionInText]): the mentions.
+    fold (Callable): the form of a surface that ``search`` takes.
+    allowed (Optional[Sequence[Mask]]): of each mention.
+    top_k (int): entities wanted for each.
+    RETURNS (RankedRows): distinct entities in the order in which they were found.
+    RAISES (PelError): if none is wanted.
+    """
+    if top_k < 1:
+        raise PelError(Errors.E440.format(top_k=top_k))
+    texts = [fold(mention.surface) if normalize_alias(mention.surface) else "" for mention in mentions]
+    masks: Sequence[Mask] = [None] * len(texts) if allowed is None else allowed
+    members: Dict[int, Dict[str, List[int]]] = {}  # by mask, by text
+    for number, (text, mask) in enumerate(zip(texts, masks, strict=True)):
+        if text:
+            members.setdefault(id(mask), {}).setdefault(text, []).append(number)
+    nothing = RankedRows(np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(1, np.int64))
+    pieces = [nothing]
+    piece_of = np.zeros(len(texts), dtype=np.int64)  # which text, over all groups; 0 = none
+    live = live_mask(kb)
+    n_texts = 1
+    for by_text in members.values():
+        mask = masks[next(iter(by_text.values()))[0]]
+        usable = live if mask is None else mask if live is None else mask & live
+        pieces.append(_walk(search, list(by_text), usable, kb.n_rows, top_k))
+        for numbers in by_text.values():
+            piece_of[numbers] = n_texts
+            n_texts += 1
+    counts = np.concatenate([[0], *(np.diff(piece.offsets) for piece in pieces[1:])]).astype(np.int64)
+    offsets = offsets_of(counts)
+    return RankedRows(
+        take_pieces(np.concatenate([piece.kb_rows for piece in pieces]), offsets, piece_of),
+        take_pieces(np.concatenate([piece.scores for piece in pieces]), offsets, piece_of),
+        offsets_of(counts[piece_of]),
+    )
+
+
+def live_mask(kb: KnowledgeBase) -> Mask:
+    """RETURNS (Mask): the rows that are not retired; None = all."""
+    if len(kb) == kb.n_rows:
+        return None
+    mask = np.zeros(kb.n_rows, dtype=np.bool_)
+    mask[kb.live_rows] = True
+    return mask
+
+
+def first_distinct(found: RankedRows, n_rows: int, top_k: int) -> RankedRows:
+    """RETURNS (RankedRows): each entity where it came first, at most ``top_k`` for each mention."""
+    keys = owners(found.offsets) * n_rows + found.kb_rows
+    firsts = np.sort(np.unique(keys, return_index=True)[1])
+    mentions = owners(found.offsets)[firsts]
+    counts = np.bincount(mentions, minlength=len(found.offsets) - 1)
+    rank = np.arange(len(firsts)) - np.repeat(offsets_of(counts)[:-1], counts)
+    kept = firsts[rank < top_k]
+    return RankedRows(found.kb_rows[kept], found.scores[kept], offsets_of(np.minimum(counts, top_k)))
+
+
+def _walk(search: Search, texts: List[str], mask: Mask, n_rows: int, top_k: int) -> RankedRows:
+    done: List[Optional[Tuple[Rows, NDArray[np.float32]]]] = [None] * len(texts)
+    waiting, k = np.arange(len(texts)), _FIRST * top_k
+    while len(waiting):
+        found, more = search([texts[number] for number in waiting.tolist()], k, mask)
+        ranked = first_distinct(found, n_rows, top_k)
+        short = more & (np.diff(ranked.offsets) < top_k)
+        for place in np.flatnonzero(~short).tolist():
+            own = slice(ranked.offsets[place], ranked.offsets[place + 1])
+            done[int(waiting[place])] = (ranked.kb_rows[own], ranked.scores[own])
+        waiting, k = waiting[short], k * _MORE
+    complete = [pair for pair in done if pair is not None]
+    return RankedRows(
+        np.concatenate([rows for rows, _ in complete]),
+        np.concatenate([scores for _, scores in complete]).astype(np.float32),
+        offsets_of(np.array([len(rows) for rows, _ in complete], dtype=np.int64)),
+    )

@@ -1,0 +1,19 @@
+"""The words of a name, for the parts that compare names word by word."""
+
+import re
+from typing import List
+
+_WORD = re.compile(r"[^\W_]+")
+# Words without a meaning of their own. The list of scikit-learn would drop "system", "fire" and "cry" too,
+# which are words of concepts.
+STOP_WORDS = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
+    "they this to was will with".split()
+)
+
+
+def words_of(name: str) -> List[str]:
+    """RETURNS (List[str]): the runs of letters and digits, stop words left out, unless there are only
+    such: "IT" is a name, too."""
+    words = _WORD.findall(name)
+    return [word for word in words if word not in STOP_WORDS] or words

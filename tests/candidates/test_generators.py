@@ -1,0 +1,299 @@
+"""The contract of pel_candidates: every generator, whatever it compares."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.loading import load_generator, make_generator
+from spacy_pel.errors import PelError
+from spacy_pel.indexes import FEATURES
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.registry import registry
+from spacy_pel.types import Entity
+
+from .conftest import found, mentions_of
+
+TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
+SETTINGS = {
+    "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"},
+    "spacy-pel.EnsembleCandidates.v1": {
+        "generators": {"letters": TFIDF, "names": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}}
+    },
+}
+# other settings of the same part: what was saved must win over them
+OTHERS = {
+    "spacy-pel.TfIdf.v1": {"char_ngrams": [3, 3], "word_ngrams": None},
+    "spacy-pel.BM25.v1": {"k1": 1.0, "b": 0.2},
+    "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32,seed=1", "pooling": "mean"},
+    "spacy-pel.ScispacyCandidates.v1": {"neighbours": 3},
+    "spacy-pel.BiEncoderCandidates.v1": {"row_k": 8},
+    "spacy-pel.EnsembleCandidates.v1": {
+        **SETTINGS["spacy-pel.EnsembleCandidates.v1"],
+        "how": "union",
+        "rrf_constant": 1.0,
+    },
+}
+SURFACES = ["heart attack", "renal failures", "COLD", "acetylsalicylic  acid", "kidney", "MI"]
+
+
+class Made:
+    """A generator built from a knowledge base, with the index that it is bound to, if it needs one."""
+
+    def __init__(self, name, kb, encoder, make_index, **settings):
+        self.name, self.kb, self.encoder, self.settings = name, kb, encoder, settings
+        self.part = make_generator(name, {**SETTINGS.get(name, {}), **settings})
+        self.index = make_index(kb) if self.part.needs_encoder else None
+        self.bind(self.part)
+        self.part.build(kb)
+
+    def bind(self, part):
+        part.bind(*((self.encoder, self.index) if part.needs_encoder else (None, None)))
+
+    def changed(self, rows):
+        if self.index is not None:
+            self.index.add_entities(self.kb, self.encoder, rows)
+        self.part.add_entities(self.kb, rows)
+
+    def __call__(self, *surfaces, **options):
+        return self.part.generate(self.kb, mentions_of(*surfaces), **options)
+
+    def ids(self, *surfaces, **options):
+        return found(self.kb, self(*surfaces, **options))
+
+
+@pytest.fixture(params=sorted(registry.parts("pel_candidates").values()))
+def name(request):
+    if "Scispacy" in request.param:
+        pytest.importorskip("scispacy")
+    return request.param
+
+
+@pytest.fixture
+def made(name, kb, encoder, make_index):
+    return Made(name, kb, encoder, make_index)
+
+
+def same(one, other, *, exact=True):
+    assert one.offsets.tolist() == other.offsets.tolist()
+    assert one.kb_rows.tolist() == other.kb_rows.tolist()
+    for feature in FEATURES:
+        if exact:
+            assert one.features[feature].tolist() == other.features[feature].tolist(), feature
+        else:
+            assert one.features[feature] == pytest.approx(other.features[feature], abs=1e-5), feature
+
+
+def test_tables_are_complete(made):
+    for top_k in (1, 3, 64):
+        table = made(*SURFACES, top_k=top_k)
+        assert len(table) == len(SURFACES) and table.offsets[-1] == len(table.kb_rows)
+        assert table.kb_rows.dtype == np.int64 and table.offsets.dtype == np.int64
+        assert set(table.features) == set(FEATURES)
+        for values in table.features.values():
+            assert values.shape == table.kb_rows.shape and values.dtype == np.float32
+            assert np.isfinite(values).all()
+        for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True):
+            assert stop - start <= top_k
+            assert len(set(table.kb_rows[start:stop].tolist())) == stop - start
+
+
+def test_best_first(made):
+    table = made(*SURFACES)
+    if made.name == "spacy-pel.BiEncoderCandidates.v1":
+        pytest.skip("what the surface names comes first, see gather_evidence")
+    for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True):
+        assert (np.diff(table.features["name"][start:stop]) <= 0).all()
+
+
+def test_fewer_are_the_first_ones(made):
+    many = made.ids(*SURFACES, top_k=20)
+    assert made.ids(*SURFACES, top_k=2) == [ids[:2] for ids in many]
+
+
+def test_the_named_entity_is_found_first(made):
+    ids = made.ids("Myocardial Infarction", "nephrolithiasis", "salicylic acid")
+    assert [own[0] for own in ids] == ["C0", "C3", "C8"]
+    table = made("nephrolithiasis")
+    assert table.features["exact"][0] == 1 and table.features["edit"][0] == 1
+    assert table.features["exact"][1:].sum() == 0
+
+
+def test_a_name_of_several_entities_finds_all(made):
+    assert sorted(made.ids("cold", top_k=3)[0]) == ["C4", "C5", "C6"]
+
+
+def test_blank_and_unknown_surfaces(made):
+    ids = made.ids("heart attack", " ", "", "\t\n", "жжжж", "nephrolithiasis", "---")
+    assert len(ids) == 7 and ids[0][0] == "C0" and ids[5][0] == "C3"
+    if made.name != "spacy-pel.BiEncoderCandidates.v1":  # the linker keeps blank mentions from it
+        assert ids[1] == ids[2] == ids[3] == []
+    if made.name not in ("spacy-pel.BiEncoderCandidates.v1", "spacy-pel.DenseSynonyms.v1"):
+        assert ids[4] == []  # a vector is near something always
+    assert made.ids() == []
+
+
+def test_masks_are_respected(made, kb):
+    only = kb.rows_with_types(["T1"])
+    nobody = np.zeros(kb.n_rows, dtype=bool)
+    ids = made.ids("cold", "cold", "cold", "kidney", allowed=[only, None, nobody, only])
+    assert ids[0][0] == "C5" and not {"C4", "C6"} & set(ids[0])
+    assert {"C4", "C5", "C6"} <= set(ids[1])
+    assert ids[2] == []
+    assert set(ids[1]) == set(made.ids("cold")[0])
+    assert set(ids[3]) == set(made.ids("kidney", allowed=[only])[0])
+
+
+def test_a_mask_does_not_cost_candidates(made, kb):
+    if "Scispacy" in made.name or "Alias" in made.name:
+        pytest.skip("filters what its own search found")
+    rows = kb.rows([f"D{i}" for i in range(25, 30)])
+    mask = np.zeros(kb.n_rows, dtype=bool)
+    mask[rows] = True
+    assert len(made.ids("renal factor of the kidney", top_k=5, allowed=[mask])[0]) == 5
+
+
+def test_retired_entities_are_never_found(made, kb):
+    rows = kb.retire(["C0", "D3"])
+    if made.index is None:
+        assert "C0" not in made.ids("heart attack")[0]  # before the generator was told
+    made.changed(rows)
+    assert "C0" not in made.ids("heart attack")[0] and "D3" not in made.ids("factor 3 of kidney")[0]
+
+
+def test_new_entities_are_found(made, kb):
+    before = made.part.fingerprint
+    rows = kb.add([Entity("N1", "Zoster", ("shingles", "heart attack")), Entity("N2", "herpes zoster")])
+    made.changed(rows)
+    ids = made.ids("zoster", "heart attack", "SHINGLES", "nephrolithiasis")
+    assert ids[0][0] == ids[2][0] == "N1"
+    assert set(ids[1][:2]) == {"C0", "N1"} and ids[3][0] == "C3"
+    assert made.part.fingerprint != before
+
+
+def test_updated_entities_have_their_new_names(made, kb):
+    made.changed(kb.update([Entity("C3", "gall stone", (), ("T1",))]))
+    assert made.ids("gall stone")[0][0] == "C3"
+    first = made.ids("nephrolithiasis", top_k=1)[0]
+    assert made("nephrolithiasis").features["exact"].sum() == 0 and first != ["C3"]
+
+
+def test_saved_and_loaded_into_another(made, kb, tmp_path):
+    made.part.to_disk(tmp_path / "generator")
+    table = made(*SURFACES)
+    other = make_generator(made.name, {**SETTINGS.get(made.name, {}), **OTHERS.get(made.name, {})})
+    for loaded in (other.from_disk(tmp_path / "generator"), load_generator(tmp_path / "generator", kb=kb)):
+        made.bind(loaded)
+        same(table, loaded.generate(kb, mentions_of(*SURFACES)), exact=False)
+        assert loaded.settings == made.part.settings and loaded.fingerprint == made.part.fingerprint
+    rows = kb.add([Entity("N1", "Zoster")])
+    if made.index is not None:
+        made.index.add_entities(kb, made.encoder, rows)
+    loaded.add_entities(kb, rows)  # what was loaded follows changes, too
+    assert found(kb, loaded.generate(kb, mentions_of("zoster")))[0][0] == "N1"
+    loaded.to_disk(tmp_path / "generator")  # in place of the old one
+    again = load_generator(tmp_path / "generator", kb=kb)
+    made.bind(again)
+    assert found(kb, again.generate(kb, mentions_of("zoster")))[0][0] == "N1"
+
+
+def test_no_pickle_on_disk(made, tmp_path):
+    made.part.to_disk(tmp_path / "generator")
+    meta = json.loads((tmp_path / "generator" / "generator.json").read_text())
+    assert meta["generator"] == made.name and meta["settings"] == made.part.settings
+    for file in (tmp_path / "generator").rglob("*"):
+        assert file.suffix not in (".pkl", ".pickle", ".joblib")
+        if file.suffix == ".npz":
+            np.load(file, allow_pickle=False)
+
+
+def test_batch_equals_single(made):
+    table = made(*SURFACES)
+    for number, surface in enumerate(SURFACES):
+        own, single = slice(table.offsets[number], table.offsets[number + 1]), made(surface)
+        if made.index is not None:  # the vectors of a batch differ in their last digits
+            assert set(table.kb_rows[own].tolist()) == set(single.kb_rows.tolist()), surface
+            continue
+        assert table.kb_rows[own].tolist() == single.kb_rows.tolist(), surface
+        for feature in FEATURES:
+            assert table.features[feature][own] == pytest.approx(single.features[feature], abs=1e-5)
+
+
+def test_deterministic(made, name, kb, encoder, make_index):
+    same(made(*SURFACES), made(*SURFACES))
+    other = Made(name, kb, encoder, make_index)
+    same(made(*SURFACES), other(*SURFACES))
+    assert other.part.fingerprint == made.part.fingerprint
+    if OTHERS.get(name):
+        changed = make_generator(name, {**SETTINGS.get(name, {}), **OTHERS[name]})
+        assert changed.fingerprint != make_generator(name, SETTINGS.get(name, {})).fingerprint
+
+
+def test_not_built_is_said(name, kb, tmp_path):
+    part = make_generator(name, SETTINGS.get(name, {}))
+    assert part.registered_name == name and isinstance(part.fingerprint, str)
+    if name not in ("spacy-pel.AliasMatch.v1", "spacy-pel.EnsembleCandidates.v1"):
+        with pytest.raises(PelError, match="E444|E456"):
+            part.generate(kb, mentions_of("cold"))
+    if name not in ("spacy-pel.AliasMatch.v1", "spacy-pel.BiEncoderCandidates.v1"):
+        with pytest.raises(PelError, match="E444"):
+            part.to_disk(tmp_path / "generator")
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_top_k(made):
+    if made.index is None:
+        with pytest.raises(PelError, match="E440"):
+            made("cold", top_k=0)
+
+
+def test_another_knowledge_base_is_refused(made, kb, tmp_path):
+    if made.name in ("spacy-pel.BiEncoderCandidates.v1",):
+        pytest.skip("the index is checked where it is bound")
+    made.part.to_disk(tmp_path / "generator")
+    small = KnowledgeBase([Entity("C0", "heart attack")])
+    with pytest.raises(PelError, match="E443"):
+        load_generator(tmp_path / "generator", kb=small)
+    if made.name != "spacy-pel.AliasMatch.v1":
+        with pytest.raises(PelError, match="E448"):
+            made.part.generate(small, mentions_of("heart attack"))
+
+
+def test_damaged_folders(made, tmp_path):
+    if made.index is not None:
+        pytest.skip("it has no data of its own")
+    path = tmp_path / "generator"
+    with pytest.raises(PelError, match="E441"):
+        made.part.from_disk(path)
+    made.part.to_disk(path)
+    files = [file for file in path.rglob("*") if file.is_file() and file.name != "generator.json"]
+    for file in files:
+        content = file.read_bytes()
+        for wrong in (content[: len(content) // 2], b"\0" * len(content)):
+            file.write_bytes(wrong)
+            try:
+                loaded = load_generator(path)
+            except PelError:
+                pass
+            else:  # no reader looks at every byte of a tokenizer
+                assert "encoder" in file.parts and loaded
+        file.write_bytes(content)
+        file.unlink()
+        with pytest.raises(PelError, match="E441"):
+            load_generator(path)
+        file.write_bytes(content)
+    load_generator(path)
+    meta = path / "generator.json"
+    for wrong in ("", "[]", '{"generator": "x"}', '{"generator": "spacy-pel.Nothing.v1", "settings": {}}'):
+        meta.write_text(wrong)
+        with pytest.raises(PelError):
+            load_generator(path)
+
+
+def test_of_another_kind(made, tmp_path, kb):
+    if made.index is not None:
+        pytest.skip("it has no data of its own")
+    made.part.to_disk(tmp_path / "generator")
+    other = "tfidf" if made.name != "spacy-pel.TfIdf.v1" else "aliasmatch"
+    with pytest.raises(PelError, match="E442"):
+        make_generator(other, {}).from_disk(tmp_path / "generator")
