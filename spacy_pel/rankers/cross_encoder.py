@@ -182,7 +182,7 @@ class CrossEncoder:
         import torch
         from safetensors.torch import save_file
 
-        from ..encoders.bi_encoder import save_tower
+        from ..encoders.state import save_tower
 
         tower = self._ready()
         dtype = torch.float16 if self.store == "float16" else torch.float32

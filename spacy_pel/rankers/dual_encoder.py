@@ -8,11 +8,12 @@ import numpy as np
 from ..encoders.backend import Backend
 from ..encoders.bi_encoder import BiEncoder
 from ..encoders.loading import is_bi_encoder
+from ..encoders.representations import Representations, pair_scores
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..scoring.euclidean import Euclidean
 from ..text import SynonymCard
-from ..types import MentionInText, RankingTask, Scores, Vectors
+from ..types import MentionInText, RankingTask, Scores
 from ..util import atomic_path, write_json
 from .loading import FILE, read_saved
 from .vector_cache import VectorCache
@@ -106,29 +107,20 @@ class DualEncoder:
 
     def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
         """RETURNS (Scores): (m,), one for each candidate; the higher the better."""
-        import torch
-
         self.encoder.tower("mention")  # names what is missing
-        scores = np.zeros(len(task.rows), dtype=np.float32)
         asked = np.flatnonzero(np.diff(task.offsets))
         if not len(asked):
-            return scores
+            return np.zeros(0, dtype=np.float32)
         places: Dict[MentionInText, int] = {}
         rows = [places.setdefault(task.mentions[i], len(places)) for i in asked]
-        mentions = torch.from_numpy(
-            self.encoder.encode_mentions(list(places), show_progress=show_progress)
-        )
-        entities = torch.from_numpy(self._entity_vectors(task, show_progress))
-        with torch.inference_mode():
-            for row, i in zip(rows, asked, strict=True):
-                own = slice(task.offsets[i], task.offsets[i + 1])
-                candidates = entities[torch.from_numpy(task.rows[own])]
-                scores[own] = self.encoder.similarity(mentions[row : row + 1], candidates)[0].numpy()
-        return scores
+        mentions = self.encoder.represent_mentions(list(places), show_progress=show_progress)
+        entities = self._entities(task, show_progress)
+        owners = np.repeat(np.array(rows), np.diff(task.offsets)[asked])
+        return pair_scores(self.encoder.similarity, mentions, entities, owners, task.rows)
 
-    def _entity_vectors(self, task: RankingTask, show_progress: bool) -> Vectors:
-        def encode(entities: List[Any]) -> Vectors:
-            return self.encoder.encode_entities(entities, show_progress=show_progress)
+    def _entities(self, task: RankingTask, show_progress: bool) -> Representations:
+        def encode(entities: List[Any]) -> Representations:
+            return self.encoder.represent_entities(entities, show_progress=show_progress)
 
         return self._cache.vectors(task.entities, encode)
 

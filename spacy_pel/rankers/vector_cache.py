@@ -4,10 +4,12 @@ from collections import OrderedDict
 from typing import Callable, List, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..types import Entity, Vectors
+from ..encoders.representations import Representations
+from ..types import Entity
 
-EncodeEntities = Callable[[List[Entity]], Vectors]
+EncodeEntities = Callable[[List[Entity]], Representations]
 
 
 class VectorCache:
@@ -18,7 +20,7 @@ class VectorCache:
 
     def __init__(self, size: int):
         self.size = size
-        self._kept: "OrderedDict[Entity, Vectors]" = OrderedDict()
+        self._kept: OrderedDict[Entity, NDArray[np.float32]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -27,16 +29,16 @@ class VectorCache:
         """Forget all: the weights have changed."""
         self._kept.clear()
 
-    def vectors(self, entities: Sequence[Entity], encode: EncodeEntities) -> Vectors:
+    def vectors(self, entities: Sequence[Entity], encode: EncodeEntities) -> Representations:
         """Vectors of entities, of which only new ones are encoded.
 
         entities (Sequence[Entity]): n distinct ones, at least one.
         encode (EncodeEntities): gives the vectors of some entities.
-        RETURNS (Vectors): (n, …).
+        RETURNS (Representations): (n,).
         """
         missing = [entity for entity in entities if entity not in self._kept]
-        fresh = dict(zip(missing, encode(missing), strict=True)) if missing else {}
-        found = np.stack([fresh[e] if e in fresh else self._kept[e] for e in entities])
+        fresh = dict(zip(missing, encode(missing).texts(), strict=True)) if missing else {}
+        found = Representations.of([fresh[e] if e in fresh else self._kept[e] for e in entities])
         for entity in entities:
             if entity in fresh:
                 self._kept[entity] = fresh[entity].copy()  # a view would keep the whole batch

@@ -123,7 +123,12 @@ class RankTrainer:
         self, name: str, documents: List[Document], limit: int, folds: int, leave_out: Optional[LeaveOut]
     ) -> Tuple[RankMentions, Candidates]:
         mentions = RankMentions.read(
-            self.linker, documents, self.queries, limit=limit, seed=self.settings.seed
+            self.linker,
+            documents,
+            self.queries,
+            limit=limit,
+            seed=self.settings.seed,
+            whole_documents=self.recipe.whole_documents,
         )
         if not len(mentions):
             raise PelError(Errors.E392.format(what=self.settings.paths.required(name)))

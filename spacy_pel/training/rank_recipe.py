@@ -38,9 +38,11 @@ class RankRecipe(Protocol):
     """What training needs to know of one kind of ranker; its weights are loaded when it is asked.
 
     parts: what, beside the ranker, counts in the fingerprint of a run.
+    whole_documents: whether the mentions of a document belong together.
     """
 
     parts: List[Any]
+    whole_documents: bool
 
     def objective(self) -> Any: ...  # nn.Module: a batch -> the loss and figures for the log
 
@@ -66,6 +68,8 @@ def recipe_of(ranker: Any, settings: RankerSettings) -> RankRecipe:
 
 class PairRecipe:
     """A cross-encoder reads pairs, and learns by cross-entropy over a mention's candidates."""
+
+    whole_documents = False
 
     def __init__(self, ranker: CrossEncoder, settings: RankerSettings):
         why = "a cross-encoder has no vectors of mentions, and learns by cross-entropy over the candidates"
@@ -98,6 +102,8 @@ class GroupRecipe:
     """A dual encoder reads the mentions of one entity in one document together. Without a section of
     their own the loss is a Triplet and every mention is an anchor."""
 
+    whole_documents = True
+
     def __init__(self, ranker: DualEncoder, settings: RankerSettings):
         why = "perturbed entities would have to be the hardest ones of another model than the present one"
         _refuse("DualEncoder", "regularizer", settings.regularizer, why)
@@ -108,9 +114,7 @@ class GroupRecipe:
 
     def objective(self) -> GroupObjective:
         encoder = self.ranker.encoder
-        return GroupObjective(
-            encoder.towers, self.loss, similarity=encoder.similarity, anchors=self.anchors
-        )
+        return GroupObjective(encoder.towers, self.loss, similarity=encoder.similarity, anchors=self.anchors)
 
     def own_rates(self) -> OwnRates:
         return [(self.anchors, self.anchors.learn_rate)]

@@ -69,7 +69,11 @@ class RankTrainingSettings(Strict):
     )
     accumulate_gradient: int = Field(default=1, ge=1, title="Batches per update")
     mixed_precision: Literal["no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
-    limit: int = Field(default=0, ge=0, title="Train on so many mentions, drawn once; 0 = all")
+    limit: int = Field(
+        default=0,
+        ge=0,
+        title="Train on so many mentions, drawn once; 0 = all. Whole documents where mentions are grouped",
+    )
     optimizer: OptimizerSettings = OptimizerSettings(learn_rate=2e-5, warmup=0.2)
     dev: RankDevSettings = RankDevSettings()
 

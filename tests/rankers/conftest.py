@@ -1,16 +1,21 @@
-"""A cross-encoder small enough to run in milliseconds, with a linear layer that is not zero."""
+"""Rankers small enough to run in milliseconds; the cross-encoder with a linear layer that is not zero."""
 
 import numpy as np
 import pytest
 
 from spacy_pel.combiners import BestRow
+from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.encoders.torch_backend import TorchBackend
 from spacy_pel.indexes import EntityIndex
 from spacy_pel.indexes.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.nil import ScoreThreshold
 from spacy_pel.rankers.cross_encoder import CrossEncoder
+from spacy_pel.rankers.dual_encoder import DualEncoder
+from spacy_pel.scoring.euclidean import Euclidean
+from spacy_pel.text import MarkedContext, SynonymCard
 from spacy_pel.types import Document, Entity, Mention, MentionInText, RankingTask
 
 ENTITIES = [
@@ -35,6 +40,28 @@ def make_ranker(seed=0, **settings):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         torch.nn.init.normal_(ranker.tower.head.weight)
+    ranker.changed()
+    return ranker
+
+
+def make_dual(seed=0, similarity=None, top_k=3, **settings):
+    import torch
+
+    encoder = BiEncoder(
+        name=f"random:layers=1,width=16,seed={seed}",
+        pooling="markers",
+        entity_pooling="cls",
+        mention_template=MarkedContext(max_length=32),
+        entity_template=SynonymCard(max_length=32),
+        similarity=similarity or Euclidean(),
+        backend=TorchBackend(precision="float32"),
+    )
+    ranker = DualEncoder(encoder=encoder, top_k=top_k, **settings)
+    ranker.initialize()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        for tower in encoder.towers.values():  # so that texts differ clearly
+            torch.nn.init.normal_(tower.transformer.get_input_embeddings().weight)
     ranker.changed()
     return ranker
 

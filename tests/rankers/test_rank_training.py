@@ -78,6 +78,7 @@ def contents(output):
     }
     for record in metrics(output):
         record.pop("examples_per_second")
+        record.pop("seconds")
         files[f"metrics {record['step']}"] = record
     return files
 

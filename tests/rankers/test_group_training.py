@@ -1,0 +1,410 @@
+"""Training a dual encoder: groups stay whole, the hardest negative counts, the same each time, killed or not."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.anchors.all_mentions import AllMentions
+from spacy_pel.anchors.mean_prototype import MeanPrototype
+from spacy_pel.anchors.one_mention import OneMention
+from spacy_pel.anchors.soft_radius import SoftRadius
+from spacy_pel.data import write_corpus
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation.predict import gold_queries
+from spacy_pel.linking import Linker, Reranker
+from spacy_pel.losses.cross_entropy import CrossEntropy
+from spacy_pel.losses.triplet import Triplet
+from spacy_pel.rankers import load_ranker
+from spacy_pel.training.group_batches import GroupPlanner, GroupStore
+from spacy_pel.training.group_objective import GroupObjective
+from spacy_pel.training.rank_candidates import RankMentions, _find
+from spacy_pel.training.rank_loop import RankTrainer
+from spacy_pel.training.rank_settings import read_rank_settings
+from spacy_pel.types import Document, Mention
+
+from .conftest import CUES, NAMES, make_dual
+from .test_rank_training import contents, differing, metrics, with_values
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIG = CONFIGS / "triplet_tiny.cfg"
+SMALL = {
+    "ranker.training.max_steps": 4,
+    "ranker.training.eval_frequency": 2,
+    "ranker.training.batch_size": 8,
+    "ranker.model.top_k": 2,
+    "ranker.candidates.n": 2,
+}
+
+
+def make_documents(n, first=0):
+    """Each names one concept one to three times, and another one once; the word before tells the sense."""
+    documents = []
+    for i in range(first, first + n):
+        text, mentions = f"{i} ", []
+        for k, number in enumerate([i] * (1 + i % 3) + [i + 1]):
+            name, sense = NAMES[number % 4], number // 4 % 2
+            text += f"{CUES[sense]} {name} "
+            ids = (f"{name}-{sense}",)
+            mentions.append(Mention(len(text) - len(name) - 1, len(text) - 1, "", ids))
+            text += "so " * (k % 2)
+        documents.append(Document(f"d{i}", text, mentions))
+    return documents
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    path = tmp_path_factory.mktemp("groups")
+    write_corpus(path / "train.jsonl", make_documents(24))
+    write_corpus(path / "dev.jsonl", make_documents(8, first=100))
+    return {"paths.train": str(path / "train.jsonl"), "paths.dev": str(path / "dev.jsonl")}
+
+
+@pytest.fixture
+def train(paths, retriever, tmp_path):
+    """A function that trains configs/triplet_tiny.cfg, smaller, with some settings changed."""
+
+    def run(output, resume=False, trainer=RankTrainer, **changes):
+        given = {**paths, **SMALL, **{name.replace("__", "."): value for name, value in changes.items()}}
+        config = tmp_path / "ranker.cfg"
+        config.write_text(with_values(CONFIG.read_text(), given))
+        settings = read_rank_settings(config)
+        made = trainer(settings, output, linker=retriever, queries=gold_queries, show_progress=False)
+        return made.run(resume=resume)
+
+    return run
+
+
+# -- the whole -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("anchors", ["spacy-pel.AllMentions.v1", "spacy-pel.SoftRadius.v1"])
+def test_it_learns_what_the_retriever_cannot_tell(train, retriever, tmp_path, anchors):
+    best = train(
+        tmp_path / "out",
+        ranker__anchors={"@pel_anchors": anchors},
+        ranker__loss__margin=5.0,
+        ranker__training__max_steps=100,
+        ranker__training__max_epochs=60,
+        ranker__training__batch_size=16,
+        ranker__training__eval_frequency=50,
+        ranker__training__optimizer={"learn_rate": 0.005, "warmup": 0.1},
+    )
+    assert best["retriever_accuracy"] < 0.6 and best["retriever_recall"] == 1.0
+    assert best["accuracy"] >= 0.9
+    ranker = load_ranker(tmp_path / "out" / "model-best", top_k=2)
+    parts = (retriever.kb, retriever.encoder, retriever.index, retriever.combiner, retriever.nil_model)
+    ranked = Linker(*parts, reranker=Reranker(ranker))
+    documents = make_documents(8, first=200)
+    queries = [query for document in documents for query in gold_queries(document)]
+    gold = [mention.ids[0] for document in documents for mention in document.mentions]
+
+    def accuracy(linker):
+        return np.mean([link.kb_id == right for link, right in zip(linker.link(queries), gold, strict=True)])
+
+    assert accuracy(retriever) < 0.6 and accuracy(ranked) > 0.85
+
+
+def test_the_same_seed_gives_the_same_files_and_another_seed_others(train, tmp_path):
+    for name, seed in (("one", 0), ("two", 0), ("three", 1)):
+        torch.manual_seed(len(name))
+        train(tmp_path / name, system__seed=seed, ranker__training__max_steps=2)
+    assert differing(tmp_path / "one", tmp_path / "two") == []
+    different = differing(tmp_path / "one", tmp_path / "three")
+    assert "model-last/encoder/entity/model.safetensors" in different
+
+
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(train, tmp_path):
+    class Killed(RankTrainer):
+        def _update(self, objective, optimizer, batches, step, total):
+            if step == 3:
+                raise KeyboardInterrupt
+            return super()._update(objective, optimizer, batches, step, total)
+
+    settings = {
+        "ranker__training__accumulate_gradient": 2,
+        "ranker__training__mixed_precision": "bf16",
+        "ranker__candidates__hide_names": 0.5,
+    }
+    train(tmp_path / "whole", **settings)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "killed", trainer=Killed, **settings)
+    assert [record["step"] for record in metrics(tmp_path / "killed")] == [2]
+    train(tmp_path / "killed", resume=True, **settings)
+    assert differing(tmp_path / "whole", tmp_path / "killed") == []
+    radii = [record["radius"] for record in metrics(tmp_path / "whole")]
+    assert radii[0] > 0 and radii[0] != radii[1]
+    assert "checkpoint/objective.safetensors" in contents(tmp_path / "whole")
+    with pytest.raises(PelError, match="PEL-E312"):
+        train(tmp_path / "killed", resume=True, **settings, ranker__anchors__epsilon=0.75)
+    with pytest.raises(PelError, match="PEL-E312"):
+        train(tmp_path / "killed", resume=True, **settings, ranker__loss__margin=0.5)
+
+
+def test_what_does_not_go_together_says_why(train, tmp_path):
+    fgsm = {"@pel_regularizers": "spacy-pel.FGSM.v1"}
+    with pytest.raises(PelError, match="PEL-E348.*DualEncoder.*regularizer.*perturbed"):
+        train(tmp_path / "out", ranker__regularizer=fgsm)
+    cross = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:"}
+    with pytest.raises(PelError, match="PEL-E348.*CrossEncoder.*loss"):
+        train(tmp_path / "out", ranker__model=cross, ranker__model__top_k=16)
+    with pytest.raises(PelError, match="PEL-E390.*anchors"):
+        train(tmp_path / "out", ranker__anchors={"@pel_losses": "spacy-pel.Triplet.v1"})
+    assert not (tmp_path / "out").exists()
+
+
+# -- groups and batches --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mentions(retriever):
+    return RankMentions.read(retriever, make_documents(12), gold_queries, limit=0, seed=0)
+
+
+@pytest.fixture
+def store(retriever, mentions):
+    return GroupStore(retriever.kb, mentions, _find(retriever, mentions, 2), encoder=make_dual().encoder)
+
+
+def test_a_group_is_an_entity_in_a_document(store, mentions, retriever):
+    expected = {}
+    for i, (document, gold) in enumerate(zip(mentions.document, mentions.gold, strict=True)):
+        expected.setdefault((document, gold[0]), []).append(i)
+    found = [store.groups[number].tolist() for number in range(len(store.groups))]
+    assert sorted(found) == sorted(expected.values()) and max(map(len, found)) == 3
+    names = retriever.kb.ids_at(np.arange(8))
+    tokenizer = make_dual().encoder.tokenizer
+
+    def text(place):
+        return "".join(tokenizer.decode(store.entities[place]).split())
+
+    for number, members in enumerate(found):
+        name, sense = names[mentions.gold[members[0]][0]].split("-")
+        assert text(store.positives[number]) == f"[CLS]{CUES[int(sense)]}[SEP]{name}[SEP]"
+        # the retriever's two candidates are both senses: the wrong one is left
+        assert [text(p) for p in store.negatives[number]] == [f"[CLS]{CUES[1 - int(sense)]}[SEP]{name}[SEP]"]
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 5, 100])
+def test_no_group_is_cut(store, batch_size):
+    planner = GroupPlanner(store, batch_size=batch_size, pad_id=0, seed=3)
+    sizes = np.diff(store.groups.offsets)
+    for epoch in range(3):
+        plan = planner.plan(epoch)
+        assert sorted(np.concatenate([one.groups for one in plan])) == list(range(len(sizes)))
+        for one in plan:
+            assert sizes[one.groups].sum() <= max(batch_size, sizes[one.groups].max())
+            assert len(one.groups) == 1 or sizes[one.groups].sum() <= batch_size
+            batch = planner.build(one)
+            assert batch.groups.tolist() == np.repeat(np.arange(len(one.groups)), sizes[one.groups]).tolist()
+            members = np.concatenate([store.groups[g] for g in one.groups])
+            for row, member in enumerate(members):
+                kept = batch.mention_ids[row][batch.mention_mask[row] == 1]
+                assert kept.tolist() == store.mentions[member].tolist()
+    again = GroupPlanner(store, batch_size=batch_size, pad_id=0, seed=3).plan(1)
+    assert [one.seed for one in again] == [one.seed for one in planner.plan(1)]
+    orders = [np.concatenate([one.groups for one in planner.plan(epoch)]).tolist() for epoch in (0, 1)]
+    assert orders[0] != orders[1]
+
+
+def test_a_batch_knows_right_and_wrong(store):
+    planner = GroupPlanner(store, batch_size=9, pad_id=0, seed=0)
+    plan = planner.plan(0)[0]
+    batch = planner.build(plan)
+    assert batch.negatives.shape == (len(plan.groups), len(batch.entity_ids))
+    for number, group in enumerate(plan.groups):
+        rows = [batch.positives[number], *np.flatnonzero(batch.negatives[number])]
+        texts = [batch.entity_ids[row][batch.entity_mask[row] == 1].tolist() for row in rows]
+        places = [store.positives[group], *store.negatives[group]]
+        assert texts == [store.entities[place].tolist() for place in places]
+
+
+def test_a_drawn_limit_keeps_documents_whole(retriever):
+    documents = make_documents(30)
+    whole = RankMentions.read(retriever, documents, gold_queries, limit=20, seed=0, whole_documents=True)
+    assert len(whole) == 20 and (np.diff(whole.document) >= 0).all()
+    counts = np.bincount(whole.document, minlength=30)
+    cut = [d for d in np.flatnonzero(counts) if counts[d] < len(documents[d].mentions)]
+    assert len(cut) <= 1
+    single = RankMentions.read(retriever, documents, gold_queries, limit=20, seed=0)
+    assert len(np.unique(single.document)) > len(np.unique(whole.document))
+
+
+def test_hidden_surfaces_of_a_whole_group(retriever, mentions):
+    encoder = make_dual().encoder
+    candidates = _find(retriever, mentions, 2)
+    plain, hidden = (
+        GroupStore(retriever.kb, mentions, candidates, encoder=encoder, hidden_share=share)
+        for share in (0.0, 1.0)
+    )
+    # each entity has one name only, which stays
+    assert [t.tolist() for t in map(plain.entities.__getitem__, plain.positives)] == [
+        t.tolist() for t in map(hidden.entities.__getitem__, hidden.positives)
+    ]
+
+
+# -- the objective -------------------------------------------------------------------------------
+
+
+MARGIN = 0.5
+
+
+def without_dropout(module):
+    for part in module.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
+        if hasattr(part, "dropout_prob"):  # of the attention
+            part.dropout_prob = 0.0
+    return module
+
+
+@pytest.fixture
+def made(store):
+    """A dual encoder without dropout, and a batch with more than one negative for each group."""
+    planner = GroupPlanner(store, batch_size=12, pad_id=0, seed=0)
+    batch = planner.build(planner.plan(0)[0])
+    batch.negatives[:] = True
+    batch.negatives[np.arange(len(batch.positives)), batch.positives] = False
+    batch.negatives[0] = False  # one has none
+    ranker = make_dual()
+    without_dropout(ranker.encoder.towers)
+    return ranker, batch
+
+
+def objective_of(ranker, anchors, loss=None):
+    made = GroupObjective(
+        ranker.encoder.towers,
+        loss or Triplet(margin=MARGIN),
+        similarity=ranker.encoder.similarity,
+        anchors=anchors,
+    )
+    return made.train()
+
+
+def slow_loss(ranker, batch, prototypes, margin):
+    """Eq. 2 and 3 in float64 from the towers' vectors: over all (prototype, group) pairs."""
+    towers = ranker.encoder.towers
+    with torch.no_grad():
+        entities = towers["entity"](torch.from_numpy(batch.entity_ids), torch.from_numpy(batch.entity_mask))
+    entities = entities.double().numpy()
+    losses = []
+    for prototype, group in prototypes:
+        distances = [float(np.sqrt(((prototype - e) ** 2).sum())) for e in entities]
+        wrong = [distances[j] for j in np.flatnonzero(batch.negatives[group])]
+        own = distances[batch.positives[group]]
+        losses.append(max(0.0, own - min(wrong) + margin) if wrong else 0.0)
+    return float(np.mean(losses))
+
+
+def mention_vectors(ranker, batch):
+    with torch.no_grad():
+        towers = ranker.encoder.towers
+        return (
+            towers["mention"](torch.from_numpy(batch.mention_ids), torch.from_numpy(batch.mention_mask))
+            .double()
+            .numpy()
+        )
+
+
+def test_triplet_with_all_samples_and_with_prototypes(made):
+    ranker, batch = made
+    vectors = mention_vectors(ranker, batch)
+    n_groups = len(batch.positives)
+    expected = slow_loss(ranker, batch, list(zip(vectors, batch.groups, strict=True)), MARGIN)
+    loss, figures = objective_of(ranker, AllMentions())(batch)
+    assert loss.item() == pytest.approx(expected, rel=1e-5) and 0 < figures["active"] < 1
+    means = [(vectors[batch.groups == g].mean(axis=0), g) for g in range(n_groups)]
+    loss, figures = objective_of(ranker, MeanPrototype())(batch)
+    assert loss.item() == pytest.approx(slow_loss(ranker, batch, means, MARGIN), rel=1e-5)
+
+
+def test_down_sampling_encodes_one_mention_of_each_group(made, monkeypatch):
+    ranker, batch = made
+    seen = []
+    tower = ranker.encoder.towers["mention"]
+    forward = tower.forward
+    monkeypatch.setattr(tower, "forward", lambda ids, mask: seen.append(len(ids)) or forward(ids, mask))
+    objective_of(ranker, OneMention())(batch)
+    assert seen == [len(batch.positives)] and len(batch.mention_ids) > len(batch.positives)
+
+
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+def test_gradients_are_those_of_encoding_everything(made, precision):
+    """Only positive and hardest are encoded with a gradient; it must not be lost or changed."""
+    ranker, batch = made
+
+    class EncodesAll(Triplet):
+        hardest_only = False
+
+    gradients = {}
+    for loss in (Triplet(margin=MARGIN), EncodesAll(margin=MARGIN)):
+        ranker.encoder.towers.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            value, _ = objective_of(ranker, MeanPrototype(), loss)(batch)
+        value.backward()
+        gradients[type(loss).__name__] = {
+            name: p.grad.clone() for name, p in ranker.encoder.towers.named_parameters() if p.grad is not None
+        }
+    fast, slow = gradients["Triplet"], gradients["EncodesAll"]
+    assert fast.keys() == slow.keys() and any(name.startswith("entity.") for name in fast)
+    for name in slow:
+        bound = 0.1 if precision == "bf16" else 1e-4
+        difference = (fast[name] - slow[name]).norm() / slow[name].norm().clamp(min=1e-3)
+        assert difference < bound, name
+    entity = [g.abs().max() for name, g in fast.items() if name.startswith("entity.") and "weight" in name]
+    assert all(value > 0 for value in entity), "a cast without a gradient was used again"
+
+
+def test_other_losses_read_all_candidates(made):
+    ranker, batch = made
+    loss, _ = objective_of(ranker, MeanPrototype(), CrossEntropy())(batch)
+    loss.backward()
+    assert torch.isfinite(loss)
+
+
+@pytest.mark.parametrize("anchors", ["spacy-pel.OneMention.v1", "spacy-pel.MeanPrototype.v1"])
+def test_the_other_anchors_train_too(train, tmp_path, anchors):
+    best = train(tmp_path / "out", ranker__anchors={"@pel_anchors": anchors}, ranker__training__max_steps=2)
+    assert best["step"] == 2 and "radius" not in best
+
+
+def test_soft_radius_in_training_moves_to_the_radius_of_the_clusters(train, tmp_path):
+    """lambda starts far above; clusters are small, and it follows them down."""
+    changes = {"radius": 8.0, "epsilon": 1.0, "learn_rate": 0.2}
+    train(
+        tmp_path / "out",
+        ranker__anchors={"@pel_anchors": "spacy-pel.SoftRadius.v1", **changes},
+        ranker__training__max_steps=60,
+        ranker__training__max_epochs=60,
+        ranker__training__eval_frequency=15,
+        ranker__training__optimizer={"learn_rate": 1e-5, "warmup": 0.0},
+    )
+    radii = [record["radius"] for record in metrics(tmp_path / "out")]
+    assert radii[0] > radii[1] > radii[2] and radii[-1] < 4.0
+
+
+def test_lambda_has_a_learning_rate_of_its_own():
+    from spacy_pel.training.optimizer import make_optimizer
+    from spacy_pel.training.settings import OptimizerSettings
+
+    ranker = make_dual()
+    anchors = SoftRadius(learn_rate=0.25)
+    objective = objective_of(ranker, anchors)
+    optimizer = make_optimizer(objective, OptimizerSettings(), [(anchors, anchors.learn_rate)])
+    assert [group["peak"] for group in optimizer.param_groups] == [1e-5, 1e-5, 0.25]
+    assert optimizer.param_groups[2]["params"] == [anchors.radius]
+    assert optimizer.param_groups[2]["weight_decay"] == 0.0
+
+
+# -- configs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["triplet_minilm", "triplet_tiny"])
+def test_config(name):
+    settings = read_rank_settings(CONFIGS / f"{name}.cfg")
+    encoder = settings.ranker.model.encoder
+    assert encoder.towers is None and encoder.name
+    assert (encoder.pooling, encoder.entity_pooling) == ("markers", "cls")
+    assert isinstance(settings.ranker.anchors, SoftRadius) and isinstance(settings.ranker.loss, Triplet)
+    assert (CONFIGS / f"{name}.cfg").read_text(encoding="utf8").startswith("# "), "says what it is for"
