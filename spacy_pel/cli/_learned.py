@@ -18,14 +18,21 @@ def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None
     learned (Dict[str, Any]): from ``learned_state``.
     source (Path): the saved pipeline that learned it.
     RAISES (PelError): if it is no pipeline with a linker, or has another encoder (the NIL model knows
-        directions of its vectors), or another kind of combiner, NIL model or reranker.
+        directions of its vectors), or another kind of generator, combiner, NIL model or reranker.
     """
+    from ..pipeline.learned import saved_generator_kind
+
     encoders = [_encoder_of(source), _encoder_of(pipeline)]
     if encoders[0] != encoders[1]:
         raise PelError(
             Errors.E661.format(path=pipeline, part="encoder", expected=encoders[0], came=encoders[1])
         )
     saved = read_json(learned_path(pipeline))
+    generators = [saved_generator_kind(state) for state in (learned, saved)]
+    if generators[0] != generators[1]:
+        raise PelError(
+            Errors.E661.format(path=pipeline, part="generator", expected=generators[0], came=generators[1])
+        )
     for part in ("combiner", "nil_model"):
         if saved[part]["kind"] != learned[part]["kind"]:
             raise PelError(

@@ -1,4 +1,4 @@
-"""Generators of candidates: E440-E455."""
+"""Generators of candidates: E440-E459."""
 
 
 class CandidateErrors:
@@ -41,4 +41,16 @@ class CandidateErrors:
     E450 = (
         "[PEL-E450] Expected folders of candidate generators with different names, or LABEL=FOLDER, but came "
         "{came}."
+    )
+    E456 = (
+        "[PEL-E456] Expected an encoder and an index for the generator {generator}, which works on their vectors, "
+        "but none came. Use it in a Linker or a component that has both, or call bind(encoder, index)."
+    )
+    E457 = (
+        "[PEL-E457] Expected an encoder and an index, as the generator {generator} works on their vectors, but there "
+        "is no {missing}. Give both, or take a generator that needs none, e.g. spacy-pel.TfIdf.v1."
+    )
+    E458 = (
+        "[PEL-E458] Expected an encoder in the pipeline {path}, as {generator} works on vectors, but its linker has "
+        "none. Name a pipeline whose linker has an encoder and an index."
     )

@@ -22,7 +22,7 @@ def initialize_component(
     encoder_loader: Optional[Callable[[Encoder], Encoder]],
     index_loader: Optional[Callable[[KnowledgeBase, Encoder], EntityIndex]],
     reranker_loader: Optional[Callable[[Ranker], Ranker]],
-    generator_loader: Optional[Callable[[CandidateGenerator], CandidateGenerator]],
+    generator_loader: Optional[Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]],
 ) -> None:
     """Load or make KB, encoder, ranker, index and generator; see ``ProxyEntityLinker.initialize``.
 
@@ -58,7 +58,7 @@ def _initialize_reranker(
 def _initialize_generator(
     component: "ProxyEntityLinker",
     kb: KnowledgeBase,
-    generator_loader: Optional[Callable[[CandidateGenerator], CandidateGenerator]],
+    generator_loader: Optional[Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]],
 ) -> None:
     if component.generator is None and generator_loader is not None:
         raise PelError(Errors.E514.format(name=component.name))
@@ -66,7 +66,7 @@ def _initialize_generator(
         if generator_loader is None:
             component.generator.build(kb)
         else:
-            component.generator = generator_loader(component.generator)
+            component.generator = generator_loader(kb, component.generator)
 
 
 def _make_index(

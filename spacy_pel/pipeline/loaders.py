@@ -70,14 +70,20 @@ def make_ranker_loader(path: PathLike) -> Callable[[Ranker], Ranker]:
 
 
 @spacy_registry.misc("spacy-pel.GeneratorFromDisk.v1")
-def make_generator_loader(path: PathLike) -> Callable[[CandidateGenerator], CandidateGenerator]:
-    """Load the candidate generator from its folder.
+def make_generator_loader(
+    path: PathLike,
+) -> Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]:
+    """Load the candidate generator from a folder made by ``spacy-pel candidates-build``.
 
     path (Union[str, Path]): the folder.
-    RETURNS (Callable): the component's generator -> the same generator, with its data.
+    RETURNS (Callable): (kb, the component's generator) -> the same generator, with its data, checked to
+        fit the KB.
     """
 
-    def load(generator: CandidateGenerator) -> CandidateGenerator:
+    def load(kb: KnowledgeBase, generator: CandidateGenerator) -> CandidateGenerator:
+        from ..candidates.loading import check_origin
+
+        check_origin(Path(path), kb)
         return generator.from_disk(Path(path))
 
     return load

@@ -149,7 +149,7 @@ class ProxyEntityLinker(Pipe):
         encoder_loader: Optional[Callable[[Encoder], Encoder]] = None,
         index_loader: Optional[Callable[[KnowledgeBase, Encoder], EntityIndex]] = None,
         reranker_loader: Optional[Callable[[Ranker], Ranker]] = None,
-        generator_loader: Optional[Callable[[CandidateGenerator], CandidateGenerator]] = None,
+        generator_loader: Optional[Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]] = None,
     ) -> None:
         """Load or make what the component needs.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable
 
 import srsly
 
+from ..candidates.loading import check_origin as check_generator_origin
 from ..errors import Errors, PelError
 from ..indexes import EntityIndex
 from ..indexes.folder import check_origin
@@ -41,12 +42,13 @@ def component_to_disk(component: "ProxyEntityLinker", path: Path, exclude: Itera
 def component_from_disk(component: "ProxyEntityLinker", path: Path, exclude: Iterable[str]) -> None:
     """Read the component's folder. What is excluded stays as it was.
 
-    RAISES (PelError): if a part is missing or damaged, or the index is not of this KB and encoder.
+    RAISES (PelError): if a part is missing or damaged, the index is not of this KB and encoder, or the
+        generator not of this KB.
     """
     kb = component.kb if "kb" in exclude else KnowledgeBase.from_disk(path / "kb")
-    for name, part in _parts(component).items():
+    for name, read in _readers(component, kb).items():
         if name not in exclude:
-            part.from_disk(path / name)
+            read(path / name)
     index = None
     if component.encoder is not None:
         if "index" in exclude:
@@ -83,9 +85,9 @@ def component_from_bytes(component: "ProxyEntityLinker", data: bytes, exclude: I
     """
     saved = {key: value for key, value in _unpack(component, data).items() if key not in exclude}
     kb = KnowledgeBase.from_bytes(saved["kb"]) if "kb" in saved else component.kb
-    for name, part in _parts(component).items():
+    for name, read in _readers(component, kb).items():
         if name in saved:
-            folder_from_bytes(saved[name], part.from_disk)
+            folder_from_bytes(saved[name], read)
     index = None
     if component.encoder is not None:
         if "index" in saved:
@@ -107,6 +109,20 @@ def _parts(component: "ProxyEntityLinker") -> Dict[str, Any]:
         "reranker": component.reranker and component.reranker.ranker,
     }
     return {name: part for name, part in parts.items() if part is not None}
+
+
+def _readers(component: "ProxyEntityLinker", kb: KnowledgeBase) -> Dict[str, Callable[[Path], Any]]:
+    """RETURNS (Dict[str, Callable]): name -> reads the part's folder; a generator must be of this KB."""
+    readers = {name: part.from_disk for name, part in _parts(component).items()}
+    generator = component.generator
+    if generator is None:
+        return readers
+
+    def read_generator(path: Path) -> None:
+        check_generator_origin(path, kb)
+        generator.from_disk(path)
+
+    return {**readers, "generator": read_generator}
 
 
 def _unpack(component: "ProxyEntityLinker", data: bytes) -> Dict[str, Any]:

@@ -3,6 +3,7 @@ import logging
 import numpy as np
 import pytest
 
+from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.combiners import BestRow, LinearCombiner
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
@@ -164,3 +165,21 @@ def test_added_features_do_not_change_the_order_of_ties(kb):
     first = linker.link(ask("same"))[0]
     assert [c.score for c in first.candidates][0] == [c.score for c in first.candidates][1]
     assert [linker.link(ask("same", "gout"))[0].kb_id for _ in range(3)] == [first.kb_id] * 3
+
+
+def test_a_generator_without_encoder_and_index(kb):
+    generator = AliasMatch()
+    generator.build(kb)
+    linker = Linker(kb, None, None, BestRow(), ScoreThreshold(), generator=generator)
+    links = linker.link(ask("gout", "gouty", " ", "asthma disease"))
+    assert [link.kb_id for link in links] == ["D2", NIL, NIL, "D1"]
+    assert linker.fingerprints == {"kb": kb.fingerprint, "generator": generator.fingerprint}
+
+
+def test_a_generator_on_vectors_needs_them(kb, make_linker):
+    with pytest.raises(PelError, match="PEL-E457.*BiEncoderCandidates.*no encoder"):
+        Linker(kb, None, None, BestRow(), ScoreThreshold())
+    encoder = make_linker().encoder
+    with pytest.raises(PelError, match="PEL-E457.*no index"):
+        Linker(kb, encoder, None, BestRow(), ScoreThreshold())
+    assert list(make_linker().fingerprints) == ["kb", "index", "encoder"]

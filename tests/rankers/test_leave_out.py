@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
+from spacy_pel.candidates.ensemble import EnsembleCandidates
 from spacy_pel.combiners import LinearCombiner
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
@@ -162,3 +164,29 @@ def test_a_limit_draws_always_the_same(linker):
     assert one.queries == other.queries and len(one) == 10
     assert one.document.tolist() == sorted(one.document.tolist())
     assert one.document.max() > 12  # not the first ones
+
+
+def test_any_generator_on_the_vectors_gets_the_index_without_them(linker, tmp_path):
+    documents = make_documents()
+    mentions = read(linker, documents)
+    leave_out = LeaveOut(KB, linker.index, documents)
+    parts = (linker.encoder, linker.index, LinearCombiner(), ScoreThreshold())
+    named = Linker(KB, *parts, generator=EnsembleCandidates(generators={"a": BiEncoderCandidates()}))
+
+    def rows(reader, name, **settings):
+        return cached_candidates(tmp_path / name, reader, mentions, n=4, **settings).kb_rows.tolist()
+
+    left_out = rows(named, "a.npz", folds=5, leave_out=leave_out)
+    again = rows(named, "b.npz")  # the whole index is back
+    assert left_out != again == rows(Linker(KB, *parts, generator=named.generator), "c.npz")
+    assert named.index is linker.index
+
+
+def test_the_whole_index_comes_back_after_an_error(linker, tmp_path, monkeypatch):
+    documents = make_documents()
+    mentions, leave_out = read(linker, documents), LeaveOut(KB, linker.index, documents)
+    expected = linker.evidence(mentions.queries)
+    monkeypatch.setattr(LinearCombiner, "__call__", lambda self, table: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cached_candidates(tmp_path / "a.npz", linker, mentions, n=3, folds=5, leave_out=leave_out)
+    same(linker.evidence(mentions.queries), expected)

@@ -1,0 +1,77 @@
+"""The retrieval by vectors as a generator: what the index gives, for distinct mentions."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
+from spacy_pel.errors import PelError
+from spacy_pel.types import MentionInText
+
+from .conftest import mentions_of
+
+MENTIONS = mentions_of("Heart attack", "renal failure", "Heart attack", "cold")
+
+
+@pytest.fixture
+def bound(kb, encoder, make_index):
+    generator = BiEncoderCandidates()
+    generator.bind(encoder, make_index(kb))
+    return generator
+
+
+def test_candidates_are_those_of_the_index(kb, encoder, make_index, bound):
+    surfaces = [mention.surface for mention in MENTIONS]
+    for top_k, row_k in ((4, 128), (200, 400)):
+        table = bound.generate(kb, MENTIONS, top_k=top_k)
+        vectors = encoder.encode_mentions(MENTIONS)
+        expected = make_index(kb).evidence(kb, vectors, surfaces, row_k=row_k, top_k=top_k)
+        assert table.kb_rows.tolist() == expected.kb_rows.tolist()
+        assert table.offsets.tolist() == expected.offsets.tolist()
+        np.testing.assert_array_equal(table.vectors, vectors)
+        for name, values in expected.features.items():
+            np.testing.assert_array_equal(table.features[name], values)
+
+
+def test_so_many_rows_are_looked_at(kb, bound, monkeypatch):
+    asked = []
+    index = bound._bound[1]
+    search = index.search_entities
+    monkeypatch.setattr(index, "search_entities", lambda v, k, *rest: asked.append(k) or search(v, k, *rest))
+    for row_k, top_k in ((128, 4), (128, 100), (300, 100)):
+        bound.row_k = row_k
+        bound.generate(kb, MENTIONS[:1], top_k=top_k)
+    assert asked[::2] == asked[1::2] == [128, 200, 300]  # among names and among mentions
+
+
+def test_each_distinct_mention_is_encoded_once(kb, encoder, make_index):
+    asked = []
+
+    class Counting:
+        width = encoder.width
+
+        def encode_mentions(self, mentions):
+            asked.append(list(mentions))
+            return encoder.encode_mentions(mentions)
+
+    generator = BiEncoderCandidates()
+    generator.bind(Counting(), make_index(kb))
+    elsewhere = MentionInText("Heart attack, again.", 0, 12)
+    generator.generate(kb, [*MENTIONS, elsewhere])
+    assert asked == [[*mentions_of("Heart attack", "renal failure", "cold"), elsewhere]]
+    assert len(generator.generate(kb, [])) == 0 and len(asked) == 1
+
+
+def test_it_holds_no_vectors_of_its_own(kb, bound, tmp_path):
+    bound.row_k = 77
+    bound.to_disk(tmp_path / "generator")
+    copies = [BiEncoderCandidates().from_disk(tmp_path / "generator"), pickle.loads(pickle.dumps(bound))]
+    for copy in copies:
+        assert copy.settings == {"row_k": 77}
+        with pytest.raises(PelError, match="PEL-E456.*BiEncoderCandidates"):
+            copy.generate(kb, MENTIONS)
+    copies[0].bind(*bound._bound)
+    assert copies[0].fingerprint == bound.fingerprint != copies[1].fingerprint
+    table = copies[0].generate(kb, MENTIONS)
+    assert table.kb_rows.tolist() == bound.generate(kb, MENTIONS).kb_rows.tolist()

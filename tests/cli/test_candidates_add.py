@@ -1,0 +1,121 @@
+"""candidates-add, and the config of a pipeline that has a generator and no encoder."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from spacy_pel.candidates.loading import make_generator
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Entity
+
+from .conftest import run
+from .test_rank import CONFIG
+
+GENERATOR_CONFIG = CONFIG.with_name("generator.cfg")
+LINKER = Path("proxy_entity_linker")
+
+
+@pytest.fixture(scope="module")
+def tfidf(folder, tmp_path_factory):
+    path = tmp_path_factory.mktemp("generator") / "tfidf"
+    generator = make_generator("tfidf", {"char_ngrams": [2, 4]})
+    generator.build(KnowledgeBase.from_disk(folder / "kb"))
+    generator.to_disk(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def alone(folder, tfidf):
+    """The pipeline of configs/generator.cfg, which spaCy assembles."""
+    from spacy.cli import app as spacy_app
+
+    out = tfidf.parent / "assembled"
+    paths = ["--paths.kb", str(folder / "kb"), "--paths.generator", str(tfidf)]
+    result = CliRunner().invoke(spacy_app, ["assemble", str(GENERATOR_CONFIG), str(out), *paths])
+    assert result.exit_code == 0, result.output
+    return out
+
+
+def learned(pipeline):
+    return json.loads((pipeline / LINKER / "cfg.json").read_text())
+
+
+def parts(pipeline):
+    return sorted(path.name for path in (pipeline / LINKER).iterdir())
+
+
+def evaluated(pipeline, folder, out):
+    result = run("evaluate", pipeline, folder / "dev.jsonl", "--output", out, "--json")
+    assert result.code == 0, result.err
+    return result.json
+
+
+def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
+    calibrated = tmp_path / "calibrated"
+    assert run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", calibrated).code == 0
+    assert learned(calibrated)["calibrated_threshold"] is not None
+    result = run("candidates-add", calibrated, tfidf, tmp_path / "out", "--json")
+    assert result.code == 0, result.err
+    assert result.json["generator"] == "TfIdf" and result.json["encoder"] is False
+    assert parts(tmp_path / "out") == ["cfg.json", "generator", "kb"]
+    saved = learned(tmp_path / "out")
+    assert saved["calibrated_threshold"] is None and saved["generator"] == {"kind": "TfIdf"}
+    assert saved["combiner"]["state"] == saved["nil_model"]["state"] == {}
+    assert run("calibrate", tmp_path / "out", folder / "dev.jsonl").code == 0
+    metrics = evaluated(tmp_path / "out", folder, tmp_path / "metrics")
+    assert metrics["recall@1"] == 1.0 and metrics["threshold"] is not None
+    assert metrics["n_seen"] == 0 and "index_fingerprint" not in metrics
+    linked = run("link", tmp_path / "out", folder / "dev.jsonl", tmp_path / "linked.jsonl", "--json")
+    assert linked.code == 0 and linked.json["mentions"] > 0
+    refused = run("calibrate", tmp_path / "out", folder / "dev.jsonl", "--apply-to", calibrated)
+    assert refused.code == 2 and "PEL-E661" in refused.err
+
+
+@pytest.mark.parametrize("how", ["rrf", "union"])
+def test_beside_the_vectors(folder, tfidf, tmp_path, how):
+    result = run("candidates-add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", how)
+    assert result.code == 0, result.err
+    assert "EnsembleCandidates(BiEncoderCandidates, TfIdf)" in result.out
+    assert parts(tmp_path / "out") == ["cfg.json", "encoder", "generator", "index", "kb"]
+    assert f'how = "{how}"' in (tmp_path / "out" / "config.cfg").read_text()
+    metrics = evaluated(tmp_path / "out", folder, tmp_path / "metrics")
+    assert metrics["recall@5"] == 1.0 and metrics["n_seen"] > 0 and metrics["threshold"] is None
+    # the same kind of generator, so the calibration of one copy fits another
+    shutil.copytree(tmp_path / "out", tmp_path / "copy")
+    stored = run("calibrate", tmp_path / "out", folder / "dev.jsonl", "--apply-to", tmp_path / "copy")
+    assert stored.code == 0, stored.err
+
+
+def test_a_ranker_is_trained_on_the_candidates_and_added(folder, alone, tmp_path):
+    trained = run(
+        *("rank-train", CONFIG, "--output", tmp_path / "ranker", "--json", "--paths.pipeline", alone),
+        *("--paths.train", folder / "train.jsonl", "--paths.dev", folder / "dev.jsonl"),
+        *("--ranker.training.max_steps", 1, "--ranker.training.eval_frequency", 1),
+    )
+    assert trained.code == 0, trained.err
+    assert trained.json["best"]["retriever_recall"] == 1.0
+    added = run("rank-add", alone, tmp_path / "ranker" / "model-best", tmp_path / "ranked", "--top-k", 3)
+    assert added.code == 0, added.err
+    assert run("calibrate", tmp_path / "ranked", folder / "dev.jsonl").code == 0
+    assert learned(tmp_path / "ranked")["reranker"]["kind"] == "CrossEncoder"
+    metrics = evaluated(tmp_path / "ranked", folder, tmp_path / "metrics")
+    assert metrics["ranker_fingerprint"] and metrics["generator_fingerprint"]
+
+
+def test_bad_input(folder, tfidf, alone, tmp_path):
+    out = tmp_path / "out"
+    result = run("candidates-add", alone, tfidf, out, "--ensemble", "rrf")
+    assert result.code == 2 and "PEL-E458" in result.err
+    strange = make_generator("tfidf", {})
+    strange.build(KnowledgeBase([Entity("X1", "aspirin")]))
+    strange.to_disk(tmp_path / "strange")
+    result = run("candidates-add", folder / "pipeline", tmp_path / "strange", out)
+    assert result.code == 2 and "PEL-E443" in result.err
+    result = run("candidates-add", folder / "pipeline", folder / "model", out)
+    assert result.code == 2 and "PEL-E441" in result.err
+    result = run("candidates-add", folder / "model", tfidf, out)
+    assert result.code == 2
+    assert not out.exists()

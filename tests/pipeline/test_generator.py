@@ -1,0 +1,263 @@
+"""The setting ``generator``: without an encoder or beside it, round trips, processes, calibration, errors."""
+
+import json
+import logging
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import spacy
+
+from spacy_pel.candidates.loading import load_generator
+from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation import evaluate
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.pipeline.gold import gold_queries
+from spacy_pel.types import NIL, Entity
+
+from .conftest import NAME, TEXTS, links
+from .test_processes import METHODS, SCRIPT
+from .test_reranker import CROSS
+from .test_serialization import FITTED, dev_set
+
+TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
+BI_ENCODER = {"@pel_candidates": "spacy-pel.BiEncoderCandidates.v1"}
+ALONE = {"generator": TFIDF, "encoder": None, "index": None, **FITTED}
+
+
+def ensemble(**generators):
+    return {"@pel_candidates": "spacy-pel.EnsembleCandidates.v1", "generators": generators}
+
+
+def found(nlp):
+    return [links(doc) for doc in nlp.pipe(TEXTS)]
+
+
+@pytest.fixture
+def trained(make_nlp):
+    """A calibrated pipeline without an encoder, whose KB has got an entity more than the one on the disk."""
+    nlp = make_nlp(**ALONE)
+    linker = nlp.get_pipe(NAME)
+    linker.calibrate(nlp, dev_set())
+    linker.add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
+    return nlp
+
+
+@pytest.fixture
+def other(make_nlp):
+    """The same config but for the n-grams, another KB and nothing learned."""
+
+    def make():
+        nlp = make_nlp(**{**ALONE, "generator": {**TFIDF, "char_ngrams": [1, 2]}})
+        kb = KnowledgeBase([Entity("X1", "Aspirin"), Entity("X2", "zzyzx")])
+        nlp.get_pipe(NAME).initialize(lambda: [], kb_loader=lambda: kb)
+        return nlp
+
+    return make
+
+
+# -- linking ---------------------------------------------------------------------------------------
+
+
+def test_candidates_are_those_of_the_generator(make_nlp, kb_path):
+    nlp = make_nlp(**ALONE)
+    linker = nlp.get_pipe(NAME).linker
+    assert (linker.encoder, linker.index) == (None, None)
+    queries = [query for document in dev_set() for query in gold_queries(nlp)(document)]
+    table = linker.evidence(queries)
+    kb = KnowledgeBase.from_disk(kb_path)
+    alone = TfIdf()
+    alone.build(kb)
+    expected = alone.generate(kb, [query.in_text for query in queries], top_k=128)
+    assert table.kb_rows.tolist() == expected.kb_rows.tolist() and table.vectors is None
+    assert all(np.array_equal(values, expected.features[name]) for name, values in table.features.items())
+    assert [ent.kb_id_ for ent in nlp("Aspirin after a heart attack").ents] == ["C02", "C01"]
+
+
+def test_entity_types(make_nlp):
+    nlp = make_nlp(**ALONE, entity_types={"DISEASE": ["T070"]})
+    doc = nlp("Aspirin for a cold")
+    assert [ent.kb_id_ for ent in doc.ents] == ["C02", "C04"]
+    assert [key for key, _ in doc.ents[1]._.pel_candidates] == ["C04"]
+
+
+def test_the_default_generator_by_its_name(make_nlp):
+    assert found(make_nlp(generator=BI_ENCODER)) == found(make_nlp())
+
+
+def test_an_ensemble_with_the_vectors(make_nlp):
+    nlp = make_nlp(generator=ensemble(near=BI_ENCODER, spelled=TFIDF), **FITTED)
+    linker = nlp.get_pipe(NAME)
+    linker.calibrate(nlp, dev_set())
+    assert linker.linker.nil_model.state()["directions"]  # the vectors are those of the encoder
+    linker.add_entities([Entity("N1", "zzyzx", (), ("T047",))])
+    doc = nlp("zzyzx")
+    assert [ent.kb_id_ for ent in doc.ents] == ["N1"]
+    evidence = linker.linker.evidence(gold_queries(nlp)(dev_set()[0]))
+    assert evidence.features["name"].max() == pytest.approx(2 / 61)  # both put it first
+
+
+def test_added_entities_are_found(trained):
+    doc = trained("cold")
+    assert "N1" in [key for key, _ in doc.ents[0]._.pel_candidates]
+
+
+def test_a_reranker_reads_the_candidates(make_nlp, tmp_path):
+    nlp = make_nlp(**ALONE, reranker={**CROSS, "top_k": 3, "mix": 0.0})
+    plain = make_nlp(**ALONE)
+    for doc, other_doc in zip(nlp.pipe(TEXTS), plain.pipe(TEXTS), strict=True):
+        for one, two in zip(doc.ents, other_doc.ents, strict=True):
+            ids = [[key for key, _ in ent._.pel_candidates] for ent in (one, two)]
+            assert set(ids[0][:3]) == set(ids[1][:3]) and ids[0][3:] == ids[1][3:]
+    nlp.to_disk(tmp_path / "pipeline")
+    names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
+    assert names == ["cfg.json", "generator", "kb", "reranker"]
+    assert found(spacy.load(tmp_path / "pipeline")) == found(nlp)
+
+
+# -- calibration -----------------------------------------------------------------------------------
+
+
+def test_calibration_without_vectors(trained):
+    linker = trained.get_pipe(NAME).linker
+    assert 0.0 < linker.nil_threshold < 1.0 and linker.nil_model.state()["directions"] == []
+    assert [ent.kb_id_ for ent in trained(TEXTS[4]).ents] == ["C02", "C04", NIL, "C07"]
+
+
+def test_evaluate_without_an_index(trained, tmp_path):
+    linker = trained.get_pipe(NAME).linker
+    metrics = evaluate(linker, dev_set(), output=tmp_path)
+    assert metrics["n_seen"] == 0 and metrics["recall@5"] == 1.0
+    assert metrics["generator_fingerprint"] == linker.generator.fingerprint
+    assert "model_fingerprint" not in metrics and "index_fingerprint" not in metrics
+    seen = evaluate(linker, dev_set(), is_seen=lambda gold: "C01" in gold)
+    assert seen["n_seen"] == 2
+
+
+def test_the_calibration_of_another_generator_is_not_used(trained, make_nlp, tmp_path, caplog):
+    learned = trained.get_pipe(NAME)
+    learned.to_disk(tmp_path / "linker")
+    assert json.loads((tmp_path / "linker" / "cfg.json").read_text())["generator"] == {"kind": "TfIdf"}
+    settings = {**ALONE, "generator": ensemble(only=TFIDF)}
+    other = make_nlp(**settings).get_pipe(NAME)
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        other.from_disk(tmp_path / "linker", exclude=["generator"])
+    assert "PEL-W501" in caplog.text and "EnsembleCandidates(TfIdf)" in caplog.text
+    assert other.linker.nil_threshold is None and not other.linker.nil_model.state()
+    assert other.linker.combiner.state() != learned.linker.combiner.state()
+
+
+def test_the_calibration_of_the_default_generator_names_none(make_nlp, tmp_path, caplog):
+    nlp = make_nlp(**FITTED)
+    nlp.get_pipe(NAME).calibrate(nlp, dev_set())
+    nlp.get_pipe(NAME).to_disk(tmp_path / "linker")
+    assert "generator" not in json.loads((tmp_path / "linker" / "cfg.json").read_text())
+    named = make_nlp(generator=BI_ENCODER, **FITTED)
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        named.get_pipe(NAME).from_disk(tmp_path / "linker", exclude=["generator"])
+    assert not caplog.text and found(named) == found(nlp)
+
+
+# -- disk, bytes, processes ------------------------------------------------------------------------
+
+
+def test_disk(trained, other, tmp_path):
+    expected = found(trained)
+    trained.to_disk(tmp_path / "pipeline")
+    names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
+    assert names == ["cfg.json", "generator", "kb"]
+    assert found(spacy.load(tmp_path / "pipeline")) == expected
+    assert found(other()) != expected
+    assert found(other().from_disk(tmp_path / "pipeline")) == expected
+
+
+def test_bytes_and_pickle(trained, other):
+    expected = found(trained)
+    assert found(other().from_bytes(trained.to_bytes())) == expected
+    assert found(pickle.loads(pickle.dumps(trained))) == expected
+
+
+def test_an_ensemble_survives(make_nlp, tmp_path):
+    nlp = make_nlp(generator=ensemble(near=BI_ENCODER, spelled=TFIDF))
+    expected = found(nlp)
+    nlp.to_disk(tmp_path / "pipeline")
+    copies = [spacy.load(tmp_path / "pipeline"), pickle.loads(pickle.dumps(nlp))]
+    copies.append(spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes()))
+    assert [found(copy) for copy in copies] == [expected] * 3
+    parts = copies[1].get_pipe(NAME).linker
+    assert parts.generator.generators["near"]._bound == (parts.encoder, parts.index)
+
+
+def test_a_generator_of_another_kb_is_refused(trained, other, tmp_path):
+    trained.get_pipe(NAME).to_disk(tmp_path / "linker")
+    other().get_pipe(NAME).to_disk(tmp_path / "strange")
+    load = spacy.registry.misc.get("spacy-pel.GeneratorFromDisk.v1")(tmp_path / "strange" / "generator")
+    with pytest.raises(PelError, match="PEL-E443"):
+        trained.get_pipe(NAME).initialize(lambda: [], generator_loader=load)
+    KnowledgeBase.from_disk(tmp_path / "strange" / "kb").to_disk(tmp_path / "linker" / "kb")
+    with pytest.raises(PelError, match="PEL-E443"):
+        other().get_pipe(NAME).from_disk(tmp_path / "linker")
+
+
+def test_two_processes_under_fork_and_spawn(trained, tmp_path):
+    trained.to_disk(tmp_path / "pipeline")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf8")
+    arguments = [str(script), str(tmp_path / "pipeline"), json.dumps(TEXTS), *METHODS]
+    result = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    by_method = json.loads(result.stdout)
+    assert [by_method[method] for method in METHODS] == [by_method["alone"]] * len(METHODS)
+    assert any(doc for doc in by_method["alone"])
+
+
+def test_the_config_names_the_loader(kb_path, tmp_path):
+    kb = KnowledgeBase.from_disk(kb_path)
+    built = TfIdf(char_ngrams=(1, 3))
+    built.build(kb)
+    built.to_disk(tmp_path / "tfidf")
+    nlp = spacy.blank("en")
+    linker = nlp.add_pipe(NAME, config=ALONE)
+    nlp.config["initialize"]["components"][NAME] = {
+        "kb_loader": {"@misc": "spacy-pel.KBFromDisk.v1", "path": str(kb_path)},
+        "generator_loader": {
+            "@misc": "spacy-pel.GeneratorFromDisk.v1",
+            "path": str(tmp_path / "tfidf"),
+        },
+    }
+    nlp.initialize()
+    assert linker.linker.generator.char_ngrams == (1, 3)
+    assert linker.linker.generator.fingerprint == load_generator(tmp_path / "tfidf", kb=kb).fingerprint
+
+
+# -- what does not go together ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"generator": "spacy-pel.TfIdf.v1"}, "PEL-E510.*TfIdf"),
+        ({"encoder": None}, "PEL-E511.*no generator.*encoder is null"),
+        ({"index": None, "generator": BI_ENCODER}, "PEL-E511.*BiEncoderCandidates.*index is null"),
+        ({"index": None, "generator": ensemble(a=TFIDF, b=BI_ENCODER)}, "PEL-E511.*Ensemble"),
+        ({"generator": TFIDF}, "PEL-E512.*TfIdf.*encoder and index is set"),
+        ({"generator": TFIDF, "index": None}, "PEL-E512.*encoder is set"),
+    ],
+)
+def test_refused_settings_say_why(make_nlp, settings, code):
+    with pytest.raises(PelError, match=code):
+        make_nlp(**settings)
+
+
+def test_refused_loaders_say_why(make_nlp):
+    linker = make_nlp(**ALONE).get_pipe(NAME)
+    for loader in ("encoder_loader", "index_loader"):
+        with pytest.raises(PelError, match=f"PEL-E513.*{loader}"):
+            linker.initialize(lambda: [], **{loader: lambda *parts: parts[0]})
+    with pytest.raises(PelError, match="PEL-E514"):
+        make_nlp().get_pipe(NAME).initialize(lambda: [], generator_loader=lambda kb, generator: generator)
