@@ -84,16 +84,23 @@ class TrainingErrors:
         "[PEL-E326] Expected whole files of tokenised examples at {path}, but: {came}. Delete that folder; it is "
         "made anew."
     )
+    E330 = (
+        "[PEL-E330] Expected either [pel.mixing] or [pel.regularizer], but came both. A regularizer perturbs the input "
+        "embeddings of negatives, and a mixed negative has none: it is made of two texts' vectors, one of which is the "
+        "positive. Set one of them to null."
+    )
+    E331 = (
+        "[PEL-E331] Expected a similarity of pooled vectors for a ranker that is trained on groups of mentions, but "
+        "{came} compares tokens, and a group's anchor has none. Train with 'spacy-pel train', whose encoder a DualEncoder "
+        "reads too, or take Euclidean, DotProduct or Cosine."
+    )
+    E332 = "[PEL-E332] Expected a scale above 0, but it is {value}."
     E346 = "[PEL-E346] Expected {name} of at least 0, but it is {value}. Set a larger value."
     E347 = (
         "[PEL-E347] Expected a ranker that can be trained as ranker.model, but {came} came. Trainable are: {known}."
     )
     E348 = (
         "[PEL-E348] {name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."
-    )
-    E349 = (
-        "[PEL-E349] Expected a part of the registry '{registry}' as ranker.{section}, but {came} came. Name one with "
-        "@{registry}."
     )
     E390 = (
         "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
@@ -107,11 +114,6 @@ class TrainingErrors:
     E392 = (
         "[PEL-E392] Expected mentions in {what} whose entities are in the pipeline's KB, but there is none. Check that "
         "corpus and KB use the same ids."
-    )
-    E350 = (
-        "[PEL-E350] A DualEncoder with the similarity {similarity} cannot be trained by rank-train: it compares tokens, "
-        "and anchors are vectors of mentions. Train the bi-encoder with: spacy-pel train CONFIG; its model folder can "
-        "be used as a ranker."
     )
     E393 = (
         "[PEL-E393] Expected ranker.training.dev.metric to be accuracy or accuracy_mixed, and "

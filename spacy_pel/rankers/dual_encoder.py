@@ -13,7 +13,7 @@ from ..errors import Errors, PelError
 from ..registry import registry
 from ..scoring.euclidean import Euclidean
 from ..text import SynonymCard
-from ..types import MentionInText, RankingTask, Scores
+from ..types import Entity, MentionInText, RankingTask, Scores
 from ..util import atomic_path, write_json
 from .loading import FILE, read_saved
 from .vector_cache import VectorCache
@@ -37,7 +37,7 @@ def make_dual_encoder(
     mix (Optional[float]): weight of the logarithm of the combiner's score beside the ranker's; 0 = the
         ranker alone, None = both weights learned by ``calibrate``.
     backend (Optional[Backend]): how inference runs; None = as the encoder says.
-    cache_size (int): entities whose vectors are kept between calls.
+    cache_size (int): vectors of entities kept between calls; where tokens are compared, those of tokens.
     """
     return DualEncoder(encoder=encoder, top_k=top_k, mix=mix, backend=backend, cache_size=cache_size)
 
@@ -108,21 +108,20 @@ class DualEncoder:
     def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
         """RETURNS (Scores): (m,), one for each candidate; the higher the better."""
         self.encoder.tower("mention")  # names what is missing
-        asked = np.flatnonzero(np.diff(task.offsets))
-        if not len(asked):
+        if not len(task.rows):
             return np.zeros(0, dtype=np.float32)
+        owner = task.owners
         places: Dict[MentionInText, int] = {}
-        rows = [places.setdefault(task.mentions[i], len(places)) for i in asked]
+        asked = {int(i): places.setdefault(task.mentions[i], len(places)) for i in np.unique(owner)}
         mentions = self.encoder.represent_mentions(list(places), show_progress=show_progress)
-        entities = self._entities(task, show_progress)
-        owners = np.repeat(np.array(rows), np.diff(task.offsets)[asked])
-        return pair_scores(self.encoder.similarity, mentions, entities, owners, task.rows)
 
-    def _entities(self, task: RankingTask, show_progress: bool) -> Representations:
-        def encode(entities: List[Any]) -> Representations:
+        def encode(entities: List[Entity]) -> Representations:
             return self.encoder.represent_entities(entities, show_progress=show_progress)
 
-        return self._cache.vectors(task.entities, encode)
+        entities = self._cache.represent(task.entities, encode)
+        rows = np.array([asked[i] for i in owner.tolist()], dtype=np.int64)
+        device = next(self.encoder.towers.parameters()).device
+        return pair_scores(self.encoder.similarity, mentions, entities, rows, task.rows, device=device)
 
     # -- disk ------------------------------------------------------------------------------
 

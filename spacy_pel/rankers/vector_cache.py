@@ -3,24 +3,23 @@
 from collections import OrderedDict
 from typing import Callable, List, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..encoders.representations import Representations
-from ..types import Entity
+from ..types import Entity, Vectors
 
 EncodeEntities = Callable[[List[Entity]], Representations]
 
 
 class VectorCache:
-    """The vectors of the entities that were asked for last. An entity whose names change is another one.
+    """What a similarity reads of the entities that were asked for last. An entity whose names change is
+    another one.
 
-    size (int): entities at most; 0 = nothing is kept.
+    size (int): vectors at most; an entity has one, or one for each of its tokens. 0 = nothing is kept.
     """
 
     def __init__(self, size: int):
         self.size = size
-        self._kept: OrderedDict[Entity, NDArray[np.float32]] = OrderedDict()
+        self.n_vectors = 0
+        self._kept: "OrderedDict[Entity, Vectors]" = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -28,21 +27,27 @@ class VectorCache:
     def clear(self) -> None:
         """Forget all: the weights have changed."""
         self._kept.clear()
+        self.n_vectors = 0
 
-    def vectors(self, entities: Sequence[Entity], encode: EncodeEntities) -> Representations:
-        """Vectors of entities, of which only new ones are encoded.
+    def represent(self, entities: Sequence[Entity], encode: EncodeEntities) -> Representations:
+        """Represent entities, of which only new ones are encoded.
 
         entities (Sequence[Entity]): n distinct ones, at least one.
-        encode (EncodeEntities): gives the vectors of some entities.
-        RETURNS (Representations): (n,).
+        encode (EncodeEntities): represents some entities.
+        RETURNS (Representations): (n,), in the order of the entities.
         """
         missing = [entity for entity in entities if entity not in self._kept]
         fresh = dict(zip(missing, encode(missing).texts(), strict=True)) if missing else {}
-        found = Representations.of([fresh[e] if e in fresh else self._kept[e] for e in entities])
+        found = [fresh[entity] if entity in fresh else self._kept[entity] for entity in entities]
         for entity in entities:
             if entity in fresh:
                 self._kept[entity] = fresh[entity].copy()  # a view would keep the whole batch
+                self.n_vectors += _count(fresh[entity])
             self._kept.move_to_end(entity)
-        while len(self._kept) > self.size:
-            self._kept.popitem(last=False)
-        return found
+        while self.n_vectors > self.size:
+            self.n_vectors -= _count(self._kept.popitem(last=False)[1])
+        return Representations.of(found)
+
+
+def _count(vectors: Vectors) -> int:
+    return 1 if vectors.ndim == 1 else len(vectors)

@@ -13,6 +13,9 @@ from ..util import fingerprint
 from ..util.config import load_config
 
 Tree = Dict[str, Any]
+_SECTIONS = ("ranker", "pel")
+# settings of [study] that speak of retrieval, which a ranker leaves to its pipeline
+_OF_RETRIEVAL = ("kb", "kinds", "top_k", "n_dev")
 
 
 class ExtraRun(BaseModel):
@@ -22,6 +25,7 @@ class ExtraRun(BaseModel):
     like: Dict[str, str] = Field(title="Factor -> level that it starts from")
     label: str = Field(title="What tables and plots call it")
     pel: Tree = Field(default={}, title="What is different, as in [pel]")
+    ranker: Tree = Field(default={}, title="What is different, as in [ranker]")
 
 
 class StudySettings(BaseModel):
@@ -36,7 +40,7 @@ class StudySettings(BaseModel):
     n_dev: int = Field(default=0, ge=0, title="Documents of dev for the NIL threshold; 0 = all")
     n_test: int = Field(default=0, ge=0, title="Documents of test; 0 = all")
     factors: Dict[str, Dict[str, Tree]] = Field(
-        title="Factor -> level -> what it changes in [pel]; every combination is trained"
+        title="Factor -> level -> what it changes in [pel] or [ranker]; every combination is trained"
     )
     extra: Dict[str, ExtraRun] = Field(default={}, title="Trainings outside the matrix")
 
@@ -59,6 +63,11 @@ class StudyRun:
     config: Tree
 
     @property
+    def of_ranker(self) -> bool:
+        """RETURNS (bool): whether a ranker is trained, and not an encoder."""
+        return "ranker" in self.config
+
+    @property
     def fingerprint(self) -> str:
         """RETURNS (str): changes with every setting."""
         return fingerprint(repr(sorted(_flat(self.config).items())))
@@ -76,8 +85,13 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
     config = load_config(path, overrides or {})
     if "study" not in config:
         raise PelError(Errors.E690.format(path=path, came="it has no [study] section"))
-    if "pel" not in config:
-        raise PelError(Errors.E690.format(path=path, came="it has no [pel] section"))
+    section = next((name for name in _SECTIONS if name in config), None)
+    if section is None:
+        raise PelError(Errors.E690.format(path=path, came="it has no [pel] section, and no [ranker] section"))
+    useless = [f"study.{name}" for name in _OF_RETRIEVAL if section == "ranker" and name in config["study"]]
+    if useless:
+        came = f"{', '.join(useless)} say nothing of a study of rankers"
+        raise PelError(Errors.E690.format(path=path, came=came))
     base: Tree = {name: copy.deepcopy(dict(section)) for name, section in config.items() if name != "study"}
     try:
         study = StudySettings(**config["study"])
@@ -85,7 +99,7 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
         problems = [f"study.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
         raise PelError(Errors.E690.format(path=path, came="; ".join(problems))) from err
     runs = [
-        _run(base, study, dict(zip(study.factors, levels, strict=True)), seed)
+        _run(base, section, study, dict(zip(study.factors, levels, strict=True)), seed)
         for levels in product(*study.factors.values())
         for seed in study.seeds
     ]
@@ -94,12 +108,13 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
             if extra.like.get(factor) not in study.factors.get(factor, {}):
                 came = f"study.extra.{name}.like names no level of '{factor}'"
                 raise PelError(Errors.E690.format(path=path, came=came))
-        runs += [_run(base, study, extra.like, seed, name=name, extra=extra) for seed in study.seeds]
+        runs += [_run(base, section, study, extra.like, seed, name=name, extra=extra) for seed in study.seeds]
     return study, runs
 
 
 def _run(
     base: Tree,
+    section: str,
     study: StudySettings,
     levels: Dict[str, str],
     seed: int,
@@ -109,9 +124,9 @@ def _run(
 ) -> StudyRun:
     config = copy.deepcopy(base)
     for factor, level in levels.items():
-        config["pel"] = merged(config["pel"], study.factors[factor][level])
+        config[section] = merged(config[section], study.factors[factor][level])
     if extra is not None:
-        config["pel"] = merged(config["pel"], extra.pel)
+        config[section] = merged(config[section], getattr(extra, section))
     config.setdefault("system", {})["seed"] = seed
     folder = name or "-".join(levels.values())
     label = extra.label if extra else " ".join(levels.values())

@@ -45,10 +45,12 @@ class RankMentions:
         *,
         limit: int,
         seed: int,
+        whole_documents: bool = False,
     ) -> "RankMentions":
         """NIL and composite mentions and ids that the KB lacks are left out, with a message.
 
         limit (int): draw so many, always the same; 0 = all.
+        whole_documents (bool): draw documents until they hold so many, the last one cut.
         """
         usable: List[Tuple[int, int]] = []  # document, mention
         gold: List[NDArray[np.int64]] = []
@@ -65,7 +67,13 @@ class RankMentions:
         )
         kept = np.arange(len(gold))
         if limit and limit < len(gold):
-            kept = np.sort(np.random.default_rng([seed, 20]).choice(len(gold), limit, replace=False))
+            rng = np.random.default_rng([seed, 20])
+            if whole_documents:
+                place = rng.permutation(len(documents))
+                kept = np.argsort(place[[number for number, _ in usable]], kind="stable")[:limit]
+            else:
+                kept = rng.choice(len(gold), limit, replace=False)
+            kept = np.sort(kept)
         owner = np.array([usable[i][0] for i in kept], dtype=np.int64)
         # making queries may run an abbreviation detector: only where they are needed
         made = {number: make_queries(documents[number]) for number in np.unique(owner).tolist()}

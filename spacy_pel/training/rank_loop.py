@@ -79,7 +79,7 @@ class RankTrainer:
             raise PelError(Errors.E314.format(path=self.output))
         torch.manual_seed(self.settings.seed)  # added word vectors are drawn when the weights are loaded
         self.ranker.initialize()
-        (mentions, candidates), dev = self._data()
+        (mentions, candidates), dev = self.prepare()
         state = Progress(fingerprint=self._fingerprint(mentions, candidates))
         planner = self._planner(mentions, candidates)
         objective, own = self.recipe.objective(), self.recipe.own_rates()
@@ -99,7 +99,12 @@ class RankTrainer:
 
     # -- data ------------------------------------------------------------------------------
 
-    def _data(self) -> Tuple[Tuple[RankMentions, Candidates], DevRanking]:
+    def prepare(self) -> Tuple[Tuple[RankMentions, Candidates], DevRanking]:
+        """Find the candidates, or read those that an earlier run has found.
+
+        RETURNS (tuple): the training mentions and their candidates, and what measures on dev.
+        RAISES (PelError): if inputs are missing, or no mention's entity is in the KB.
+        """
         paths, wanted = self.settings.paths, self.settings.ranker.candidates
         train, dev = (list(read_corpus(paths.required(name))) for name in ("train", "dev"))
         leave_out = self._leave_out(train) if wanted.folds else None

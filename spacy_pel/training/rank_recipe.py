@@ -107,6 +107,9 @@ class GroupRecipe:
     def __init__(self, ranker: DualEncoder, settings: RankerSettings):
         why = "perturbed entities would have to be the hardest ones of another model than the present one"
         _refuse("DualEncoder", "regularizer", settings.regularizer, why)
+        similarity = ranker.encoder.similarity
+        if similarity.token_level:
+            raise PelError(Errors.E331.format(came=similarity.registered_name))
         self.ranker, self.settings = ranker, settings
         self.loss: nn.Module = settings.loss or Triplet()
         self.anchors: AnchorPart = settings.anchors or AllMentions()

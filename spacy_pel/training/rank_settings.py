@@ -107,7 +107,11 @@ def read_rank_settings(path: Path, overrides: Optional[Dict[str, Any]] = None) -
     RETURNS (RankRunSettings): with the parts built.
     RAISES (PelError): names every unknown or ill-typed key.
     """
-    config = load_config(path, overrides or {})
+    return resolve_rank_settings(load_config(path, overrides or {}), path)
+
+
+def resolve_rank_settings(config: Any, path: Path) -> RankRunSettings:
+    """Build the parts of a config and check its keys."""
     if "ranker" not in config:
         raise PelError(Errors.E390.format(path=path, came="it has no [ranker] section"))
     # a config that sets one number of the optimiser keeps the paper's others

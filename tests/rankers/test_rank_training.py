@@ -77,8 +77,7 @@ def contents(output):
         if path.is_file() and path.name != "metrics.jsonl"
     }
     for record in metrics(output):
-        record.pop("examples_per_second")
-        record.pop("seconds")
+        record = {key: value for key, value in record.items() if "second" not in key}
         files[f"metrics {record['step']}"] = record
     return files
 

@@ -109,15 +109,23 @@ def test_what_is_no_ranker_cannot_be_trained():
 
 
 @pytest.mark.parametrize("name", sorted(registry.parts("pel_similarities").values()))
-def test_dual_encoder_scores_are_the_similarity_of_the_vectors(name):
+def test_dual_encoder_scores_are_the_similarity_of_the_texts(name):
     import torch
 
     ranker = make_dual(similarity=registry.pel_similarities.get(name)())
-    mentions = ranker.encoder.represent_mentions(MENTIONS).take(np.arange(len(MENTIONS)))
-    entities = ranker.encoder.represent_entities(ENTITIES).take(np.arange(len(ENTITIES)))
+    encoder = ranker.encoder
+    mentions, entities = encoder.represent_mentions(MENTIONS), encoder.represent_entities(ENTITIES)
     with torch.inference_mode():
-        table = ranker.encoder.similarity(mentions, entities).numpy()
-    np.testing.assert_allclose(ranker.score(TASK), table[TASK.owners, TASK.rows], atol=1e-4)
+        table = encoder.similarity(mentions.take(np.arange(2)), entities.take(np.arange(3))).numpy()
+    np.testing.assert_allclose(ranker.score(TASK), table[TASK.owners, TASK.rows], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(ranker.score(TASK), table[TASK.owners, TASK.rows], rtol=1e-4, atol=1e-4)
+    assert ranker._cache.n_vectors == len(entities.vectors)
+
+
+def test_tokens_are_not_compared_in_training():
+    ranker = make_dual(similarity=registry.pel_similarities.get("spacy-pel.SumOfMax.v1")())
+    with pytest.raises(PelError, match="PEL-E331.*SumOfMax"):
+        recipe_of(ranker, RankerSettings(model=ranker))
 
 
 def test_dual_encoder_is_the_papers_by_default():

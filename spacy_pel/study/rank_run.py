@@ -1,0 +1,131 @@
+"""Trains and evaluates the rankers of a study; what is done already is not done again."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Sequence
+
+from thinc.api import Config
+
+from ..errors import Errors, PelError
+from ..evaluation.retrieval import evaluate_retrieval
+from ..linking import Linker
+from ..training.rank_candidates import MakeQueries
+from ..training.rank_loop import RankTrainer
+from ..training.rank_settings import RankPaths, RankRunSettings, resolve_rank_settings
+from ..util import fingerprint, logger, machine_note, open_text, read_json, read_jsonl
+from .plan import StudyRun, StudySettings
+from .rank_test import RankTest
+from .run import EVALUATION
+
+RETRIEVER = "candidates"  # label and folder of what is there before any ranker
+
+
+def run_rank_study(
+    study: StudySettings,
+    runs: Sequence[StudyRun],
+    output: Path,
+    *,
+    config: Path,
+    linker: Linker,
+    queries: MakeQueries,
+    gpu_id: int = -1,
+) -> List[Dict[str, Any]]:
+    """Train and evaluate all rankers of a study; a killed study goes on where it was. Candidates are
+    found once for all runs. Where other mentions are to be measured now, what is trained is only
+    measured again.
+
+    study (StudySettings): what is measured.
+    runs (Sequence[StudyRun]): from ``plan_study``, of a config with a [ranker] section.
+    output (Path): gets a folder for each run: the training's files, and "evaluation" with metrics.json and
+        predictions.jsonl of the reranked candidates of the test corpus; and "candidates/evaluation" with the
+        same before any ranker.
+    config (Path): named in errors.
+    linker, queries: of the pipeline that finds the candidates.
+    gpu_id (int): -1 = CPU.
+    RETURNS (List[dict]): metrics.json of the candidates alone and of each run, with "label", "levels", "seed",
+        "train_seconds", "dev_accuracy", "mentions_per_second".
+    RAISES (PelError): if the output holds a run with other settings.
+    """
+    tests: Dict[int, RankTest] = {}
+    results: List[Dict[str, Any]] = []
+    for number, run in enumerate(runs, start=1):
+        cache = {**run.config.get("paths", {}), "cache": str(output / "cache")}
+        settings = resolve_rank_settings(Config({**run.config, "paths": cache}), config)
+        folder = output / run.name
+        measured = _measured(study, settings, linker)
+        metrics = _done(folder, measured, run.fingerprint)
+        first = number == 1 and not _done(output / RETRIEVER, measured)
+        n = settings.ranker.candidates.n
+        if (not metrics or first) and n not in tests:
+            tests[n] = _test(study, settings.paths, n, output / "cache", linker, queries)
+        if first:
+            facts = {"label": RETRIEVER, "levels": {}, "seed": 0, "measured_fingerprint": measured}
+            _evaluate(tests[n].retriever(), output / RETRIEVER, {**facts, **tests[n].facts()})
+        if number == 1:
+            results.append(read_json(output / RETRIEVER / EVALUATION / "metrics.json"))
+        if not metrics:
+            logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
+            trainer = RankTrainer(settings, folder, linker=linker, queries=queries, gpu_id=gpu_id)
+            metrics = _one(run, trainer, tests[n], measured, gpu_id)
+        results.append(metrics)
+    return results
+
+
+def _one(run: StudyRun, trainer: RankTrainer, test: RankTest, measured: str, gpu_id: int) -> Dict[str, Any]:
+    trainer.run(resume=True)
+    ranker = trainer.ranker.from_disk(trainer.output / "model-best")
+    if gpu_id >= 0:
+        trainer.recipe.objective().towers.to(f"cuda:{gpu_id}")
+    ranked = test.rank(ranker)
+    records = list(read_jsonl(trainer.output / "metrics.jsonl"))
+    metric = trainer.training.dev.metric
+    facts = {
+        "label": run.label,
+        "levels": run.levels,
+        "seed": run.seed,
+        "train_seconds": records[-1]["seconds"],
+        "dev_accuracy": max(record[metric] for record in records),
+        "seconds": ranked.seconds,
+        "mentions_per_second": len(ranked.predictions) / max(ranked.seconds, 1e-9),
+        "machine": machine_note(f"cuda:{gpu_id}" if gpu_id >= 0 else None),
+        "study_fingerprint": run.fingerprint,
+        "measured_fingerprint": measured,
+        "ranker_fingerprint": ranker.fingerprint,
+        **{name: records[-1][name] for name in ("radius", "cluster_size") if name in records[-1]},
+    }
+    return _evaluate(ranked, trainer.output, {**facts, **test.facts()})
+
+
+def _evaluate(ranked: Any, folder: Path, facts: Dict[str, Any]) -> Dict[str, Any]:
+    # without a threshold nothing is called NIL: a ranker orders candidates
+    return evaluate_retrieval(ranked.predictions, threshold=None, output=folder / EVALUATION, facts=facts)
+
+
+def _done(folder: Path, measured: str, trained: str = "") -> Dict[str, Any]:
+    """RETURNS (dict): the metrics of a run that was measured so; empty = there is none."""
+    path = folder / EVALUATION / "metrics.json"
+    metrics: Dict[str, Any] = read_json(path) if path.is_file() else {}
+    if metrics and trained and metrics.get("study_fingerprint") != trained:
+        raise PelError(Errors.E691.format(path=folder))
+    return metrics if metrics.get("measured_fingerprint") == measured else {}
+
+
+def _measured(study: StudySettings, settings: RankRunSettings, linker: Linker) -> str:
+    """RETURNS (str): of all that decides the figures of a trained ranker."""
+    open_text(study.test).close()  # a missing file is named in our words
+    combiner = [type(linker.combiner).__name__, linker.combiner.state()]
+    n = [study.n_test, settings.ranker.candidates.n]
+    return fingerprint(study.test, linker.fingerprints, combiner, n)
+
+
+def _test(
+    study: StudySettings, paths: RankPaths, n: int, cache: Path, linker: Linker, queries: MakeQueries
+) -> RankTest:
+    return RankTest(
+        linker,
+        queries,
+        test=study.test,
+        train=paths.required("train"),
+        n_documents=study.n_test,
+        n_candidates=n,
+        cache=cache,
+    )
