@@ -4,7 +4,6 @@ import importlib
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -37,24 +36,6 @@ def corpus(*gold):
             Document(f"{number}", f"A {name} here.", [Mention(2, 2 + len(name), "", (entity_id,))])
         )
     return documents
-
-
-def test_exact_search_is_the_dense_product(peers):
-    from scipy.sparse import random as sparse_random
-    from scipy.sparse import vstack
-
-    index_of = importlib.import_module("benchmarks.peers.exact_tfidf").ExactSparseIndex
-    vectors = sparse_random(300, 40, density=0.1, format="csr", random_state=0)
-    vectors = vstack([vectors, vectors[:9]]).tocsr()  # equal distances: the lower row comes first
-    queries = sparse_random(270, 40, density=0.2, format="csr", random_state=1)
-    dense = (queries @ vectors.T).toarray()
-    for k in (1, 5, 400):
-        found = index_of(vectors).knnQueryBatch(queries, k)
-        for row, (rows, distances) in enumerate(found):
-            order = np.argsort(-dense[row], kind="stable")[:k]
-            expected = order[dense[row][order] > 0]
-            assert rows.tolist() == expected.tolist()
-            assert distances == pytest.approx(1 - dense[row][expected])
 
 
 def test_scispacy_finds_similar_names(peers, kb):

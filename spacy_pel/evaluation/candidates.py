@@ -1,0 +1,116 @@
+"""What candidate generators find by themselves: recall@k, before anything is ranked."""
+
+import time
+from typing import Any, Dict, Iterable, List, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
+from ..types import CandidateGenerator, Document, MentionInText
+from ..util import progress
+from .metrics import compute_metrics
+from .outcomes import Outcomes
+from .predict import IsSeen, gold_prediction
+from .prediction import Prediction
+
+RECALL_AT = (1, 2, 4, 8, 16, 32, 64)
+POLICY = (
+    "recall@k: share of the gold mentions whose entity is in the KB that have it among the first k distinct "
+    "candidates, in the generator's own order; NIL mentions are left out. Several gold ids: any of them is "
+    "right; composite mentions: all of them must be there. Gold ids are resolved through the KB's redirects. "
+    "seen and unseen: whether a gold entity occurs in the training corpus. Intervals: 95 % bootstrap, "
+    "documents drawn with replacement. mentions_per_second: of generating alone, surfaces that come again "
+    "included."
+)
+_CHUNK = 1024  # mentions at a time
+
+
+class GoldMentions(NamedTuple):
+    """The mentions of a corpus whose entity is in the knowledge base.
+
+    predictions (List[Prediction]): the gold side, candidates to be filled in.
+    mentions (List[MentionInText]): what a generator reads.
+    n_nil (int): mentions that were left out.
+    """
+
+    predictions: List[Prediction]
+    mentions: List[MentionInText]
+    n_nil: int
+
+    @classmethod
+    def read(cls, kb: KnowledgeBase, documents: Iterable[Document], is_seen: IsSeen) -> "GoldMentions":
+        """RAISES (PelError): if there is no mention, or none whose entity is in the knowledge base."""
+        found = cls([], [], 0)
+        n, example = 0, ""
+        for document in documents:
+            for mention in document.mentions:
+                n += 1
+                prediction = gold_prediction(kb, document, mention, is_seen)
+                example = example or next(iter(prediction.outside), "")
+                if prediction.gold:
+                    found.predictions.append(prediction)
+                    found.mentions.append(MentionInText(document.text, mention.start, mention.end))
+        if not n:
+            raise PelError(Errors.E620)
+        if not found.predictions:
+            raise PelError(Errors.E621.format(n=n, example=example))
+        return found._replace(n_nil=n - len(found.predictions))
+
+
+def measure_generator(
+    kb: KnowledgeBase,
+    generator: CandidateGenerator,
+    gold: GoldMentions,
+    *,
+    split: bool = False,
+    n_samples: int = 1000,
+    seed: int = 0,
+    show_progress: bool = False,
+) -> Dict[str, Any]:
+    """Measure one generator.
+
+    kb (KnowledgeBase): the entities.
+    generator (CandidateGenerator): built from it.
+    gold (GoldMentions): what is to be found.
+    split (bool): also of seen and unseen entities alone.
+    n_samples, seed (int): of the bootstrap.
+    show_progress (bool): show a progress bar.
+    RETURNS (Dict[str, Any]): "recall@k" with "_low" and "_high", "mentions_per_second", "candidates" (their
+        mean number), and with ``split`` the same recall under "seen" and "unseen".
+    """
+    ranks, n_candidates, seconds = [], 0, 0.0
+    starts = range(0, len(gold.mentions), _CHUNK)
+    for start in progress(starts, description=generator.registered_name, show=show_progress):
+        block = slice(start, start + _CHUNK)
+        started = time.perf_counter()
+        table = generator.generate(kb, gold.mentions[block], top_k=max(RECALL_AT))
+        seconds += time.perf_counter() - started
+        ids = kb.ids_at(table.kb_rows)
+        n_candidates += len(ids)
+        for number, prediction in enumerate(gold.predictions[block]):
+            own = ids[table.offsets[number] : table.offsets[number + 1]]
+            prediction.candidates = [(entity_id, 0.0) for entity_id in own]
+            ranks.append(prediction.rank)
+            prediction.candidates = []
+    outcomes = Outcomes.of(gold.predictions)._replace(rank=np.array(ranks, dtype=np.int64))
+    row: Dict[str, Any] = _recall(outcomes, n_samples, seed)
+    if split:
+        for name, chosen in (("seen", outcomes.seen), ("unseen", ~outcomes.seen)):
+            row[name] = _recall(_only(outcomes, chosen), n_samples, seed) if chosen.any() else None
+    n = len(gold.mentions)
+    row.update(candidates=n_candidates / n, mentions_per_second=n / max(seconds, 1e-9), seconds=seconds)
+    return row
+
+
+def _recall(outcomes: Outcomes, n_samples: int, seed: int) -> Dict[str, Any]:
+    metrics = compute_metrics(outcomes, ks=RECALL_AT, n_samples=n_samples, seed=seed)
+    return {"n": metrics["n"], **{key: value for key, value in metrics.items() if key.startswith("recall@")}}
+
+
+def _only(outcomes: Outcomes, chosen: NDArray[np.bool_]) -> Outcomes:
+    columns: List[Any] = [column[chosen] for column in outcomes]
+    part = Outcomes(*columns)
+    # documents are counted from 0: one without such a mention is not drawn
+    return part._replace(document=np.unique(part.document, return_inverse=True)[1].astype(np.int64))

@@ -1,0 +1,154 @@
+"""Union and reciprocal-rank fusion equal their literal definitions."""
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.alias_match import AliasMatch
+from spacy_pel.candidates.ensemble import EnsembleCandidates
+from spacy_pel.candidates.loading import make_generator
+from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.errors import PelError
+from spacy_pel.indexes import FEATURES
+from spacy_pel.types import CandidateTable
+
+from .conftest import found, mentions_of
+
+
+class Fixed:
+    """A generator that finds what it was given."""
+
+    registered_name = "test.Fixed"
+    needs_encoder = False
+    settings = {}
+    fingerprint = "x"
+
+    def __init__(self, *rows, width=None):
+        self.rows, self.width, self.asked = rows, width, []
+
+    def generate(self, kb, mentions, *, allowed=None, top_k=64):
+        self.asked.append(top_k)
+        rows = [own[:top_k] for own in self.rows]
+        flat = np.array([row for own in rows for row in own], dtype=np.int64)
+        offsets = np.cumsum([0, *map(len, rows)])
+        rng = np.random.default_rng(len(flat))
+        features = {name: rng.normal(size=len(flat)).astype(np.float32) for name in FEATURES}
+        vectors = None if self.width is None else np.ones((len(rows), self.width), dtype=np.float32)
+        return CandidateTable(flat, offsets, features, vectors)
+
+
+@pytest.fixture
+def members():
+    rng = np.random.default_rng(0)
+    return [
+        Fixed(*(rng.permutation(25)[: rng.integers(0, 20)].tolist() for _ in range(12))) for _ in range(3)
+    ]
+
+
+def fused(kb, members, top_k=64, **settings):
+    generators = {f"g{i}": member for i, member in enumerate(members)}
+    table = EnsembleCandidates(generators=generators, **settings).generate(
+        kb, mentions_of(*["x"] * len(members[0].rows)), top_k=top_k
+    )
+    return table, [
+        list(zip(table.kb_rows[a:b].tolist(), table.features["name"][a:b].tolist(), strict=True))
+        for a, b in zip(table.offsets[:-1], table.offsets[1:], strict=True)
+    ]
+
+
+def literal_rrf(lists, constant):
+    scores = {}
+    for own in lists:
+        for rank, row in enumerate(own, start=1):
+            scores[row] = scores.get(row, 0.0) + 1.0 / (constant + rank)
+    return scores
+
+
+@pytest.mark.parametrize("constant", [60.0, 0.0, 3.5])
+def test_reciprocal_rank_fusion(kb, members, constant):
+    _, got = fused(kb, members, how="rrf", rrf_constant=constant)
+    for number, own in enumerate(got):
+        expected = literal_rrf([member.rows[number] for member in members], constant)
+        assert dict(own) == pytest.approx(expected, rel=1e-5)
+        assert [expected[row] for row, _ in own] == pytest.approx(sorted(expected.values(), reverse=True))
+
+
+def test_union_takes_turns(kb, members):
+    _, got = fused(kb, members, how="union")
+    for number, own in enumerate(got):
+        expected, lists = [], [member.rows[number] for member in members]
+        for rank in range(25):
+            for one in lists:
+                if rank < len(one) and one[rank] not in expected:
+                    expected.append(one[rank])
+        assert [row for row, _ in own] == expected
+        assert (np.diff([score for _, score in own]) <= 0).all()
+
+
+@pytest.mark.parametrize("how", ["rrf", "union"])
+def test_the_best_ones_are_kept(kb, members, how):
+    _, whole = fused(kb, [Fixed(*(own[:4] for own in member.rows)) for member in members], how=how)
+    _, cut = fused(kb, members, how=how, top_k=4)
+    assert cut == [own[:4] for own in whole] and members[0].asked[-1] == 4
+
+
+def test_equal_scores_by_best_rank_then_by_generator(kb):
+    _, got = fused(kb, [Fixed([5, 3]), Fixed([3, 5]), Fixed([8])], how="rrf")
+    assert [row for row, _ in got[0]] == [5, 3, 8]
+    _, got = fused(kb, [Fixed([1, 2, 9]), Fixed([9, 2, 1])], how="union")
+    assert [row for row, _ in got[0]] == [1, 9, 2]
+
+
+def test_features_are_the_largest(kb, members):
+    table, _ = fused(kb, members, how="rrf")
+    alone = [member.generate(kb, [""] * 12) for member in members]
+    for mention in range(12):
+        own = slice(table.offsets[mention], table.offsets[mention + 1])
+        for place, row in zip(range(own.start, own.stop), table.kb_rows[own].tolist(), strict=True):
+            for feature in set(FEATURES) - {"name", "seen"}:
+                values = [
+                    one.features[feature][i]
+                    for one in alone
+                    for i in range(one.offsets[mention], one.offsets[mention + 1])
+                    if one.kb_rows[i] == row
+                ]
+                assert table.features[feature][place] == max(values)
+        assert len(set(table.features["seen"][own].tolist())) <= 1
+
+
+def test_vectors_are_the_first_ones(kb):
+    assert fused(kb, [Fixed([1]), Fixed([2])])[0].vectors is None
+    assert fused(kb, [Fixed([1]), Fixed([2], width=3), Fixed([2], width=4)])[0].vectors.shape == (1, 3)
+
+
+def test_members_hear_of_everything(kb, make_index, encoder):
+    parts = {"near": make_generator("biencoder", {}), "names": AliasMatch()}
+    ensemble = EnsembleCandidates(generators=parts)
+    assert ensemble.needs_encoder and not EnsembleCandidates(generators={"a": AliasMatch()}).needs_encoder
+    ensemble.build(kb)
+    ensemble.bind(encoder, make_index(kb))
+    assert found(kb, ensemble.generate(kb, mentions_of("nephrolithiasis")))[0][0] == "C3"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"generators": {}},
+        {"generators": {"a": object()}},
+        {"generators": {"a/b": AliasMatch()}},
+        {"generators": {"": AliasMatch()}},
+        {"generators": {"a": AliasMatch()}, "how": "sum"},
+        {"generators": {"a": AliasMatch()}, "rrf_constant": -1.0},
+    ],
+)
+def test_wrong_settings(settings):
+    with pytest.raises(PelError, match="E447"):
+        EnsembleCandidates(**settings)
+
+
+def test_other_members_are_refused(kb, tmp_path):
+    one = EnsembleCandidates(generators={"a": AliasMatch(), "b": TfIdf()})
+    one.build(kb)
+    one.to_disk(tmp_path / "ensemble")
+    for generators in ({"a": AliasMatch()}, {"a": TfIdf(), "b": AliasMatch()}):
+        with pytest.raises(PelError, match="E442"):
+            EnsembleCandidates(generators=generators).from_disk(tmp_path / "ensemble")

@@ -1,0 +1,144 @@
+"""What is special about single generators, and how they are made."""
+
+import math
+import sys
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.bm25 import BM25
+from spacy_pel.candidates.dense_synonyms import DenseSynonyms
+from spacy_pel.candidates.loading import make_generator
+from spacy_pel.candidates.names import NameTable
+from spacy_pel.candidates.words import words_of
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Entity
+from spacy_pel.util import normalize_alias
+
+from .conftest import ENTITIES, found, mentions_of
+
+TINY = "random:layers=1,width=32"
+
+
+def test_each_name_once_with_all_of_its_entities(kb):
+    table, names = NameTable.build(kb, kb.live_rows, normalize_alias)
+    assert len(table) == len(names) == len(set(names)) and names[0] == "heart attack"
+    expected = {}
+    for row, entity in enumerate(ENTITIES):
+        for name in dict.fromkeys(map(normalize_alias, (entity.canonical_name, *entity.aliases))):
+            expected.setdefault(name, []).append(row)
+    got = {
+        name: table.kb_rows[a:b].tolist()
+        for name, a, b in zip(names, table.offsets[:-1], table.offsets[1:], strict=True)
+    }
+    assert got == expected and got["cold"] == [4, 5, 6]
+
+
+def test_bm25_equals_the_formula(kb):
+    """Lucene's: ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 (1 - b + b length / mean length))."""
+    k1, b = 1.2, 0.6
+    generator = BM25(k1=k1, b=b)
+    generator.build(kb)
+    names = {}
+    for entity in ENTITIES:
+        for name in (entity.canonical_name, *entity.aliases):
+            names.setdefault(normalize_alias(name), set()).add(entity.concept_id)
+    documents = [words_of(name) for name in names]
+    mean = sum(map(len, documents)) / len(documents)
+    for surface in ["kidney failure", "acid", "renal factor 7", "the cold"]:
+        expected = {}
+        for ids, words in zip(names.values(), documents, strict=True):
+            score = 0.0
+            for word in words_of(surface):
+                df = sum(word in own for own in documents)
+                tf = words.count(word)
+                idf = math.log(1 + (len(documents) - df + 0.5) / (df + 0.5))
+                score += idf * tf / (tf + k1 * (1 - b + b * len(words) / mean))
+            for entity_id in ids:
+                if score > 0:
+                    expected[entity_id] = max(expected.get(entity_id, 0.0), score)
+        table = generator.generate(kb, mentions_of(surface))
+        got = dict(zip(found(kb, table)[0], table.features["name"].tolist(), strict=True))
+        assert got == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_dense_is_the_cosine_of_lower_cased_names(kb, pooling):
+    generator = DenseSynonyms(name=TINY, pooling=pooling)
+    generator.build(kb)
+    encoder = generator._new_encoder()
+    encoder.initialize()
+    assert encoder.encode_names(["ASPIRIN"]) == pytest.approx(encoder.encode_names(["aspirin"]))
+    table = generator.generate(kb, mentions_of("Renal Failure"), top_k=100)
+    query = encoder.encode_names(["renal failure"])[0].astype(np.float64)
+    for row, score in zip(table.kb_rows.tolist(), table.features["name"].tolist(), strict=True):
+        names = encoder.encode_names(kb.names_at([row])[0]).astype(np.float64)
+        assert score == pytest.approx((names @ query).max(), abs=1e-4)
+    assert len(table.kb_rows) == len(ENTITIES)
+
+
+def test_dense_cuts_long_names(kb):
+    generator = DenseSynonyms(name=TINY, max_length=8)
+    generator.build(kb)
+    long = "acetylsalicylic"
+    ids = found(kb, generator.generate(kb, mentions_of(long, long + " and more that is not read")))
+    assert ids[0] == ids[1]
+
+
+def test_dense_codes_and_backends(kb):
+    half, whole = DenseSynonyms(name=TINY, codes="fp16"), DenseSynonyms(name=TINY)
+    for generator in (half, whole):
+        generator.build(kb)
+    tables = [one.generate(kb, mentions_of("heart attack")) for one in (half, whole)]
+    assert tables[0].features["name"] == pytest.approx(tables[1].features["name"], abs=2e-3)
+    assert tables[0].features["name"].tolist() != tables[1].features["name"].tolist()
+    with pytest.raises(PelError, match="E447"):
+        DenseSynonyms(name=TINY, backend="torch").build(kb)
+    with pytest.raises(PelError, match="E302"):
+        DenseSynonyms().build(kb)
+    backend = {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"}
+    assert make_generator("densesynonyms", {"name": TINY, "backend": backend}).backend.precision == "float32"
+
+
+def test_scispacy_asks_its_own_generator(kb):
+    pytest.importorskip("scispacy")
+    few = make_generator("scispacy", {"neighbours": 2})
+    few.build(kb)
+    table = few.generate(kb, mentions_of("kidney failure"))
+    assert 1 <= len(table.kb_rows) <= 2 and found(kb, table)[0][0] == "C2"
+    assert table.features["name"][0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [("bm25", "bm25s", "bm25"), ("scispacy", "scispacy.candidate_generation", "scispacy")],
+)
+def test_missing_extras_are_named(monkeypatch, name, module, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(PelError, match=rf"spacy-pel\[{extra}\]"):
+        make_generator(name, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "code"),
+    [
+        ("nothing", {}, "E001"),
+        ("tfidf", {"ngrams": [1, 2]}, "E445"),
+        ("tfidf", {"char_ngrams": "many"}, "E445"),
+        ("bm25", {"k1": -1.0}, "E447"),
+        ("bm25", {"b": 2.0}, "E447"),
+        ("scispacy", {"neighbours": 0}, "E447"),
+        ("densesynonyms", {"pooling": "max"}, "E445"),
+        ("ensemble", {"generators": {"a": {"@pel_candidates": "spacy-pel.No.v1"}}}, "E445"),
+        ("ensemble", {"generators": {}}, "E447"),
+    ],
+)
+def test_wrong_names_and_settings(name, settings, code):
+    with pytest.raises(PelError, match=code):
+        make_generator(name, settings)
+
+
+def test_words_that_no_name_has():
+    with pytest.raises(PelError, match="E446"):
+        BM25().build(KnowledgeBase([Entity("C1", "+")]))

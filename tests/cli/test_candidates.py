@@ -1,0 +1,108 @@
+"""candidates-build and candidates-eval, from the command line to the files."""
+
+import json
+
+import pytest
+
+from spacy_pel.data import write_corpus
+from spacy_pel.types import Document, Mention
+
+from .conftest import NAMES, run
+
+
+@pytest.fixture(scope="module")
+def built(folder, tmp_path_factory):
+    """Holds tfidf and names, two generators of the KB."""
+    path = tmp_path_factory.mktemp("candidates")
+    result = run("candidates-build", folder / "kb", path / "tfidf", "--generator", "tfidf", "--json")
+    assert result.code == 0, result.err
+    assert result.json["generator"] == "spacy-pel.TfIdf.v1" and result.json["entities"] == len(NAMES)
+    assert run("candidates-build", folder / "kb", path / "names", "--generator", "aliasmatch").code == 0
+    return path
+
+
+def test_settings_reach_the_generator(folder, tmp_path):
+    args = ("candidates-build", folder / "kb", tmp_path / "out", "--generator", "tfidf", "--json")
+    result = run(*args, "--set", "char_ngrams=[3, 4]", "--set", "word_ngrams=null")
+    assert result.json["settings"] == {"char_ngrams": [3, 4], "word_ngrams": None}
+    assert (
+        json.loads((tmp_path / "out" / "generator.json").read_text())["settings"] == result.json["settings"]
+    )
+    part = 'generators={"a": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}}'
+    result = run(*args[:4], "ensemble", "--set", part, "--set", "how=union", "--json")
+    assert result.json["settings"]["how"] == "union"
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["--generator", "nothing"], "E001"),
+        (["--generator", "tfidf", "--set", "ngrams=1"], "E445"),
+        (["--generator", "tfidf", "--set", "ngrams"], "E211"),
+        (["--generator", "biencoder"], "E449"),
+    ],
+)
+def test_what_cannot_be_built(folder, tmp_path, args, code):
+    result = run("candidates-build", folder / "kb", tmp_path / "out", *args)
+    assert result.code == 2 and code in result.err and not (tmp_path / "out").exists()
+
+
+def test_recall_of_generators(folder, built, tmp_path):
+    typos = {"heart attack": "hart atack", "fever": "fevers"}
+    documents = []
+    for number, name in enumerate(NAMES):
+        shown = typos.get(name, name)
+        ids = (f"C{number}",)
+        text = f"A {shown} and a zebra."
+        documents.append(
+            Document(f"{number}", text, [Mention(2, 2 + len(shown), "", ids), Mention(0, 1, "", ("X9",))])
+        )
+    write_corpus(tmp_path / "test.jsonl", documents)
+    args = ("candidates-eval", folder / "kb", tmp_path / "test.jsonl", built / "tfidf")
+    args = (*args, f"exact={built / 'names'}", "--train", folder / "train.jsonl", "--ensemble", "rrf")
+    result = run(*args, "--output", tmp_path / "out", "--json")
+    assert result.code == 0, result.err
+    found = result.json
+    assert found == json.loads((tmp_path / "out" / "candidates.json").read_text())
+    assert (found["n"], found["n_nil"], found["n_documents"]) == (len(NAMES), len(NAMES), len(NAMES))
+    assert list(found["generators"]) == ["tfidf", "exact", "rrf of all"]
+    tfidf, exact, both = found["generators"].values()
+    assert tfidf["recall@1"] == both["recall@64"] == 1.0
+    assert exact["recall@1"] == exact["recall@64"] == (len(NAMES) - 2) / len(NAMES)
+    assert exact["recall@1_low"] < exact["recall@1"] < exact["recall@1_high"] <= 1
+    # the training text names the first six: both typos are among them
+    assert (exact["seen"]["n"], exact["unseen"]["n"]) == (6, 2)
+    assert exact["seen"]["recall@1"] == 4 / 6 and exact["unseen"]["recall@1"] == 1.0
+    assert tfidf["build_seconds"] > 0 and both["build_seconds"] is None
+    assert (tmp_path / "out" / "recall.png").is_file()
+    assert "| exact | 75.0 [" in (tmp_path / "out" / "candidates.md").read_text()
+    text = run(*args, "--output", tmp_path / "out").out
+    assert "exact, unseen" in text and "@64" in text
+    few = run(*args, "--output", tmp_path / "out", "--limit-documents", 3, "--json").json
+    assert few["n"] == 3
+
+
+def test_the_retrieval_of_a_pipeline(folder, built, tmp_path):
+    args = ("candidates-eval", folder / "kb", folder / "dev.jsonl", "--pipeline", folder / "pipeline")
+    result = run(*args, built / "names", "--output", tmp_path / "out", "--json")
+    assert result.code == 0, result.err
+    assert list(result.json["generators"]) == ["names", "pipeline"]
+    assert result.json["generators"]["pipeline"]["recall@64"] == 1.0
+    assert "BiEncoder" in result.json["generators"]["pipeline"]["generator"]
+
+
+def test_what_cannot_be_measured(folder, built, tmp_path):
+    ask = ("candidates-eval", folder / "kb", folder / "dev.jsonl")
+    where = ("--output", tmp_path / "out")
+    for args, code in (
+        ([], "E450"),
+        ([f"a={built / 'names'}", f"a={built / 'tfidf'}"], "E450"),
+        ([tmp_path / "nothing"], "E441"),
+        ([built / "names", "--ensemble", "sum"], "E447"),
+    ):
+        result = run(*ask, *args, *where)
+        assert result.code == 2 and code in result.err, result.err
+    write_corpus(tmp_path / "nil.jsonl", [Document("1", "A text.", [Mention(0, 1, "", ("X",))])])
+    result = run("candidates-eval", folder / "kb", tmp_path / "nil.jsonl", built / "names", *where)
+    assert result.code == 2 and "E621" in result.err
+    assert not (tmp_path / "out").exists()
