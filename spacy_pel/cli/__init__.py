@@ -1,7 +1,11 @@
 from . import (
     calibrate,
+    candidates_add,
+    candidates_build,
+    candidates_eval,
     compare,
     convert,
+    corpus_info,
     debug,
     demo,
     evaluate,
@@ -14,6 +18,7 @@ from . import (
     kb_merge,
     kb_show,
     link,
+    map,
     margins,
     mine,
     okb,
@@ -23,14 +28,19 @@ from . import (
     report,
     restore,
     study,
+    sweep,
     train,
 )
 from ._app import main, pel_cli
 
 __all__ = [
     "calibrate",
+    "candidates_add",
+    "candidates_build",
+    "candidates_eval",
     "compare",
     "convert",
+    "corpus_info",
     "debug",
     "demo",
     "evaluate",
@@ -44,6 +54,7 @@ __all__ = [
     "kb_show",
     "link",
     "main",
+    "map",
     "margins",
     "mine",
     "okb",
@@ -54,5 +65,6 @@ __all__ = [
     "report",
     "restore",
     "study",
+    "sweep",
     "train",
 ]

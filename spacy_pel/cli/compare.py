@@ -62,7 +62,12 @@ def _text(found: Dict[str, Any]) -> str:
         f"A = {found['a']}\nB = {found['b']}\n{found['n']:,} mentions in {found['n_documents']:,} documents, "
         f"{found['n_nil']:,} NIL"
     )
-    differences = [[name, *_cells(one)] for name, one in found["differences"].items()]
+    # of seen and of unseen entities recall@1: none of these mentions is NIL
+    by_seen = {
+        f"recall@1 {group['name']}": group["recall@1"] for group in found["seen"] if "recall@1" in group
+    }
+    differences = [[name, *_cells(one)] for name, one in {**found["differences"], **by_seen}.items()]
+    tested = {**found["tests"], **{name: one["test"] for name, one in by_seen.items()}}
     tests = [
         [
             name,
@@ -71,7 +76,7 @@ def _text(found: Dict[str, Any]) -> str:
             f"{one['p_value']:.4f}" if one["p_value"] >= 0.0001 else "<0.0001",
             "yes" if one["significant"] else "no",
         ]
-        for name, one in found["tests"].items()
+        for name, one in tested.items()
     ]
     rows: List[List[str]] = []
     for group in found["groups"]:

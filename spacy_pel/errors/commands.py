@@ -67,6 +67,18 @@ class CommandErrors:
         "[PEL-E651] Expected a pipeline with the component '{factory}' at {path}, but it has: {came}. "
         "Add the component, or name another pipeline."
     )
+    E652 = (
+        "[PEL-E652] Expected entities of the knowledge base that the corpus names, but {came}. Mend --entities, or "
+        "leave it out to take those with most mentions."
+    )
+    E653 = (
+        "[PEL-E653] Expected the folder of a bi-encoder, of a ranker made of one or of a pipeline at {path}, but "
+        "{came}. Name another model."
+    )
+    E654 = (
+        "[PEL-E654] Expected a model that gives each text one vector, but '{came}' compares tokens. Name a model "
+        "whose similarity is the cosine, the dot product or the Euclidean distance."
+    )
     E660 = (
         "[PEL-E660] Expected one place to store the calibration, but --apply-to and --output came. Name one."
     )
@@ -100,6 +112,19 @@ class CommandErrors:
         "[PEL-E691] Expected in {path} a run of this study, but it was made with other settings. Choose another "
         "--output, or delete that folder."
     )
+    E692 = (
+        "[PEL-E692] Expected runs of the study {path} that differ in the number {setting} and in nothing else, but "
+        "it has none. Its numbers: {known}."
+    )
+    E693 = (
+        "[PEL-E693] Expected finished runs of the study {path} in {folder}, but there are no two that differ in "
+        "{setting}. Run it with: spacy-pel study {path} --output {folder}"
+    )
+    E694 = (
+        "[PEL-E694] Expected either --study CONFIG FOLDER or --run VALUE=FOLDER with different numbers, but came "
+        "{came}."
+    )
+    E695 = "[PEL-E695] Expected {name} in the evaluation {path}, but it has none. Evaluate anew with --top-k 64."
     E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
 
 

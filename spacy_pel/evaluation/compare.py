@@ -38,7 +38,8 @@ def compare_runs(
     groups (Optional[Mapping[str, Flags]]): name -> which mentions of ``a`` belong to the group.
     n_samples (int): bootstrap samples.
     seed (int): of the bootstrap; each metric starts from it anew.
-    RETURNS (Dict[str, Any]): "tests", "differences" and "groups", as JSON data. See ``POLICY``.
+    RETURNS (Dict[str, Any]): "tests", "differences", "seen" (mentions whose entity the training corpus of
+        ``a`` holds, or not) and "groups", as JSON data. See ``POLICY``.
     RAISES (PelError): if mentions or gold ids differ.
     """
     ours, theirs = a.outcomes, aligned(a, b)
@@ -54,6 +55,10 @@ def compare_runs(
         "n_documents": int(ours.document.max()) + 1,
         "tests": {name: _test(shares[name]) for name in ("recall@1", "accuracy")},
         "differences": {name: _json(found) for name, found in differences.items()},
+        "seen": [
+            _group(name, mask & ~ours.is_nil, shares, ours, n_samples, seed)
+            for name, mask in (("seen", ours.seen), ("unseen", ~ours.seen))
+        ],
         "groups": [
             _group(name, mask, shares, ours, n_samples, seed) for name, mask in (groups or {}).items()
         ],
@@ -133,7 +138,9 @@ def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, 
         a_hits, b_hits, counted = shares[metric]
         share = (a_hits, b_hits, counted & mask)
         if share[2].any():
-            row[metric] = {**_json(_share(share, a, n_samples, seed)), "p_value": _test(share)["p_value"]}
+            tested = _test(share)
+            row[metric] = {**_json(_share(share, a, n_samples, seed)), "p_value": tested["p_value"]}
+            row[metric]["test"] = tested
     return row
 
 

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Iterable, Optional, Union
 from ..errors import Errors, PelError
 from ..linking import Linker
 from ..types import Document
-from ..util import progress, write_json
+from ..util import machine_note, progress, write_json
 from .groups import DocumentGroups
 from .metrics import RECALL_AT, compute_metrics
 from .outcomes import Outcomes
@@ -132,6 +132,7 @@ def _finish(
     metrics["threshold_by_label"] = linker.label_thresholds
     metrics["seconds"] = tally.seconds
     metrics["mentions_per_second"] = tally.n_mentions / max(tally.seconds, 1e-9)
+    metrics["machine"] = machine_note()
     names = {"encoder": "model"}
     for part, fingerprint in linker.fingerprints.items():
         metrics[f"{names.get(part, part)}_fingerprint"] = fingerprint

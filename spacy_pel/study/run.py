@@ -18,7 +18,7 @@ from ..kb import KnowledgeBase
 from ..training.loop import Trainer
 from ..training.settings import PathSettings, resolve_settings
 from ..types import Document
-from ..util import fingerprint, logger, open_text, read_json
+from ..util import fingerprint, logger, machine_note, open_text, read_json
 from .plan import StudyRun, StudySettings
 
 EVALUATION = "evaluation"  # folder of a run, in the form of ``evaluate``
@@ -92,12 +92,19 @@ def _one(
     retrieval = Retrieval(kb, index, encoder, top_k=study.top_k)
     dev = retrieval.predict(_documents(settings.paths.required("dev"), study.n_dev))
     train = read_corpus(settings.paths.required("train"))
-    test = retrieval.predict(_documents(study.test, study.n_test), is_seen=seen_in_corpus(kb, train))
+    is_seen = seen_in_corpus(kb, train)
+    documents = _documents(study.test, study.n_test)
+    started = time.perf_counter()
+    test = retrieval.predict(documents, is_seen=is_seen)
+    took = time.perf_counter() - started
     facts = {
         "label": run.label,
         "levels": run.levels,
         "seed": run.seed,
         "train_seconds": seconds,
+        "seconds": took,
+        "mentions_per_second": len(test) / max(took, 1e-9),
+        "machine": machine_note(f"cuda:{gpu_id}" if gpu_id >= 0 else None),
         "study_fingerprint": run.fingerprint,
         "measured_fingerprint": measured,
         "kb_fingerprint": kb.fingerprint,

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -21,6 +22,7 @@ class MetricsLog:
         self.path = path
         old = [r for r in read_jsonl(path) if r["step"] <= resume_at] if resume_at and path.exists() else []
         self.records: List[Dict[str, Any]] = old
+        self._began = time.perf_counter() - (old[-1].get("seconds", 0.0) if old else 0.0)
         self._rewrite()
 
     def best(self, metric: str) -> Dict[str, Any]:
@@ -32,6 +34,7 @@ class MetricsLog:
     ) -> Dict[str, Any]:
         """RETURNS (dict): the record written."""
         record = {"step": step, "epoch": epoch, **figures, **scores, "examples_per_second": rate}
+        record["seconds"] = time.perf_counter() - self._began  # evaluations, too; not what a kill undid
         self.records.append(record)
         self._rewrite()
         logger.info("%s", ", ".join(f"{key} {_short(value)}" for key, value in record.items()))

@@ -3,6 +3,7 @@
 from .files import atomic_path, open_text, read_json, read_jsonl, write_json, write_jsonl
 from .hashing import fingerprint
 from .log import logger
+from .machine import machine_note
 from .normalize import normalize_alias
 from .progress import progress
 from .string_hash import hash_strings
@@ -12,6 +13,7 @@ __all__ = [
     "fingerprint",
     "hash_strings",
     "logger",
+    "machine_note",
     "normalize_alias",
     "open_text",
     "progress",

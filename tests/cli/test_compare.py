@@ -40,6 +40,8 @@ def test_text(runs):
     text = run("compare", runs / "a", runs / "b", "--samples", 50).out
     assert re.search(r"^recall@1 +100\.0 +0\.0 +-100\.0 +\[-100\.0, -100\.0\]\*$", text, re.MULTILINE)
     assert "exact binomial" in text or "chi-square" in text
+    for name in ("seen", "unseen"):  # once with its interval, once with its test
+        assert len(re.findall(rf"^recall@1 {name} .*", text, re.MULTILINE)) == 2
     assert "documents with replacement" in text
 
 

@@ -45,6 +45,25 @@ def b(tmp_path):
     return write_run(tmp_path / "b", predictions(right=set(range(30)))[::-1])  # in another order
 
 
+def test_seen_and_unseen_have_tests_and_intervals_of_their_own(tmp_path):
+    def seen(made):
+        return [replace(one, seen=bool(one.gold) and i % 4 != 3) for i, one in enumerate(made)]
+
+    a = write_run(tmp_path / "a", seen(predictions(right=set(range(20)))))
+    b = write_run(tmp_path / "b", seen(predictions(right=set(range(30)))))
+    rows = {row["name"]: row for row in compare_runs(a, b)["seen"]}
+    places = {"seen": [i for i in range(40) if i % 5 and i % 4 != 3]}
+    places["unseen"] = [i for i in range(40) if i % 5 and i % 4 == 3]
+    for name, own in places.items():
+        recall = rows[name]["recall@1"]
+        assert (rows[name]["n"], rows[name]["n_nil"]) == (len(own), 0)
+        assert recall["a"] == sum(i < 20 for i in own) / len(own)
+        assert recall["b"] == sum(i < 30 for i in own) / len(own)
+        assert recall["low"] <= recall["difference"] <= recall["high"]
+        assert recall["test"]["n_only_b"] == sum(20 <= i < 30 for i in own) and not recall["test"]["n_only_a"]
+        assert recall["test"]["significant"] is (recall["p_value"] < 0.05)
+
+
 def test_figures_by_hand(a, b):
     found = compare_runs(a, b, groups={"all": np.ones(40, dtype=bool)})
     assert (found["n"], found["n_nil"], found["n_documents"]) == (40, 8, 10)

@@ -76,14 +76,14 @@ def train(data):
 
 
 def contents(output):
-    """What a training leaves, byte by byte; of the metrics all but the rate."""
+    """What a training leaves, byte by byte; of the metrics all but the time."""
     found = {
         str(path.relative_to(output)): path.read_bytes()
         for path in sorted(output.rglob("*"))
         if path.is_file() and path.name != "metrics.jsonl"
     }
     found["metrics"] = [
-        {key: value for key, value in record.items() if key != "examples_per_second"}
+        {key: value for key, value in record.items() if key not in ("examples_per_second", "seconds")}
         for record in metrics(output)
     ]
     return found

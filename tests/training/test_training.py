@@ -63,12 +63,13 @@ def test_metrics_and_files(train, tmp_path):
     for record in log:
         assert set(record) == {
             *("step", "epoch", "loss", "similarity+", "similarity-", "accuracy", "grad_norm", "learn_rate"),
-            *("recall@1", "recall@5", "mrr", "examples_per_second"),
+            *("recall@1", "recall@5", "mrr", "examples_per_second", "seconds"),
         }
         assert all(math.isfinite(value) for value in record.values())
         assert record["loss"] > 0 and record["grad_norm"] > 0 and record["examples_per_second"] > 0
         assert 0 <= record["recall@1"] <= 100 * record["mrr"] <= 100
         assert record["recall@1"] <= record["recall@5"] <= 100
+        assert record["seconds"] > 0
         assert -1 <= record["similarity+"] <= 1 and 0 <= record["accuracy"] <= 1
     assert best == max(log, key=lambda record: (record["recall@1"], -record["step"]))
     assert log[-1]["learn_rate"] < log[0]["learn_rate"]

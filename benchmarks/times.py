@@ -1,0 +1,120 @@
+"""What trainings took and how fast their models are: one table from the folders of finished runs.
+
+    python -m benchmarks.times "Pb=training/pb,metrics/pb,assets/pipeline" training/study/CE/seed0
+
+A row is one folder, or several joined by commas with a name: those of a training (metrics.jsonl,
+steps.jsonl, model-best), a study's run (evaluation/metrics.json), an evaluation or a benchmark of candidate
+generators (metrics.json, candidates.json: "mentions_per_second"), a model or a pipeline. Nothing is run.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, NamedTuple, Optional, Tuple
+
+import typer
+
+from spacy_pel.errors import PelError
+from spacy_pel.util import read_json, read_jsonl
+
+HEAD = ["run", "training, min", "updates", "mentions/s", "linking, mentions/s", "model, MB", "linked on"]
+_MODELS = ("bi_encoder.json", "hash_embed.json", "ranker.json", "config.cfg")  # their folders
+
+
+class Times(NamedTuple):
+    """What is known of a run; None = no file says it.
+
+    seconds (Optional[float]): of training, its evaluations among them.
+    updates (Optional[int]): of the weights.
+    trained_per_second (Optional[float]): mentions read in training.
+    linked_per_second (Optional[float]): mentions linked, or candidates found for them.
+    model_bytes (Optional[int]): files of the best model, or of the pipeline.
+    machine (Optional[str]): what the linking was measured on.
+    """
+
+    seconds: Optional[float] = None
+    updates: Optional[int] = None
+    trained_per_second: Optional[float] = None
+    linked_per_second: Optional[float] = None
+    model_bytes: Optional[int] = None
+    machine: Optional[str] = None
+
+
+def read_times(folder: Path) -> Times:
+    """RETURNS (Times): what the files of a folder say.
+    RAISES (PelError): if there is no such folder, or a file is damaged."""
+    if not folder.is_dir():
+        raise PelError(f"Expected the folder of a run at {folder}, but there is none. Check the path.")
+    known: Dict[str, Any] = {}
+    records = list(read_jsonl(folder / "metrics.jsonl")) if (folder / "metrics.jsonl").is_file() else []
+    if records:
+        known["seconds"] = records[-1].get("seconds")
+        known["updates"] = records[-1]["step"]
+        known["trained_per_second"] = records[-1].get("examples_per_second")
+    if (folder / "steps.jsonl").is_file():
+        steps = [record["step"] for record in read_jsonl(folder / "steps.jsonl")]
+        known["updates"] = max([known.get("updates") or 0, *steps]) or None
+    for name in ("candidates.json", "metrics.json", "evaluation/metrics.json"):
+        if (folder / name).is_file():
+            metrics = read_json(folder / name)
+            known["linked_per_second"] = metrics.get("mentions_per_second", known.get("linked_per_second"))
+            known["machine"] = metrics.get("machine", known.get("machine"))
+            known["seconds"] = known.get("seconds") or metrics.get("train_seconds")
+    model = folder / "model-best" if (folder / "model-best").is_dir() else folder
+    if model != folder or any((folder / name).is_file() for name in _MODELS):
+        known["model_bytes"] = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
+    return Times(**known)
+
+
+def joined(parts: List[Times]) -> Times:
+    """RETURNS (Times): of each figure the first that is known; of model sizes the last."""
+
+    def first(values: Tuple[Any, ...]) -> Any:
+        return next((value for value in values if value is not None), None)
+
+    columns = list(zip(*parts, strict=True))
+    found = Times(*map(first, columns))
+    return found._replace(model_bytes=first(columns[Times._fields.index("model_bytes")][::-1]))
+
+
+def cells(name: str, times: Times) -> List[str]:
+    """RETURNS (List[str]): a row under HEAD."""
+    minutes = None if times.seconds is None else times.seconds / 60
+    megabytes = None if times.model_bytes is None else times.model_bytes / 1e6
+    shown = [
+        "–" if value is None else f"{value:{spec}}"
+        for value, spec in (
+            (minutes, ",.1f"),
+            (times.updates, ",d"),
+            (times.trained_per_second, ",.1f"),
+            (times.linked_per_second, ",.1f"),
+            (megabytes, ",.1f"),
+        )
+    ]
+    return [name, *shown, times.machine or "–"]
+
+
+def main(
+    runs: Annotated[List[str], typer.Argument(help="FOLDER, or NAME=FOLDER[,FOLDER...]")],
+    output: Annotated[Optional[Path], typer.Option(help="Also write the table as Markdown.")] = None,
+) -> None:
+    """Print training and inference times of finished runs."""
+    from spacy_pel.study.table import markdown
+    from spacy_pel.util import atomic_path
+
+    try:
+        rows = []
+        for run in runs:
+            name, equals, folders = run.partition("=")
+            paths = [Path(part) for part in (folders if equals else name).split(",")]
+            rows.append(cells(name, joined([read_times(path) for path in paths])))
+    except PelError as err:
+        typer.echo(f"Error: {err}", err=True)
+        raise typer.Exit(2) from err
+    table = markdown(HEAD, rows)
+    typer.echo(table)
+    if output is not None:
+        with atomic_path(output) as part:
+            part.write_text(table + "\n", encoding="utf8")
+
+
+if __name__ == "__main__":
+    typer.run(main)

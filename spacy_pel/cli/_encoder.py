@@ -1,0 +1,52 @@
+"""The bi-encoder that a path leads to, wherever it is built in."""
+
+import copy
+from pathlib import Path
+from typing import Any, Optional
+
+from ..errors import Errors, PelError
+from ._pipeline import FACTORY
+
+
+def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> Any:
+    """Open a bi-encoder.
+
+    path (str): its folder, the folder of a ranker made of one, or that of a pipeline; beside another
+        model also the weights it began with: "package:NAME", "random:SIZES" or a hub id.
+    like (Optional[BiEncoder]): gives templates, pooling and similarity of plain weights.
+    seed (int): of word vectors that plain weights lack, those of the markers.
+    RETURNS (BiEncoder): with weights.
+    RAISES (PelError): if there is none.
+    """
+    from ..encoders.bi_encoder import BiEncoder
+    from ..encoders.loading import load_encoder
+
+    folder = Path(path)
+    if like is not None and not folder.is_dir():
+        import torch
+
+        plain = copy.copy(like)
+        plain.name, plain.towers, plain.tokenizer = path, None, None
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            plain.initialize()
+        return plain
+    found: Any
+    if (folder / "ranker.json").is_file():
+        from ..rankers import load_ranker
+
+        found = getattr(load_ranker(folder), "encoder", None)
+    else:
+        found = load_encoder(_in_pipeline(folder) if (folder / "config.cfg").is_file() else folder)
+    if not isinstance(found, BiEncoder):
+        raise PelError(Errors.E653.format(path=path, came="it holds another kind of model"))
+    return found
+
+
+def _in_pipeline(folder: Path) -> Path:
+    from spacy.util import load_config
+
+    for name, settings in load_config(folder / "config.cfg").get("components", {}).items():
+        if settings.get("factory") == FACTORY and (folder / name / "encoder").is_dir():
+            return folder / name / "encoder"
+    raise PelError(Errors.E653.format(path=folder, came=f"the pipeline has no '{FACTORY}' with an encoder"))

@@ -1,0 +1,32 @@
+"""What a speed was measured on."""
+
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Optional
+
+
+def machine_note(device: Optional[str] = None) -> str:
+    """RETURNS (str): processor and threads, e.g. "AMD EPYC 7763, 2 cores, 1 thread"; of a GPU its name.
+
+    device (Optional[str]): a torch device such as "cuda:0"; None or "cpu" = the processor.
+    """
+    torch = sys.modules.get("torch")  # what has not been imported did not run
+    if device is not None and device.startswith("cuda") and torch is not None:
+        return str(torch.cuda.get_device_name(device))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    note = f"{_processor()}, {cores} cores"
+    if torch is not None:
+        threads = torch.get_num_threads()
+        note += f", {threads} thread{'s' * (threads != 1)}"
+    return note
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
