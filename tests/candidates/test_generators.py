@@ -1,6 +1,7 @@
 """The contract of pel_candidates: every generator, whatever it compares."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -297,3 +298,9 @@ def test_of_another_kind(made, tmp_path, kb):
     other = "tfidf" if made.name != "spacy-pel.TfIdf.v1" else "aliasmatch"
     with pytest.raises(PelError, match="E442"):
         make_generator(other, {}).from_disk(tmp_path / "generator")
+
+
+def test_goes_to_another_process(made, kb):
+    sent = pickle.loads(pickle.dumps(made.part))  # what spaCy does with n_process
+    made.bind(sent)
+    same(made(*SURFACES), sent.generate(kb, mentions_of(*SURFACES)), exact=False)
