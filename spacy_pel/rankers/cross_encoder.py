@@ -6,11 +6,12 @@ from typing import Any, Dict, Literal, Optional
 import numpy as np
 
 from ..encoders.backend import Backend
+from ..encoders.encode_batches import encode_batches
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..text import MentionEntityPair, RaggedTokens
 from ..types import RankingTask, Scores
-from ..util import atomic_path, progress, write_json
+from ..util import atomic_path, write_json
 from .loading import FILE, read_saved
 
 Reduction = Literal["mean", "cls"]
@@ -170,9 +171,16 @@ class CrossEncoder:
         if self._prepared is None:
             self._prepared = self.backend.prepare(tower)
         scores = np.zeros(len(tokens), dtype=np.float32)
-        batches = list(tokens.batches_by_length(self.batch_size))
-        for rows in progress(batches, description="Ranking", show=show_progress):
-            scores[rows] = self._prepared(*tokens.padded(rows, self.tokenizer.pad_token_id))[:, 0]
+        batches = encode_batches(
+            self._prepared,
+            tokens,
+            batch_size=self.batch_size,
+            pad_id=self.tokenizer.pad_token_id,
+            description="Ranking",
+            show_progress=show_progress,
+        )
+        for rows, _, values in batches:
+            scores[rows] = values[:, 0]
         return scores
 
     # -- disk ------------------------------------------------------------------------------
