@@ -19,7 +19,7 @@ class VectorCache:
     def __init__(self, size: int):
         self.size = size
         self.n_vectors = 0
-        self._kept: "OrderedDict[Entity, Vectors]" = OrderedDict()
+        self._kept: OrderedDict[Entity, Vectors] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)

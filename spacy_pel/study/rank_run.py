@@ -10,12 +10,13 @@ from ..evaluation.retrieval import evaluate_retrieval
 from ..linking import Linker
 from ..training.rank_candidates import MakeQueries
 from ..training.rank_loop import RankTrainer
-from ..training.rank_settings import RankPaths, RankRunSettings, resolve_rank_settings
+from ..training.rank_settings import RankRunSettings, resolve_rank_settings
 from ..util import fingerprint, logger, machine_note, open_text, read_json, read_jsonl
 from .plan import StudyRun, StudySettings
-from .rank_test import RankTest
+from .rank_evaluation import Ranked, RankEvaluation
 from .run import EVALUATION
 
+Facts = Dict[str, Any]
 RETRIEVER = "candidates"  # label and folder of what is there before any ranker
 
 
@@ -28,7 +29,7 @@ def run_rank_study(
     linker: Linker,
     queries: MakeQueries,
     gpu_id: int = -1,
-) -> List[Dict[str, Any]]:
+) -> List[Facts]:
     """Train and evaluate all rankers of a study; a killed study goes on where it was. Candidates are
     found once for all runs. Where other mentions are to be measured now, what is trained is only
     measured again.
@@ -41,44 +42,50 @@ def run_rank_study(
     config (Path): named in errors.
     linker, queries: of the pipeline that finds the candidates.
     gpu_id (int): -1 = CPU.
-    RETURNS (List[dict]): metrics.json of the candidates alone and of each run, with "label", "levels", "seed",
-        "train_seconds", "dev_accuracy", "mentions_per_second".
+    RETURNS (List[dict]): metrics.json of the candidates alone and of each run, with "label", "levels",
+        "seed", "train_seconds", "dev_accuracy", "mentions_per_second".
     RAISES (PelError): if the output holds a run with other settings.
     """
-    tests: Dict[int, RankTest] = {}
-    results: List[Dict[str, Any]] = []
+    evaluations: Dict[int, RankEvaluation] = {}  # by number of candidates
+    results: List[Facts] = []
     for number, run in enumerate(runs, start=1):
         cache = {**run.config.get("paths", {}), "cache": str(output / "cache")}
         settings = resolve_rank_settings(Config({**run.config, "paths": cache}), config)
-        folder = output / run.name
-        measured = _measured(study, settings, linker)
-        metrics = _done(folder, measured, run.fingerprint)
-        first = number == 1 and not _done(output / RETRIEVER, measured)
-        n = settings.ranker.candidates.n
-        if (not metrics or first) and n not in tests:
-            tests[n] = _test(study, settings.paths, n, output / "cache", linker, queries)
-        if first:
-            facts = {"label": RETRIEVER, "levels": {}, "seed": 0, "measured_fingerprint": measured}
-            _evaluate(tests[n].retriever(), output / RETRIEVER, {**facts, **tests[n].facts()})
+        measured, n = _measured(study, settings, linker), settings.ranker.candidates.n
+
+        def evaluation(n: int = n, settings: RankRunSettings = settings) -> RankEvaluation:
+            if n not in evaluations:
+                evaluations[n] = _evaluation(study, settings, linker, queries)
+            return evaluations[n]
+
         if number == 1:
-            results.append(read_json(output / RETRIEVER / EVALUATION / "metrics.json"))
+            alone = _done(output / RETRIEVER, measured)
+            results.append(alone or _candidates_alone(evaluation(), output / RETRIEVER, measured))
+        metrics = _done(output / run.name, measured, run.fingerprint)
         if not metrics:
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
-            trainer = RankTrainer(settings, folder, linker=linker, queries=queries, gpu_id=gpu_id)
-            metrics = _one(run, trainer, tests[n], measured, gpu_id)
+            trainer = RankTrainer(settings, output / run.name, linker=linker, queries=queries, gpu_id=gpu_id)
+            metrics = _one(run, trainer, evaluation(), measured, gpu_id)
         results.append(metrics)
     return results
 
 
-def _one(run: StudyRun, trainer: RankTrainer, test: RankTest, measured: str, gpu_id: int) -> Dict[str, Any]:
+def _candidates_alone(evaluation: RankEvaluation, folder: Path, measured: str) -> Facts:
+    facts: Facts = {"label": RETRIEVER, "levels": {}, "seed": 0, "measured_fingerprint": measured}
+    return _evaluate(evaluation.retriever(), folder, {**facts, **evaluation.facts()})
+
+
+def _one(
+    run: StudyRun, trainer: RankTrainer, evaluation: RankEvaluation, measured: str, gpu_id: int
+) -> Facts:
     trainer.run(resume=True)
     ranker = trainer.ranker.from_disk(trainer.output / "model-best")
     if gpu_id >= 0:
         trainer.recipe.objective().towers.to(f"cuda:{gpu_id}")
-    ranked = test.rank(ranker)
+    ranked = evaluation.rank(ranker)
     records = list(read_jsonl(trainer.output / "metrics.jsonl"))
     metric = trainer.training.dev.metric
-    facts = {
+    facts: Facts = {
         "label": run.label,
         "levels": run.levels,
         "seed": run.seed,
@@ -90,20 +97,20 @@ def _one(run: StudyRun, trainer: RankTrainer, test: RankTest, measured: str, gpu
         "study_fingerprint": run.fingerprint,
         "measured_fingerprint": measured,
         "ranker_fingerprint": ranker.fingerprint,
-        **{name: records[-1][name] for name in ("radius", "cluster_size") if name in records[-1]},
     }
-    return _evaluate(ranked, trainer.output, {**facts, **test.facts()})
+    facts.update({key: records[-1][key] for key in ("radius", "cluster_size") if key in records[-1]})
+    return _evaluate(ranked, trainer.output, {**facts, **evaluation.facts()})
 
 
-def _evaluate(ranked: Any, folder: Path, facts: Dict[str, Any]) -> Dict[str, Any]:
+def _evaluate(ranked: Ranked, folder: Path, facts: Facts) -> Facts:
     # without a threshold nothing is called NIL: a ranker orders candidates
     return evaluate_retrieval(ranked.predictions, threshold=None, output=folder / EVALUATION, facts=facts)
 
 
-def _done(folder: Path, measured: str, trained: str = "") -> Dict[str, Any]:
+def _done(folder: Path, measured: str, trained: str = "") -> Facts:
     """RETURNS (dict): the metrics of a run that was measured so; empty = there is none."""
     path = folder / EVALUATION / "metrics.json"
-    metrics: Dict[str, Any] = read_json(path) if path.is_file() else {}
+    metrics: Facts = read_json(path) if path.is_file() else {}
     if metrics and trained and metrics.get("study_fingerprint") != trained:
         raise PelError(Errors.E691.format(path=folder))
     return metrics if metrics.get("measured_fingerprint") == measured else {}
@@ -117,15 +124,16 @@ def _measured(study: StudySettings, settings: RankRunSettings, linker: Linker) -
     return fingerprint(study.test, linker.fingerprints, combiner, n)
 
 
-def _test(
-    study: StudySettings, paths: RankPaths, n: int, cache: Path, linker: Linker, queries: MakeQueries
-) -> RankTest:
-    return RankTest(
+def _evaluation(
+    study: StudySettings, settings: RankRunSettings, linker: Linker, queries: MakeQueries
+) -> RankEvaluation:
+    paths = settings.paths
+    return RankEvaluation(
         linker,
         queries,
         test=study.test,
         train=paths.required("train"),
         n_documents=study.n_test,
-        n_candidates=n,
-        cache=cache,
+        n_candidates=settings.ranker.candidates.n,
+        cache=paths.required("cache"),
     )

@@ -1,5 +1,6 @@
-"""A study of triplet objectives in the form of Table 3 of Le & Nguyen (2023), with its figures beside ours."""
+"""A study of triplet objectives in the form of Table 3 of Le & Nguyen (2023), its figures beside ours."""
 
+from functools import partial
 from itertools import combinations
 from statistics import mean
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -19,12 +20,13 @@ PAPER: Dict[str, Tuple[Tuple[float, float], Tuple[float, float]]] = {
     "prototype-srn": ((71.9, 71.7), (87.0, 88.9)),
 }
 NOTE = (
-    "accuracy@1: share of the test mentions whose entity is in the knowledge base that the reranked candidates put "
-    "first; recall of the candidates is what no ranker can exceed. Intervals: 95 % bootstrap over documents; "
-    "differences are paired. McNemar's test takes mentions as independent, so its p-value is rather too small. "
-    "Paper (Le & Nguyen 2023, Table 3): dev accuracy with sparse / dense candidates; on test, prototype-srn has 72.8 "
-    "on MedMentions (seen entities 76.5, unseen 58.1) and 93.5 on BC5CDR (96.1, 80.1), trained in 10 hours and "
-    "linking MedMentions in half an hour on one A100."
+    "accuracy@1: share of the test mentions whose entity is in the knowledge base that have it first "
+    "among the reranked candidates; recall of the candidates is what no ranker can exceed. Intervals: "
+    "95 % bootstrap over documents; differences are paired. McNemar's test takes mentions as "
+    "independent, so its p-value is rather too small. Paper (Le & Nguyen 2023, Table 3): dev accuracy "
+    "with sparse / dense candidates; on test, prototype-srn has 72.8 on MedMentions (seen entities "
+    "76.5, unseen 58.1) and 93.5 on BC5CDR (96.1, 80.1), trained in 10 hours and linking MedMentions "
+    "in half an hour on one A100."
 )
 HEAD = [
     "run",
@@ -85,8 +87,8 @@ def compare_all(cells: Cells, *, seed: int = 0) -> List[Comparison]:
     for a, b in combinations(cells, 2):
         one, other = cells[a], cells[b]
         difference = metric_difference(
-            lambda weights, runs=one: _accuracy(runs, weights),
-            lambda weights, runs=other: _accuracy(runs, weights),
+            partial(_accuracy, one),
+            partial(_accuracy, other),
             one[0].document,
             n_samples=_SAMPLES,
             rng=np.random.default_rng(seed),

@@ -69,8 +69,8 @@ class RankMentions:
         if limit and limit < len(gold):
             rng = np.random.default_rng([seed, 20])
             if whole_documents:
-                place = rng.permutation(len(documents))
-                kept = np.argsort(place[[number for number, _ in usable]], kind="stable")[:limit]
+                turn = rng.permutation(len(documents))
+                kept = np.argsort(turn[[number for number, _ in usable]], kind="stable")[:limit]
             else:
                 kept = rng.choice(len(gold), limit, replace=False)
             kept = np.sort(kept)

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional
 
 from pydantic import BaseModel, Field
-from torch import nn
 from spacy.util import registry as spacy_registry
+from torch import nn
 
 from ..anchors import AnchorPart
 from ..errors import Errors, PelError

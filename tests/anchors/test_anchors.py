@@ -1,4 +1,4 @@
-"""Anchors: a contract for every registered part; Eq. 3 and Algorithm 1 of Le & Nguyen (2023) word for word."""
+"""Anchors: a contract for every registered part; Eq. 3 and Algorithm 1 of Le & Nguyen (2023) literally."""
 
 import math
 

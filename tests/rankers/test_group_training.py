@@ -1,4 +1,4 @@
-"""Training a dual encoder: groups stay whole, the hardest negative counts, the same each time, killed or not."""
+"""Training a dual encoder: whole groups, the hardest negative, the same each time, killed or not."""
 
 from pathlib import Path
 

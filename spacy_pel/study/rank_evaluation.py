@@ -24,7 +24,7 @@ class Ranked(NamedTuple):
     seconds: float
 
 
-class RankTest:
+class RankEvaluation:
     """All gold mentions of a test corpus, NIL ones too.
 
     linker (Linker): finds the candidates.
@@ -75,7 +75,7 @@ class RankTest:
     def _predictions(self, scores: Scores) -> List[Prediction]:
         kb, offsets = self.linker.kb, self.candidates.offsets
         ids = kb.ids_at(self.candidates.kb_rows)
-        predictions = []
+        predictions: List[Prediction] = []
         for document in self.documents:
             for mention in document.mentions:
                 prediction = gold_prediction(kb, document, mention, self.is_seen)
