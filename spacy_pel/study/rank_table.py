@@ -15,16 +15,16 @@ from .claims import recall_at_1
 # Table 3, accuracy on dev: sparse and dense candidates, of MedMentions and of BC5CDR
 PAPER: Dict[str, Tuple[Tuple[float, float], Tuple[float, float]]] = {
     "triplet": ((70.7, 70.3), (85.8, 87.8)),
-    "triplet-downsampled": ((71.6, 71.3), (86.1, 88.1)),
+    "triplet_downsampled": ((71.6, 71.3), (86.1, 88.1)),
     "prototype": ((71.5, 71.4), (86.2, 88.2)),
-    "prototype-srn": ((71.9, 71.7), (87.0, 88.9)),
+    "prototype_srn": ((71.9, 71.7), (87.0, 88.9)),
 }
 NOTE = (
     "accuracy@1: share of the test mentions whose entity is in the knowledge base that have it first "
     "among the reranked candidates; recall of the candidates is what no ranker can exceed. Intervals: "
     "95 % bootstrap over documents; differences are paired. McNemar's test takes mentions as "
     "independent, so its p-value is rather too small. Paper (Le & Nguyen 2023, Table 3): dev accuracy "
-    "with sparse / dense candidates; on test, prototype-srn has 72.8 on MedMentions (seen entities "
+    "with sparse / dense candidates; on test, prototype_srn has 72.8 on MedMentions (seen entities "
     "76.5, unseen 58.1) and 93.5 on BC5CDR (96.1, 80.1), trained in 10 hours and linking MedMentions "
     "in half an hour on one A100."
 )

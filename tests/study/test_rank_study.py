@@ -34,7 +34,7 @@ seeds = [0]
 [study.factors.objective.triplet.anchors]
 @pel_anchors = "spacy-pel.AllMentions.v1"
 
-[study.factors.objective.prototype-srn]
+[study.factors.objective.prototype_srn]
 """
 
 
@@ -64,7 +64,7 @@ def test_a_study_of_rankers(config, retriever, tmp_path):
     times = {path: path.stat().st_mtime_ns for path in output.rglob("*") if path.is_file()}
     results = run(config, output, retriever)
     assert results[:2] == first and [one["label"] for one in results] == [
-        *("candidates", "triplet", "prototype-srn"),
+        *("candidates", "triplet", "prototype_srn"),
     ]
     assert all(path.stat().st_mtime_ns == time for path, time in times.items()), "something was done again"
     assert {path.name for path in (output / "cache").iterdir()} == {"train.npz", "dev.npz", "test.npz"}
@@ -107,7 +107,9 @@ def test_settings_of_retrieval_are_refused(config):
 
 
 def test_the_shipped_study_has_the_papers_settings():
-    _, runs = plan_study(CONFIGS / "study_triplet.cfg")
+    radius = "study.factors.objective.prototype_srn.anchors.radius"
+    _, runs = plan_study(CONFIGS / "study_triplet.cfg", {radius: 11.0, "paths.mentions": []})
+    assert runs[3].config["ranker"]["anchors"]["radius"] == 11.0, "what the config's head says"
     assert [one.label for one in runs] == list(PAPER) and all(one.of_ranker for one in runs)
     parts = [one.config["ranker"]["anchors"]["@pel_anchors"].split(".")[1] for one in runs]
     assert parts == ["AllMentions", "OneMention", "MeanPrototype", "SoftRadius"]
@@ -130,15 +132,15 @@ def test_every_two_settings_are_compared():
     cells = {
         "triplet": [outcomes_with(bad)],
         "prototype": [outcomes_with(bad)],
-        "prototype-srn": [outcomes_with(good)],
+        "prototype_srn": [outcomes_with(good)],
     }
     found = compare_all(cells)
     assert [(one.a, one.b) for one in found] == [
-        *(("triplet", "prototype"), ("triplet", "prototype-srn"), ("prototype", "prototype-srn")),
+        *(("triplet", "prototype"), ("triplet", "prototype_srn"), ("prototype", "prototype_srn")),
     ]
     counted = np.arange(400) % 10 > 0
     assert found[1].difference.difference == pytest.approx(good[counted].mean() - bad[counted].mean())
-    assert [one.verdict for one in found] == ["open", *["prototype-srn is better"] * 2]
+    assert [one.verdict for one in found] == ["open", *["prototype_srn is better"] * 2]
     assert found[0].test.p_value == 1.0 and found[1].test.significant
     assert found[1].test.n_only_b == (good & ~bad & counted).sum()
     rows = pair_rows(found)
