@@ -1,0 +1,40 @@
+"""The command ``kb sample``: a part of a knowledge base."""
+
+from pathlib import Path
+from typing import Annotated, List, Optional
+
+import typer
+
+from ._app import kb_cli
+from ._output import JSON, emit, key_values
+
+
+@kb_cli.command("sample")
+def kb_sample(
+    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
+    out: Annotated[Path, typer.Argument(help="The KB folder to write.")],
+    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the entities to draw.")] = 0.1,
+    keep: Annotated[
+        Optional[List[Path]],
+        typer.Option(help="Corpus (JSON lines) whose entities are kept, drawn or not; may be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    as_json: bool = JSON,
+) -> None:
+    """Draw a part of a knowledge base, for trials and small studies; recall on it is higher.
+
+    Example: spacy-pel kb sample corpus/kb corpus/kb_small --share 0.1 --keep corpus/dev.jsonl
+    """
+    from itertools import chain
+
+    from ..data import read_corpus
+    from ..kb import KnowledgeBase
+    from ..kb.sample import sample_entities
+
+    whole = KnowledgeBase.from_disk(kb)
+    documents = chain.from_iterable(read_corpus(path) for path in keep or ())
+    drawn = sample_entities(whole, share=share, seed=seed, documents=documents)
+    source = {**whole.source, "sample": {"of": whole.fingerprint, "share": share, "seed": seed}}
+    part = KnowledgeBase.build(drawn, out, source=source, redirects=whole.redirects())
+    result = {"entities": len(part), "of": len(whole), "fingerprint": part.fingerprint}
+    emit(result, as_json=as_json, text=key_values)
