@@ -3,8 +3,8 @@
     python -m benchmarks.times "Pb=training/pb,metrics/pb,assets/pipeline" training/study/CE/seed0
 
 A row is one folder, or several joined by commas with a name: those of a training (metrics.jsonl,
-steps.jsonl, model-best), a study's run (evaluation/metrics.json), an evaluation or a benchmark of candidate
-generators (metrics.json, candidates.json: "mentions_per_second"), a model or a pipeline. Nothing is run.
+steps.jsonl, model-best), a study's run (evaluation/metrics.json), an evaluation (metrics.json), a model or a
+pipeline. The folder of `candidates-eval` (candidates.json) gives a row for each generator. Nothing is run.
 """
 
 from pathlib import Path
@@ -15,14 +15,22 @@ import typer
 from spacy_pel.errors import PelError
 from spacy_pel.util import read_json, read_jsonl
 
-HEAD = ["run", "training, min", "updates", "mentions/s", "linking, mentions/s", "model, MB", "linked on"]
+HEAD = [
+    "run",
+    "training or building, min",
+    "updates",
+    "mentions/s",
+    "linking, mentions/s",
+    "model, MB",
+    "linked on",
+]
 _MODELS = ("bi_encoder.json", "hash_embed.json", "ranker.json", "config.cfg")  # their folders
 
 
 class Times(NamedTuple):
     """What is known of a run; None = no file says it.
 
-    seconds (Optional[float]): of training, its evaluations among them.
+    seconds (Optional[float]): of training, its evaluations among them, or of building a generator.
     updates (Optional[int]): of the weights.
     trained_per_second (Optional[float]): mentions read in training.
     linked_per_second (Optional[float]): mentions linked, or candidates found for them.
@@ -52,7 +60,7 @@ def read_times(folder: Path) -> Times:
     if (folder / "steps.jsonl").is_file():
         steps = [record["step"] for record in read_jsonl(folder / "steps.jsonl")]
         known["updates"] = max([known.get("updates") or 0, *steps]) or None
-    for name in ("candidates.json", "metrics.json", "evaluation/metrics.json"):
+    for name in ("metrics.json", "evaluation/metrics.json"):
         if (folder / name).is_file():
             metrics = read_json(folder / name)
             known["linked_per_second"] = metrics.get("mentions_per_second", known.get("linked_per_second"))
@@ -73,6 +81,22 @@ def joined(parts: List[Times]) -> Times:
     columns = list(zip(*parts, strict=True))
     found = Times(*map(first, columns))
     return found._replace(model_bytes=first(columns[Times._fields.index("model_bytes")][::-1]))
+
+
+def table_rows(run: str) -> List[List[str]]:
+    """run (str): "FOLDER", or "NAME=FOLDER,FOLDER".
+
+    RETURNS (List[List[str]]): its row, or one for each generator that its folder tells of.
+    RAISES (PelError): if there is no such folder, or a file is damaged."""
+    name, equals, folders = run.partition("=")
+    paths = [Path(part) for part in (folders if equals else name).split(",")]
+    rows = []
+    for path in [path for path in paths if (path / "candidates.json").is_file()]:
+        for label, row in read_json(path / "candidates.json").get("generators", {}).items():
+            found = Times(seconds=row.get("build_seconds"), linked_per_second=row.get("mentions_per_second"))
+            rows.append(cells(f"{name}: {label}", found))
+        paths.remove(path)
+    return [*rows, *([cells(name, joined([read_times(path) for path in paths]))] if paths else [])]
 
 
 def cells(name: str, times: Times) -> List[str]:
@@ -101,11 +125,7 @@ def main(
     from spacy_pel.util import atomic_path
 
     try:
-        rows = []
-        for run in runs:
-            name, equals, folders = run.partition("=")
-            paths = [Path(part) for part in (folders if equals else name).split(",")]
-            rows.append(cells(name, joined([read_times(path) for path in paths])))
+        rows = [row for run in runs for row in table_rows(run)]
     except PelError as err:
         typer.echo(f"Error: {err}", err=True)
         raise typer.Exit(2) from err

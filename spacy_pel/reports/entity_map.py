@@ -113,7 +113,13 @@ def draw_maps(maps: Dict[str, EntityMap], names: List[str], owners: Sequence[int
         for place in range(len(names)):  # above all dots
             color = _COLORS[place % len(_COLORS)]
             star = axes.scatter(
-                *found.entities[place], color=color, marker="*", s=230, edgecolors="black", linewidths=0.9
+                [found.entities[place, 0]],
+                [found.entities[place, 1]],
+                color=color,
+                marker="*",
+                s=230,
+                edgecolors="black",
+                linewidths=0.9,
             )
             axes.annotate(
                 str(place + 1),

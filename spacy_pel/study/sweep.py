@@ -31,7 +31,8 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[Swee
             alike.setdefault(fingerprint(repr(rest)), []).append((value, run))
     swept = [group for group in alike.values() if len({value for value, _ in group}) > 1]
     if not swept:
-        known = sorted({name for run in runs for name in _numbers(run.config.get("pel", {}), "pel.")})
+        found = (_numbers(run.config.get(name, {}), f"{name}.") for run in runs for name in ("pel", "ranker"))
+        known = sorted({name for names in found for name in names})
         raise PelError(Errors.E692.format(setting=setting, path=config, known=", ".join(known)))
     lines: Dict[str, List[SweepPoint]] = {}
     for group in swept:

@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.times import HEAD, Times, cells, joined, main, read_times
+from benchmarks.times import HEAD, Times, cells, joined, main, read_times, table_rows
 from spacy_pel.errors import PelError
 from spacy_pel.util import write_json, write_jsonl
 
@@ -38,6 +38,18 @@ def test_a_row_of_several_folders(folders):
     parts = [read_times(folders / name) for name in ("train", "test", "pipeline")]
     assert joined(parts) == Times(60.0, 23, 6, 123.4, 999, "here")
     assert cells("x", parts[0]) == ["x", "1.0", "23", "6.0", "–", "2.5", "–"]
+
+
+def test_a_row_for_each_generator(folders):
+    made = {
+        "bm25": {"mentions_per_second": 10.0, "build_seconds": 30.0},
+        "exact": {"mentions_per_second": 20.0},
+    }
+    write_json(folders / "found" / "candidates.json", {"generators": made})
+    assert table_rows(f"found={folders / 'found'}") == [
+        ["found: bm25", "0.5", "–", "–", "10.0", "–", "–"],
+        ["found: exact", "–", "–", "–", "20.0", "–", "–"],
+    ]
 
 
 def test_command(folders, tmp_path):
