@@ -131,7 +131,8 @@ class MentionInText(NamedTuple):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Turns mentions and entities into unit vectors of one space (cosine = inner product).
+    """Turns mentions and entities into vectors of one space, whose inner products an index ranks by
+    (unit vectors: cosine = inner product). ``encode_mentions`` gives queries, the others rows.
 
     Constructing one loads no weights and needs no network: they arrive by ``from_disk``
     or ``initialize``. ``fingerprint`` changes with weights and templates.
@@ -148,6 +149,10 @@ class Encoder(Protocol):
     def encode_mentions(
         self, mentions: Sequence[MentionInText], *, show_progress: bool = False
     ) -> Vectors: ...
+
+    def encode_mention_rows(
+        self, mentions: Sequence[MentionInText], *, show_progress: bool = False
+    ) -> Vectors: ...  # mentions that stand for their entities
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors: ...
 
@@ -240,7 +245,9 @@ class CandidateGenerator(Protocol):
     """
 
     registered_name: str
-    needs_encoder: bool
+
+    @property
+    def needs_encoder(self) -> bool: ...
 
     @property
     def settings(self) -> Dict[str, Any]: ...

@@ -68,7 +68,10 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
     examples = round(mentions / (1 - share))  # with names without context
     batches = -(-examples // training.batch_size)
     updates = training.max_epochs * max(1, batches // training.accumulate_gradient)
-    parts = {name: getattr(settings.pel, name) for name in ("encoder", "loss", "negatives", "regularizer")}
+    parts = {
+        name: getattr(settings.pel, name)
+        for name in ("encoder", "loss", "negatives", "regularizer", "mixing")
+    }
     parts["similarity"] = settings.pel.encoder.similarity
     result["parts"] = {name: type(part).__name__ for name, part in parts.items() if part is not None}
     result["examples_per_epoch"] = examples

@@ -3,18 +3,19 @@
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence
 
-import numpy as np
-
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..scoring import Similarity
 from ..scoring.cosine import Cosine
+from ..scoring.similarity import IndexSide
 from ..text import EntityCard, EntityTemplate, MarkedContext, RaggedTokens
 from ..types import Entity, MentionInText, Vectors
-from ..util import atomic_path, progress, read_json, write_json
+from ..util import atomic_path, read_json, write_json
 from .backend import Backend
+from .encode_batches import encode_batches
 from .pooling import Pooling
-from .state import load_weights, weights_fingerprint
+from .representations import Representations
+from .state import load_weights, save_tower, weights_fingerprint
 
 _FILE = "bi_encoder.json"
 
@@ -150,8 +151,8 @@ class BiEncoder:
 
     @property
     def width(self) -> int:
-        """RETURNS (int): dimensions of the vectors."""
-        return int(self.tower("mention").transformer.config.hidden_size)
+        """RETURNS (int): dimensions of the vectors for an index."""
+        return self.similarity.index_width(int(self.tower("mention").transformer.config.hidden_size))
 
     @property
     def fingerprint(self) -> str:
@@ -179,43 +180,81 @@ class BiEncoder:
 
     # -- encoding --------------------------------------------------------------------------
 
+    # ``encode_…`` gives vectors for an index of inner products, ``represent_…`` what the similarity reads.
+
     def encode_mentions(self, mentions: Sequence[MentionInText], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), of length 1 for the cosine."""
-        self.tower("mention")
-        tokens = self.mention_template.tokenize(self.tokenizer, mentions)
-        return self.encode_tokens("mention", tokens, show_progress=show_progress)
+        """RETURNS (Vectors): (n, width), the queries of an index; of length 1 for the cosine."""
+        return self.encode_tokens("mention", self._mention_tokens(mentions), show_progress=show_progress)
+
+    def encode_mention_rows(
+        self, mentions: Sequence[MentionInText], *, show_progress: bool = False
+    ) -> Vectors:
+        """RETURNS (Vectors): (n, width), rows of an index: mentions that stand for their entities."""
+        pooled = self._run("mention", self._mention_tokens(mentions), False, show_progress)
+        return self.similarity.index_vectors(pooled.vectors, "entity")
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), of length 1 for the cosine; of the entities' cards."""
-        self.tower("entity")
-        tokens = self.entity_template.tokenize(self.tokenizer, entities)
-        return self.encode_tokens("entity", tokens, show_progress=show_progress)
+        """RETURNS (Vectors): (n, width), rows of an index, of the cards; of length 1 for the cosine."""
+        return self.encode_tokens("entity", self._entity_tokens(entities), show_progress=show_progress)
 
     def encode_names(self, names: Sequence[str], *, show_progress: bool = False) -> Vectors:
-        """RETURNS (Vectors): (n, width), of length 1 for the cosine; of bare names, by the entity tower."""
+        """RETURNS (Vectors): (n, width), rows of an index; of length 1 for the cosine; of bare names, by the
+        entity tower."""
         self.tower("entity")
         tokens = self.entity_template.tokenize_names(self.tokenizer, names)
         return self.encode_tokens("entity", tokens, show_progress=show_progress)
 
-    def encode_tokens(self, side: str, tokens: RaggedTokens, *, show_progress: bool = False) -> Vectors:
+    def encode_tokens(self, side: IndexSide, tokens: RaggedTokens, *, show_progress: bool = False) -> Vectors:
         """Encode sequences that are tokenised already, in batches of like length.
 
         side (str): "mention" or "entity".
         tokens (RaggedTokens): n sequences.
         RETURNS (Vectors): (n, width), of length 1 for the cosine, in the order of the sequences.
         """
+        return self.similarity.index_vectors(self._run(side, tokens, False, show_progress).vectors, side)
+
+    def represent_mentions(
+        self, mentions: Sequence[MentionInText], *, show_progress: bool = False
+    ) -> Representations:
+        """RETURNS (Representations): (n,), what the similarity reads of mentions; see ``pair_scores``."""
+        tokens = self._mention_tokens(mentions)
+        return self._run("mention", tokens, self.similarity.token_level, show_progress)
+
+    def represent_entities(
+        self, entities: Sequence[Entity], *, show_progress: bool = False
+    ) -> Representations:
+        """RETURNS (Representations): (n,), what the similarity reads of the entities' cards."""
+        tokens = self._entity_tokens(entities)
+        return self._run("entity", tokens, self.similarity.token_level, show_progress)
+
+    def _mention_tokens(self, mentions: Sequence[MentionInText]) -> RaggedTokens:
+        self.tower("mention")
+        return self.mention_template.tokenize(self.tokenizer, mentions)
+
+    def _entity_tokens(self, entities: Sequence[Entity]) -> RaggedTokens:
+        self.tower("entity")
+        return self.entity_template.tokenize(self.tokenizer, entities)
+
+    def _run(
+        self, side: str, tokens: RaggedTokens, token_level: bool, show_progress: bool
+    ) -> Representations:
+        from .tower import TokenTower
+
         tower = self.tower(side)
-        key = "mention" if self.tied else side
+        key = f"{'mention' if self.tied else side}{' tokens' if token_level else ''}"
         if key not in self._prepared:
-            self._prepared[key] = self.backend.prepare(tower)
-        vectors = np.empty((len(tokens), self.width), dtype=np.float32)
-        batches = list(tokens.batches_by_length(self.batch_size))
-        for rows in progress(batches, description="Encoding", show=show_progress):
-            vectors[rows] = self._prepared[key](*tokens.padded(rows, self.tokenizer.pad_token_id))
-        if not self.similarity.unit_vectors:
-            return vectors
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.maximum(norms, 1e-12)
+            self._prepared[key] = self.backend.prepare(TokenTower(tower) if token_level else tower)
+        width = int(tower.transformer.config.hidden_size)
+        result = Representations.empty(tokens.lengths, width, token_level=token_level)
+        for batch in encode_batches(
+            self._prepared[key],
+            tokens,
+            batch_size=self.batch_size,
+            pad_id=self.tokenizer.pad_token_id,
+            show_progress=show_progress,
+        ):
+            result.put(*batch)
+        return result
 
     # -- disk ------------------------------------------------------------------------------
 
@@ -248,20 +287,3 @@ class BiEncoder:
 
     def __getstate__(self) -> Dict[str, Any]:
         return {**self.__dict__, "_prepared": {}}
-
-
-def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any) -> None:
-    """Plain Hugging Face files, so that ``AutoModel.from_pretrained`` reads them."""
-    from safetensors.torch import save_file
-
-    config = type(transformer.config).from_dict(transformer.config.to_dict())
-    config.torch_dtype = dtype
-    config.architectures = [type(transformer).__name__]
-    config.save_pretrained(path)
-    state = {name: tensor.detach().to(dtype).cpu().contiguous() for name, tensor in _named(transformer)}
-    save_file(state, str(path / "model.safetensors"), metadata={"format": "pt"})
-    tokenizer.save_pretrained(path)
-
-
-def _named(transformer: Any) -> Any:
-    return ((name, tensor) for name, tensor in transformer.state_dict().items() if tensor.is_floating_point())

@@ -50,6 +50,12 @@ class HashEmbed:
         context = self.encode_names([m.text[max(0, m.start - 40) : m.end + 40] for m in mentions])
         return self._unit(own + self.context_weight * context)
 
+    def encode_mention_rows(
+        self, mentions: Sequence[MentionInText], *, show_progress: bool = False
+    ) -> Vectors:
+        """RETURNS (Vectors): (n, width), as ``encode_mentions``."""
+        return self.encode_mentions(mentions)
+
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
         """RETURNS (Vectors): (n, width), unit length; from the canonical names."""
         return self.encode_names([entity.canonical_name for entity in entities])

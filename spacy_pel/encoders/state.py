@@ -64,3 +64,20 @@ def load_weights(encoder: "BiEncoder", path: Path, settings: Dict[str, Any]) -> 
     encoder._set_towers(mention, entity)
     if encoder.fingerprint != saved:
         raise PelError(Errors.E304.format(path=path, came="its weights were changed after they were saved"))
+
+
+def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any) -> None:
+    """Plain Hugging Face files, so that ``AutoModel.from_pretrained`` reads them."""
+    from safetensors.torch import save_file
+
+    config = type(transformer.config).from_dict(transformer.config.to_dict())
+    config.torch_dtype = dtype
+    config.architectures = [type(transformer).__name__]
+    config.save_pretrained(path)
+    state = {name: tensor.detach().to(dtype).cpu().contiguous() for name, tensor in _named(transformer)}
+    save_file(state, str(path / "model.safetensors"), metadata={"format": "pt"})
+    tokenizer.save_pretrained(path)
+
+
+def _named(transformer: Any) -> Any:
+    return ((name, tensor) for name, tensor in transformer.state_dict().items() if tensor.is_floating_point())

@@ -42,14 +42,21 @@ class Tower(nn.Module):
             embeddings of the ids; position and segment are added to them as ever.
         RETURNS (Tensor): (batch, width).
         """
-        inputs = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings}
-        tokens = self.transformer(**inputs, attention_mask=mask).last_hidden_state
-        # the mean of many tokens loses digits in half precision
-        pooled = self._pool(widen(tokens), ids, mask, self.pooling)
+        tokens = self.states(ids, mask, embeddings)
+        pooled = self._pool(tokens, ids, mask, self.pooling)
         if self.bare_pooling in (None, self.pooling):
             return pooled
         marked = (ids == self.markers[0]).any(dim=1, keepdim=True)
-        return torch.where(marked, pooled, self._pool(widen(tokens), ids, mask, self.bare_pooling))
+        return torch.where(marked, pooled, self._pool(tokens, ids, mask, self.bare_pooling))
+
+    def states(self, ids: Tensor, mask: Tensor, embeddings: Optional[Tensor] = None) -> Tensor:
+        """Arguments as for ``forward``.
+
+        RETURNS (Tensor): (batch, length, width), the vectors of the tokens, before they are pooled.
+        """
+        inputs = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings}
+        # the mean of many tokens loses digits in half precision
+        return widen(self.transformer(**inputs, attention_mask=mask).last_hidden_state)
 
     def _pool(self, tokens: Tensor, ids: Tensor, mask: Tensor, how: Pooling) -> Tensor:
         counts = _MASKS[how](ids, mask, self.markers) if how in _MASKS else mask
@@ -58,3 +65,18 @@ class Tower(nn.Module):
     def embed(self, ids: Tensor) -> Tensor:
         """RETURNS (Tensor): (batch, length, width), the word embeddings that ``forward`` would read."""
         return self.transformer.get_input_embeddings()(ids)  # type: ignore[no-any-return]
+
+
+class TokenTower(nn.Module):
+    """A tower that is not pooled, for a backend: ids, mask -> (batch, length, width).
+
+    tower (Tower): whose weights it uses.
+    """
+
+    def __init__(self, tower: Tower):
+        super().__init__()
+        self.tower = tower
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """RETURNS (Tensor): see ``Tower.states``."""
+        return self.tower.states(ids, mask)

@@ -45,11 +45,6 @@ class IndexErrors:
         "[PEL-E413] Expected row_bytes that divide the width, and vectors to learn from, but came "
         "{came}. Use another row_bytes, or FaissFlat."
     )
-    E414 = (
-        "[PEL-E414] Expected an encoder whose similarity is what the index ranks by, "
-        "but it is {came}, which needs an index of the metric '{metric}'. Train with another "
-        "similarity, or take an index of that metric."
-    )
     E420 = (
         "[PEL-E420] Expected mentions whose entity is among their candidates, but none of {n} is. "
         "Does the corpus use the ids of the knowledge base, and was the index built from it?"
@@ -73,12 +68,4 @@ class IndexErrors:
     E432 = (
         "[PEL-E432] Expected a length that the transformer can read, but it is {length} and the transformer "
         "reads {most} word pieces. Set a smaller length."
-    )
-    E456 = (
-        "[PEL-E456] Expected an encoder and an index for the generator {generator}, which works on their vectors, "
-        "but none came. Use it in a Linker or a component that has both, or call bind(encoder, index)."
-    )
-    E457 = (
-        "[PEL-E457] Expected an encoder and an index, as the generator {generator} works on their vectors, but there "
-        "is no {missing}. Give both, or take a generator that needs none, e.g. spacy-pel.TfIdf.v1."
     )

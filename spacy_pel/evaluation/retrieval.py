@@ -16,12 +16,11 @@ from ..nil import best_f1_threshold
 from ..types import NIL, Document, Encoder, MentionInText, Scores
 from ..util import write_json
 from .metrics import RECALL_AT, compute_metrics
+from .nearest import FIRST_STAGE, nearest_entities
 from .outcomes import Outcomes
 from .predict import IsSeen, gold_prediction
 from .prediction import Prediction
 from .run_folder import recorded
-
-_ROWS_PER_ENTITY = 8  # rows fetched for a candidate: several rows may lead to one entity
 
 
 class Retrieval:
@@ -31,10 +30,20 @@ class Retrieval:
     index (EntityIndex): their vectors, with the encoder's fingerprint.
     encoder (Encoder): reads the mentions.
     top_k (int): candidates of a mention.
+    first_stage (int): so many are fetched where the encoder compares tokens, which then order them.
     """
 
-    def __init__(self, kb: KnowledgeBase, index: EntityIndex, encoder: Encoder, *, top_k: int = 64):
-        self.kb, self.index, self.encoder, self.top_k = kb, index, encoder, top_k
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        index: EntityIndex,
+        encoder: Encoder,
+        *,
+        top_k: int = 64,
+        first_stage: int = FIRST_STAGE,
+    ):
+        self.kb, self.index, self.encoder = kb, index, encoder
+        self.top_k, self.first_stage = top_k, first_stage
 
     def predict(
         self, documents: Iterable[Document], *, is_seen: IsSeen = lambda ids: False
@@ -46,18 +55,14 @@ class Retrieval:
             for mention in document.mentions:
                 predictions.append(gold_prediction(self.kb, document, mention, is_seen))
                 mentions.append(MentionInText(document.text, mention.start, mention.end))
-        vectors = self.encoder.encode_mentions(mentions)
-        several = _ROWS_PER_ENTITY if len(self.index) > len(self.kb) else 1
-        scores, rows = self.index.search_rows(vectors, several * self.top_k)
-        for prediction, own, found in zip(predictions, scores, rows, strict=True):
-            best: Dict[int, float] = {}
-            for score, row in zip(own.tolist(), found.tolist(), strict=True):
-                if row >= 0:
-                    best.setdefault(int(self.index.kb_rows[row]), score)
-            kept = list(best.items())[: self.top_k]
-            ids = self.kb.ids_at([row for row, _ in kept])
-            prediction.candidates = [(id_, score) for id_, (_, score) in zip(ids, kept, strict=True)]
-            prediction.nil_score = -kept[0][1] if kept else float("inf")
+        ranked = nearest_entities(
+            self.kb, self.index, self.encoder, mentions, top_k=self.top_k, first_stage=self.first_stage
+        )
+        for number, prediction in enumerate(predictions):
+            own = slice(ranked.offsets[number], ranked.offsets[number + 1])
+            ids, scores = self.kb.ids_at(ranked.kb_rows[own]), ranked.scores[own].tolist()
+            prediction.candidates = list(zip(ids, scores, strict=True))
+            prediction.nil_score = -scores[0] if scores else float("inf")
             prediction.kb_id = ids[0] if ids else NIL
         return predictions
 

@@ -7,7 +7,6 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..types import Document, Encoder, VectorIndex, Vectors
-from .checks import check_metric
 from .embed import embed_entities, embed_mentions
 from .priors import AliasPriors
 from .row_table import KINDS, RowTable
@@ -29,10 +28,8 @@ def fill_index(
     """Embed entities and mentions into a vector index; see ``EntityIndex.build``.
 
     RETURNS (Tuple[RowTable, AliasPriors]): what the rows stand for, and the counts of surfaces.
-    RAISES (PelError): if the KB is empty, a kind is unknown, there would be no row, or the index ranks
-        by another metric than the encoder's similarity.
+    RAISES (PelError): if the KB is empty, a kind is unknown or there would be no row.
     """
-    check_metric(encoder, index)
     if not kinds or not set(kinds) <= set(KINDS):
         raise PelError(Errors.E405.format(known=", ".join(KINDS), came=list(kinds)))
     if len(kb) == 0:

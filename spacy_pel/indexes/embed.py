@@ -44,7 +44,7 @@ def embed_mentions(encoder: Encoder, gold: GoldMentions, *, show_progress: bool 
     """YIELDS (Tuple[str, Rows, Vectors]): "mention", KB rows and vectors of a chunk."""
     pairs = zip(gold.kb_rows.tolist(), gold.mentions, strict=True)
     bar = progress(pairs, description="mention rows", total=len(gold.mentions), show=show_progress)
-    yield from (("mention", *chunk) for chunk in _chunks(bar, encoder.encode_mentions))
+    yield from (("mention", *chunk) for chunk in _chunks(bar, encoder.encode_mention_rows))
 
 
 def _chunks(

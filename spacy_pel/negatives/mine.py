@@ -46,7 +46,6 @@ def mine(
     depth: int,
     n_entities: int,
     index: IndexKind = "flat",
-    metric: str = "inner_product",
     device: Optional[Any] = None,
     show_progress: bool = False,
 ) -> Mined:
@@ -55,14 +54,13 @@ def mine(
     The entities come in chunks and are forgotten again (but for "ivf"): memory does not grow with
     the knowledge base.
 
-    queries (Vectors): (n, width), vectors of mentions.
+    queries (Vectors): (n, width), vectors of mentions as an encoder gives them for an index: the largest
+        inner products are the nearest.
     gold, offsets (NDArray): gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
     chunks (Iterable[Tuple[Rows, Vectors]]): places and vectors of entities.
     depth (int): how many for each mention.
     n_entities (int): how many there are in all chunks.
     index (IndexKind): see ``make_search``.
-    metric (str): "inner_product", or "euclidean": the nearest are those with the smallest distance;
-        scores are then minus half the squared distance, plus a constant of the mention.
     device (Optional[torch.device]): where the encoder is.
     show_progress (bool): show a bar with rate and time left.
     RETURNS (Mined): the negatives.
@@ -72,8 +70,6 @@ def mine(
     from tqdm import tqdm
 
     started = time.perf_counter()
-    if metric == "euclidean":
-        queries = np.concatenate([queries, np.ones((len(queries), 1), np.float32)], axis=1)
     most_gold = min(int(np.diff(offsets).max(initial=0)), _MORE)
     search = make_search(index, queries, depth + most_gold, n_entities, device)
     interval = 0.5 if sys.stderr.isatty() else 10.0
@@ -81,9 +77,6 @@ def mine(
     with tqdm(total=n_entities, desc="Mining", unit="entity", disable=hidden, mininterval=interval) as bar:
         for rows, vectors in chunks:
             begun = time.perf_counter()
-            if metric == "euclidean":
-                norms = (vectors.astype(np.float32) ** 2).sum(axis=1, keepdims=True)
-                vectors = np.concatenate([vectors, -norms / 2], axis=1)
             search.add(rows, np.asarray(vectors, dtype=np.float32))
             bar.update(len(rows))
             searching += time.perf_counter() - begun

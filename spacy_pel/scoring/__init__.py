@@ -1,5 +1,6 @@
 """Similarities between the vectors of mentions and entities: ``similarity(mentions, entities) -> scores``."""
 
 from .similarity import Similarity
+from .token_vectors import Encoded, TokenVectors, join, take
 
-__all__ = ["Similarity"]
+__all__ = ["Encoded", "Similarity", "TokenVectors", "join", "take"]

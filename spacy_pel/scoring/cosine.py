@@ -2,8 +2,11 @@
 
 from typing import TYPE_CHECKING, Any, Dict
 
+import numpy as np
+
 from ..registry import registry
-from .similarity import Metric
+from ..types import Vectors
+from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,6 +27,7 @@ class Cosine:
 
     registered_name = "spacy-pel.Cosine.v1"
     unit_vectors = True
+    token_level = False
     metric: Metric = "inner_product"
 
     @property
@@ -37,3 +41,20 @@ class Cosine:
         from .widen import widen
 
         return normalize(widen(mentions), dim=-1) @ normalize(widen(entities), dim=-1).T
+
+    def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
+        """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
+        from torch.nn.functional import normalize
+
+        from .widen import widen
+
+        own = normalize(widen(mentions), dim=-1).unsqueeze(1)
+        return (own * normalize(widen(entities), dim=-1)).sum(dim=-1)
+
+    def index_width(self, width: int) -> int:
+        return width
+
+    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
+        """RETURNS (Vectors): scaled to length 1."""
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.maximum(norms, 1e-12)

@@ -2,26 +2,43 @@
 
 from typing import TYPE_CHECKING, Any, Dict, Literal, Protocol, runtime_checkable
 
+from ..types import Vectors
+
 if TYPE_CHECKING:
     from torch import Tensor
 
 Metric = Literal["inner_product", "euclidean"]
+IndexSide = Literal["mention", "entity"]
 
 
 @runtime_checkable
 class Similarity(Protocol):
-    """s(m, e) of pooled vectors; the higher, the more alike.
+    """s(m, e); the higher, the more alike. It reads one vector of each text, (n, d), or where
+    ``token_level`` is true one of each token: ``TokenVectors`` of (n, length, d).
+    ``BiEncoder.represent_mentions`` and ``represent_entities`` give what it reads.
+
+    An index knows inner products only: ``index_vectors`` says which vectors have inner products that
+    rank as the similarity does (or, of tokens, nearly so: what the index finds is scored again).
 
     registered_name (str): its name in the registry "pel_similarities".
-    unit_vectors (bool): whether an encoder scales its vectors to length 1.
-    metric (str): what an index has to rank by, so that it agrees with the similarity.
+    unit_vectors (bool): whether only the direction of a vector counts.
+    token_level (bool): whether it compares tokens.
+    metric (str): what the pooled vectors are compared by: their inner product or their distance.
     """
 
     registered_name: str
     unit_vectors: bool
+    token_level: bool
     metric: Metric
 
     @property
     def settings(self) -> Dict[str, Any]: ...
 
-    def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor": ...  # (n, d), (m, d) -> (n, m)
+    # both sides are an ``Encoded``: tensors, or TokenVectors
+    def __call__(self, mentions: Any, entities: Any) -> "Tensor": ...  # n, m of them -> (n, m), all pairs
+
+    def paired(self, mentions: Any, entities: Any) -> "Tensor": ...  # n, (n, k) of their own -> (n, k)
+
+    def index_width(self, width: int) -> int: ...  # of the vectors for an index
+
+    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors: ...  # (n, d) -> (n, index_width)

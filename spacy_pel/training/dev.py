@@ -6,6 +6,7 @@ import numpy as np
 
 from ..encoders.bi_encoder import BiEncoder
 from ..errors import Errors, PelError
+from ..evaluation.nearest import nearest_entities
 from ..indexes import EntityIndex
 from ..indexes.faiss_flat import FaissFlat
 from ..kb import KnowledgeBase
@@ -56,19 +57,20 @@ class DevRetrieval:
     def __call__(self, encoder: BiEncoder) -> Dict[str, float]:
         """RETURNS (dict): "recall@k" in percent for each k, and "mrr"."""
         index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=("card", "alias"))
-        vectors = encoder.encode_mentions(self.mentions)
         deepest = max(self.settings.recall_at)
-        ranks = np.array(self._ranks(index, vectors, deepest))
+        ranks = np.array(self._ranks(index, encoder, deepest))
         scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
         return {**scores, "mrr": float((1.0 / ranks).mean())}
 
-    def _ranks(self, index: EntityIndex, vectors: np.ndarray, deepest: int) -> List[float]:
+    def _ranks(self, index: EntityIndex, encoder: BiEncoder, deepest: int) -> List[float]:
         """Rank of the first right entity among distinct entities; infinite beyond the deepest."""
-        _, rows = index.search_rows(vectors, 8 * deepest)
+        found = nearest_entities(
+            self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest
+        )
         ranks = []
-        for found, ids in zip(rows, self.gold, strict=True):
-            entities = dict.fromkeys(index.kb_rows[found[found >= 0]].tolist())
+        for number, ids in enumerate(self.gold):
+            entities = found.kb_rows[found.offsets[number] : found.offsets[number + 1]].tolist()
             right = set(self.kb.rows(ids).tolist())
-            hits = (rank for rank, row in enumerate(entities, start=1) if row in right and rank <= deepest)
+            hits = (rank for rank, row in enumerate(entities, start=1) if row in right)
             ranks.append(float(next(hits, np.inf)))
         return ranks

@@ -10,7 +10,6 @@ import torch
 from ..data import read_corpus
 from ..encoders.bi_encoder import BiEncoder
 from ..errors import Errors, PelError
-from ..indexes.checks import check_metric
 from ..kb import KnowledgeBase
 from ..util import logger
 from .batches import BatchPlanner, PairBatch
@@ -21,7 +20,7 @@ from .example_cache import cached_examples
 from .metrics_log import MetricsLog
 from .mined_file import read_mined
 from .mining import Mining
-from .objective import Objective
+from .objective import Objective, check_mixing
 from .optimizer import make_optimizer, set_learn_rate
 from .run_fingerprint import run_fingerprint
 from .schedule import Schedule
@@ -44,6 +43,7 @@ class Trainer:
         known = [f"recall@{k}" for k in settings.pel.training.dev.recall_at] + ["mrr"]
         if settings.pel.training.dev.metric not in known:
             raise PelError(Errors.E315.format(known=known, value=settings.pel.training.dev.metric))
+        check_mixing(settings.pel.mixing, settings.pel.regularizer)
         self.settings = settings
         self.training = settings.pel.training
         self.output = Path(output)
@@ -75,7 +75,11 @@ class Trainer:
         mining = self._mining(kb, planner)
         pel = self.settings.pel
         objective = Objective(
-            encoder.towers, pel.loss, similarity=encoder.similarity, regularizer=pel.regularizer
+            encoder.towers,
+            pel.loss,
+            similarity=encoder.similarity,
+            regularizer=pel.regularizer,
+            mixing=pel.mixing,
         )
         optimizer: Any = make_optimizer(objective, self.training.optimizer)
         objective, optimizer = self.accelerator.prepare(objective, optimizer)
@@ -97,7 +101,6 @@ class Trainer:
 
     def _encoder(self) -> BiEncoder:
         encoder = self.settings.pel.encoder
-        check_metric(encoder)  # the dev figures come from an index
         # added word vectors are drawn when the weights are loaded
         torch.manual_seed(self.settings.seed)
         encoder.initialize()

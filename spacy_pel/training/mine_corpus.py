@@ -37,7 +37,6 @@ def mine_corpus(
     queries = encoder.encode_mentions([m.mention for m in mentions], show_progress=show_progress)
     encoded = time.perf_counter() - started
     towers = getattr(encoder, "towers", None)  # a HashEmbed has none
-    similarity: Any = getattr(encoder, "similarity", None)
     mined = mine(
         queries,
         np.concatenate([mention.places for mention in mentions]),
@@ -46,7 +45,6 @@ def mine_corpus(
         depth=depth,
         n_entities=len(kb),
         index=index,
-        metric=getattr(similarity, "metric", "inner_product"),
         device=None if towers is None else next(towers.parameters()).device,
         show_progress=show_progress,
     )

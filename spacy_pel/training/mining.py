@@ -113,7 +113,6 @@ class Mining:
             depth=self.depth,
             n_entities=store.n_entities,
             index=self.settings.index,
-            metric=encoder.similarity.metric,
             device=next(encoder.towers.parameters()).device,
             show_progress=self.show_progress,
         )

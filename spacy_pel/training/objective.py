@@ -5,8 +5,10 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 import torch
 from torch import Tensor, nn
 
+from ..errors import Errors, PelError
+from ..mixing import Mixing
 from ..regularizers import Regularizer
-from ..scoring import Similarity
+from ..scoring import Encoded, Similarity, TokenVectors, join, take
 from ..scoring.cosine import Cosine
 from .batches import PairBatch, Side
 
@@ -19,6 +21,8 @@ class Objective(nn.Module):
     loss (nn.Module): positives (n,), negatives (n, m), mask (n, m) -> (n,).
     similarity (Optional[Similarity]): of the towers' vectors; cosine by default.
     regularizer (Optional[Regularizer]): adds the loss of perturbed entities, in training mode only.
+    mixing (Optional[Mixing]): makes the loss's negatives from those of the batch.
+    RAISES (PelError): if there are both a regularizer and mixing.
     """
 
     def __init__(
@@ -28,37 +32,62 @@ class Objective(nn.Module):
         *,
         similarity: Optional[Similarity] = None,
         regularizer: Optional[Regularizer] = None,
+        mixing: Optional[Mixing] = None,
     ):
         super().__init__()
+        check_mixing(mixing, regularizer)
         self.towers = towers
         self.loss = loss
         self.similarity: Similarity = similarity or Cosine()
         self.regularizer = regularizer
+        self.mixing = mixing
 
     def forward(self, batch: PairBatch) -> Tuple[Tensor, Dict[str, float]]:
         """RETURNS (tuple): the mean loss, and figures for the log: "similarity+", "similarity-"
         (means over positives and over the hardest negatives) and "accuracy" in the batch; with
-        a regularizer also "loss_adversarial", the perturbed batch's part of the loss.
+        a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing that has
+        weights "mix_weight", the mean W.
         """
         regularizer = self.regularizer if self.training else None
         anchors = self._encode(self._inputs(batch.anchors))
         inputs = self._inputs(batch.entities, embed=regularizer is not None)
         entities = self._encode(inputs)
-        mask = torch.from_numpy(batch.negative_mask).to(anchors.device)
         scores = self._scores(anchors, entities)
-        loss = self._loss(scores.diagonal(), scores, mask)
+        mask = torch.from_numpy(batch.negative_mask).to(scores.device)
         figures = _figures(scores.detach(), mask)
+        if self.mixing is None:
+            loss = self._loss(scores.diagonal(), scores, mask)
+        else:
+            loss = self._mixed_loss(self.mixing, anchors, entities, scores, mask, figures)
         if regularizer is not None:
             perturbed = self._perturbed_loss(regularizer, inputs, anchors, scores, loss, mask)
             figures["loss_adversarial"] = float(perturbed.detach())
             loss = loss + regularizer.weight * perturbed
         return loss, figures
 
-    def _scores(self, anchors: Tensor, entities: Tensor) -> Tensor:
+    def _scores(self, anchors: Encoded, entities: Encoded) -> Tensor:
         """RETURNS (Tensor): (n, m) similarities."""
         # autocast would round the cosines to 8 bits before the loss multiplies them by alpha
-        with torch.autocast(anchors.device.type, enabled=False):
+        with torch.autocast(self._device.type, enabled=False):
             return self.similarity(anchors, entities)
+
+    def _mixed_loss(
+        self,
+        mixing: Mixing,
+        anchors: Encoded,
+        entities: Encoded,
+        scores: Tensor,
+        mask: Tensor,
+        figures: Dict[str, float],
+    ) -> Tensor:
+        """RETURNS (Tensor): the mean loss with mixed negatives; "mix_weight" is added to the figures."""
+        with torch.autocast(scores.device.type, enabled=False):
+            strong = mixing.strong_negatives(entities, scores.detach(), mask)
+            negatives = self.similarity.paired(anchors, strong.entities)
+        if strong.weights is not None:
+            mixed = strong.weights[strong.mask.any(dim=1)]
+            figures["mix_weight"] = float(mixed.mean()) if len(mixed) else 0.0
+        return self._loss(scores.diagonal(), negatives, strong.mask)
 
     def _loss(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """RETURNS (Tensor): the mean over the mentions."""
@@ -69,7 +98,7 @@ class Objective(nn.Module):
         self,
         regularizer: Regularizer,
         inputs: "List[SideInputs]",
-        anchors: Tensor,
+        anchors: Encoded,
         scores: Tensor,
         loss: Tensor,
         mask: Tensor,
@@ -94,8 +123,7 @@ class Objective(nn.Module):
         return self._loss(positives.diagonal(), negatives, mask)
 
     def _inputs(self, sides: List[Side], *, embed: bool = False) -> "List[SideInputs]":
-        device = next(self.parameters()).device
-        inputs = []
+        device, inputs = self._device, []
         for side in sides:
             tower = self.towers[side.tower if side.tower in self.towers else "mention"]
             ids, mask, places = (
@@ -104,11 +132,21 @@ class Objective(nn.Module):
             inputs.append(SideInputs(tower, ids, mask, places, tower.embed(ids) if embed else None))
         return inputs
 
-    def _encode(self, inputs: "List[SideInputs]") -> Tensor:
-        """RETURNS (Tensor): (n, width) vectors in the order of the sides' places."""
-        vectors = [side.vectors() for side in inputs]
+    def _encode(self, inputs: "List[SideInputs]") -> Encoded:
+        """RETURNS (Encoded): what the similarity reads, in the order of the sides' places."""
+        encoded = [side.encoded(self.similarity.token_level) for side in inputs]
         order = torch.argsort(torch.cat([side.places for side in inputs]))
-        return torch.cat(vectors)[order]
+        return take(join(encoded), order)
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.parameters()).device
+
+
+def check_mixing(mixing: Optional[Mixing], regularizer: Optional[Regularizer]) -> None:
+    """RAISES (PelError): if there are both."""
+    if mixing is not None and regularizer is not None:
+        raise PelError(Errors.E330)
 
 
 class SideInputs(NamedTuple):
@@ -123,11 +161,12 @@ class SideInputs(NamedTuple):
     places: Tensor
     embeddings: Optional[Tensor]
 
-    def vectors(self) -> Tensor:
-        """RETURNS (Tensor): (n, width)."""
-        if self.embeddings is None:
-            return self.tower(self.ids, self.mask)  # type: ignore[no-any-return]
-        return self.tower(self.ids, self.mask, self.embeddings)  # type: ignore[no-any-return]
+    def encoded(self, token_level: bool) -> Encoded:
+        """RETURNS (Encoded): (n, width), or of all tokens (n, length, width)."""
+        given = (self.ids, self.mask) + (() if self.embeddings is None else (self.embeddings,))
+        if token_level:
+            return TokenVectors(self.tower.states(*given), self.mask > 0)
+        return self.tower(*given)  # type: ignore[no-any-return]
 
     def first(self, n: int) -> "SideInputs":
         """RETURNS (SideInputs): the sequences of the first n places."""

@@ -19,7 +19,8 @@ def run_fingerprint(settings: RunSettings, kb: KnowledgeBase) -> str:
     pel, paths = settings.pel, settings.paths
     mines = pel.negatives.mined_depth > 0
     training = pel.training.model_dump(exclude=_NO_MATTER if mines else {*_NO_MATTER, "mining"})
-    parts = [describe(part) for part in (pel.loss, pel.negatives, pel.regularizer) if part is not None]
+    chosen = (pel.loss, pel.negatives, pel.regularizer, pel.mixing)
+    parts = [describe(part) for part in chosen if part is not None]
     mined = [paths.negatives] if mines and paths.negatives else []
     for path in (paths.required("train"), *mined):
         open_text(path).close()  # a missing file is named in our words

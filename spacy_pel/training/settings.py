@@ -12,6 +12,7 @@ from torch import nn
 
 from ..encoders.bi_encoder import BiEncoder
 from ..errors import Errors, PelError
+from ..mixing import Mixing
 from ..negatives import NegativeSampler
 from ..negatives.search import IndexKind
 from ..regularizers import Regularizer
@@ -124,6 +125,7 @@ class PelSettings(Strict):
     loss: nn.Module
     negatives: NegativeSampler
     regularizer: Optional[Regularizer] = None
+    mixing: Optional[Mixing] = None
     positives: ViewSettings = ViewSettings()
     training: TrainingSettings = TrainingSettings()
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from spacy_pel.errors import PelError
+from spacy_pel.losses.binary_cross_entropy import BinaryCrossEntropy
 from spacy_pel.losses.cross_entropy import CrossEntropy
 from spacy_pel.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.registry import registry
@@ -28,7 +30,15 @@ def slow_triplet(loss, positive, negatives):
     return max(0.0, -positive - min(-s for s in negatives) + loss.margin) if negatives else 0.0
 
 
+def slow_binary_cross_entropy(loss, positive, negatives):
+    """Section 3.4 of Cai et al. (2023) as it is written, about the offset."""
+    logits = [loss.scale * (s - loss.offset) for s in (positive, *negatives)]
+    sigma = [1 / (1 + math.exp(-logit)) for logit in logits]
+    return -math.log(sigma[0]) - sum(math.log(1 - one) for one in sigma[1:])
+
+
 SLOW = {
+    "spacy-pel.BinaryCrossEntropy.v1": slow_binary_cross_entropy,
     "spacy-pel.ProxySoftplus.v1": slow_proxy_softplus,
     "spacy-pel.CrossEntropy.v1": slow_cross_entropy,
     "spacy-pel.Triplet.v1": slow_triplet,
@@ -224,3 +234,26 @@ def test_a_softmax_knows_no_zero_and_proxies_do():
     shifted = (positives + 0.3, negatives + 0.3, mask)
     torch.testing.assert_close(softmax(positives, negatives, mask), softmax(*shifted))
     assert not torch.allclose(proxy(positives, negatives, mask), proxy(*shifted))
+
+
+def test_binary_cross_entropy_about_an_offset():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    loss = BinaryCrossEntropy(scale=0.3, offset=0.7)
+    values = loss(positives, negatives, mask)
+    expected = [
+        slow_binary_cross_entropy(loss, float(p), row[used].tolist())
+        for p, row, used in zip(positives, negatives, mask, strict=True)
+    ]
+    np.testing.assert_allclose(values.numpy(), expected, rtol=1e-8)
+    with pytest.raises(PelError, match="E332.*above 0, but it is 0"):
+        BinaryCrossEntropy(scale=0)
+
+
+def test_binary_cross_entropy_of_large_scores():
+    """Sums over tokens are in the thousands: the loss is linear there, and its slope 1."""
+    positives = torch.tensor([4000.0, -4000.0], requires_grad=True)
+    negatives = torch.tensor([[-4000.0, 3000.0], [3000.0, 3000.0]], requires_grad=True)
+    values = BinaryCrossEntropy()(positives, negatives, torch.ones((2, 2), dtype=torch.bool))
+    values.sum().backward()
+    assert values.tolist() == [3000.0, 10000.0]
+    assert positives.grad.tolist() == [0.0, -1.0] and negatives.grad.tolist() == [[0.0, 1.0], [1.0, 1.0]]

@@ -7,6 +7,7 @@ import torch
 from spacy_pel.errors import PelError
 from spacy_pel.negatives.mine import mine
 from spacy_pel.negatives.search import FlatSearch, IvfSearch, MatrixSearch, make_search
+from spacy_pel.scoring.euclidean import Euclidean
 from spacy_pel.util.ragged import offsets_of
 
 N, M, WIDTH = 300, 50, 8
@@ -83,7 +84,9 @@ def test_mining_is_that_of_a_slow_ranking(data, search, monkeypatch):
 def test_euclidean_mining_is_by_distance(data):
     rng = np.random.default_rng(1)
     longer = (data[0], data[1] * rng.uniform(0.2, 3, size=(N, 1)).astype(np.float32), data[2])
-    mined = run(longer, metric="euclidean")
+    similarity = Euclidean()
+    queries = similarity.index_vectors(longer[0], "mention")
+    mined = run((queries, similarity.index_vectors(longer[1], "entity"), data[2]))
     rows, _, _ = slow(*longer, 20, lambda query, entity: -np.linalg.norm(query - entity))
     assert np.array_equal(mined.rows, rows)
     assert not np.array_equal(run(longer).rows, rows)

@@ -11,13 +11,14 @@ from spacy_pel.encoders.torch_backend import TorchBackend
 from spacy_pel.errors import PelError
 from spacy_pel.indexes import EntityIndex
 from spacy_pel.indexes.brute_force import BruteForce
+from spacy_pel.indexes.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.scoring import Similarity
+from spacy_pel.scoring import Similarity, TokenVectors, take
 from spacy_pel.scoring.cosine import Cosine
 from spacy_pel.scoring.dot_product import DotProduct
 from spacy_pel.scoring.euclidean import Euclidean
-from spacy_pel.types import Entity, MentionInText
+from spacy_pel.types import Document, Entity, Mention, MentionInText
 
 NAMES = sorted(registry.parts("pel_similarities").values())
 
@@ -34,10 +35,16 @@ def slow_euclidean(m, e):
     return -math.sqrt(sum((x - y) ** 2 for x, y in zip(m, e, strict=True)))
 
 
+def slow_sum_of_max(m, e):
+    """Lists of token vectors, without padding."""
+    return sum(max(slow_dot_product(t, u) for u in e) for t in m)
+
+
 SLOW = {
     "spacy-pel.Cosine.v1": slow_cosine,
     "spacy-pel.DotProduct.v1": slow_dot_product,
     "spacy-pel.Euclidean.v1": slow_euclidean,
+    "spacy-pel.SumOfMax.v1": slow_sum_of_max,
 }
 
 
@@ -46,18 +53,57 @@ def similarity(request):
     return registry.pel_similarities.get(request.param)()
 
 
-def vectors(n, seed=0, dtype=torch.float64):
+def vectors(*shape, seed=0, dtype=torch.float64):
     rng = np.random.default_rng(seed)
-    return torch.tensor(rng.normal(size=(n, 7)), dtype=dtype, requires_grad=True)
+    return torch.tensor(rng.normal(size=(*shape, 7)), dtype=dtype, requires_grad=True)
+
+
+def read_by(similarity, *shape, seed=0, dtype=torch.float64, length=5):
+    """What the similarity reads of texts in this shape; tokens of 1 to ``length`` a text, junk as padding."""
+    if not similarity.token_level:
+        return vectors(*shape, seed=seed, dtype=dtype)
+    lengths = np.random.default_rng([seed, 1]).integers(1, length + 1, size=shape)
+    mask = torch.from_numpy(np.arange(length) < lengths[..., None])
+    return TokenVectors(vectors(*shape, length, seed=seed, dtype=dtype), mask)
+
+
+def leaf(encoded):
+    return encoded.vectors if isinstance(encoded, TokenVectors) else encoded
+
+
+def detached(encoded):
+    return (
+        TokenVectors(encoded.vectors.detach(), encoded.mask)
+        if isinstance(encoded, TokenVectors)
+        else (encoded.detach())
+    )
+
+
+def listed(encoded):
+    """RETURNS (list): each text as nested lists, without padding."""
+    if isinstance(encoded, TokenVectors):
+        return [v[m].tolist() for v, m in zip(encoded.vectors, encoded.mask, strict=True)]
+    return encoded.tolist()
 
 
 def test_contract_equals_the_formula(similarity):
-    mentions, entities = vectors(4), vectors(30, seed=1)
+    mentions, entities = read_by(similarity, 4), read_by(similarity, 30, seed=1, length=6)
     scores = similarity(mentions, entities)
     assert scores.shape == (4, 30) and scores.dtype == torch.float64
     slow = SLOW[similarity.registered_name]
-    expected = [[slow(m, e) for e in entities.tolist()] for m in mentions.tolist()]
+    expected = [[slow(m, e) for e in listed(entities)] for m in listed(mentions)]
     np.testing.assert_allclose(scores.detach().numpy(), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_contract_pairs_are_those_of_the_table(similarity):
+    mentions, entities = read_by(similarity, 4), read_by(similarity, 30, seed=1, length=6)
+    places = torch.from_numpy(np.random.default_rng(2).integers(30, size=(4, 3)))
+    expected = similarity(mentions, entities).gather(1, places)
+    scores = similarity.paired(mentions, take(entities, places))
+    assert scores.shape == (4, 3)
+    torch.testing.assert_close(scores, expected, rtol=1e-12, atol=1e-12)
+    none = similarity.paired(mentions, take(entities, places[:, :0]))
+    assert none.shape == (4, 0)
 
 
 def test_contract_says_what_it_is(similarity):
@@ -69,37 +115,84 @@ def test_contract_says_what_it_is(similarity):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_contract_widens_halves(similarity, dtype):
-    mentions, entities = vectors(3, dtype=dtype), vectors(5, seed=1, dtype=dtype)
+    mentions, entities = read_by(similarity, 3, dtype=dtype), read_by(similarity, 5, seed=1, dtype=dtype)
     scores = similarity(mentions, entities)
     assert scores.dtype == torch.float32
-    exact = similarity(mentions.detach().double(), entities.detach().double())
-    torch.testing.assert_close(scores.detach().double(), exact, rtol=1e-5, atol=1e-5)
+    wide = [
+        t._replace(vectors=t.vectors.double()) if similarity.token_level else t.double()
+        for t in (detached(mentions), detached(entities))
+    ]
+    torch.testing.assert_close(scores.detach().double(), similarity(*wide), rtol=1e-5, atol=1e-5)
+    own = take(entities, torch.zeros((3, 2), dtype=torch.int64))
+    assert similarity.paired(mentions, own).dtype == torch.float32
 
 
 def test_contract_gradients(similarity):
-    assert torch.autograd.gradcheck(similarity, (vectors(3), vectors(4, seed=1)))
+    mentions, entities = read_by(similarity, 3), read_by(similarity, 4, seed=1)
+    own = read_by(similarity, 3, 2, seed=2)
+
+    def rebuilt(encoded, leaf):
+        return encoded._replace(vectors=leaf) if isinstance(encoded, TokenVectors) else leaf
+
+    def table(m, e):
+        return similarity(rebuilt(mentions, m), rebuilt(entities, e))
+
+    def pairs(m, e):
+        return similarity.paired(rebuilt(mentions, m), rebuilt(own, e))
+
+    assert torch.autograd.gradcheck(table, (leaf(mentions), leaf(entities)))
+    assert torch.autograd.gradcheck(pairs, (leaf(mentions), leaf(own)))
 
 
 def test_contract_zero_and_equal_vectors_have_finite_gradients(similarity):
-    mentions = torch.zeros((2, 7), requires_grad=True)
-    entities = torch.zeros((2, 7), requires_grad=True)
+    shape = (2, 3, 7) if similarity.token_level else (2, 7)
+
+    def make(value, *, grad):
+        values = torch.full(shape, value, requires_grad=grad)
+        mask = torch.ones(shape[:-1], dtype=torch.bool)
+        return (TokenVectors(values, mask) if similarity.token_level else values), values
+
+    (mentions, left), (entities, right) = make(0.0, grad=True), make(0.0, grad=True)
     similarity(mentions, entities).sum().backward()
-    equal = torch.ones((2, 7), requires_grad=True)
-    similarity(equal, torch.ones((30, 7))).sum().backward()
-    assert all(torch.isfinite(x.grad).all() for x in (mentions, entities, equal))
+    (equal, same), (other, _) = make(1.0, grad=True), make(1.0, grad=False)
+    similarity(equal, other).sum().backward()
+    similarity.paired(equal, take(other, torch.zeros((2, 30), dtype=torch.int64))).sum().backward()
+    assert all(torch.isfinite(x.grad).all() for x in (left, right, same))
 
 
-def test_contract_ranks_as_the_index_of_its_metric(similarity):
-    """What an index of the encoder's vectors ranks by is what is trained."""
-    mentions, entities = vectors(5).detach(), vectors(40, seed=1).detach()
-    scores = similarity(mentions, entities)
-    if similarity.unit_vectors:
-        mentions, entities = (torch.nn.functional.normalize(v, dim=-1) for v in (mentions, entities))
-    if similarity.metric == "inner_product":
-        ranked = mentions @ entities.T
-    else:
-        ranked = -((mentions[:, None] - entities[None]) ** 2).sum(-1)
-    assert torch.equal(scores.argsort(dim=1), ranked.argsort(dim=1))
+def test_contract_padding_does_not_matter(similarity):
+    if not similarity.token_level:
+        pytest.skip("reads pooled vectors")
+    mentions, entities = read_by(similarity, 3), read_by(similarity, 4, seed=1)
+    junk = [t._replace(vectors=torch.where(t.mask[..., None], t.vectors, 1e6)) for t in (mentions, entities)]
+    assert torch.equal(similarity(*junk), similarity(mentions, entities))
+    similarity(*junk).sum().backward()
+    assert (mentions.vectors.grad[~mentions.mask] == 0).all()
+    assert (entities.vectors.grad[~entities.mask] == 0).all()
+    empty = mentions._replace(mask=torch.zeros_like(mentions.mask))
+    assert (similarity(empty, entities) == 0).all() and (similarity(entities, empty) == 0).all()
+
+
+@pytest.mark.parametrize("codes", ["fp32", "fp16"])
+def test_contract_the_index_ranks_as_the_similarity(similarity, codes):
+    """What an index of inner products ranks by is what is trained; of tokens, it is their pooled vectors."""
+    rng = np.random.default_rng(0)
+    # of all lengths, and no two of them alike in their distance from a mention by less than the codes' digits
+    mentions = rng.normal(size=(20, 64)).astype(np.float32)
+    entities = (rng.normal(size=(40, 64)) * rng.uniform(0.5, 3, size=(40, 1))).astype(np.float32)
+    index = FaissFlat(codes=codes)
+    rows = similarity.index_vectors(entities, "entity")
+    assert rows.dtype == np.float32 and rows.shape == (40, similarity.index_width(64))
+    assert similarity.index_width(64) % 4 == 0
+    index.train(rows)
+    index.add(rows)
+    scores, found = index.search(similarity.index_vectors(mentions, "mention"), 40)
+    compare = DotProduct() if similarity.token_level else similarity
+    table = compare(torch.from_numpy(mentions), torch.from_numpy(entities)).numpy()
+    ranked = np.take_along_axis(table, found, axis=1)
+    assert (np.diff(ranked, axis=1) <= (1e-4 if codes == "fp32" else 0.05)).all()
+    if codes == "fp32" and similarity.metric == "euclidean":
+        np.testing.assert_allclose(scores, -(ranked**2) / 2, atol=1e-3)
 
 
 def test_euclidean_keeps_small_distances_between_long_vectors():
@@ -177,15 +270,23 @@ def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):
     assert table.kb_rows[0] == kb.row("C1")
 
 
-def test_an_index_of_inner_products_refuses_distances(tiny_bert):
+def test_the_index_finds_distances_of_names_and_of_mentions(tiny_bert):
+    """A mention's row is made by the mention tower and stands on the entity side."""
     encoder = make(tiny_bert, similarity=Euclidean())
-    with pytest.raises(PelError, match="Euclidean.*'euclidean'") as error:
-        EntityIndex.build(KnowledgeBase(ENTITIES), encoder, index=BruteForce())
-    assert "\n" not in str(error.value)
-
-    class ByDistance(BruteForce):
-        metric = "euclidean"
-
-    EntityIndex.build(KnowledgeBase(ENTITIES), encoder, index=ByDistance())
-    with pytest.raises(PelError, match="inner_product"):
-        EntityIndex.build(KnowledgeBase(ENTITIES), make(tiny_bert), index=ByDistance())
+    document = Document("d", MENTIONS[0].text, [Mention(17, 23, "", ("C2",))])
+    kb = KnowledgeBase(ENTITIES)
+    index = EntityIndex.build(
+        kb, encoder, index=BruteForce(), kinds=("alias", "mention"), documents=[document]
+    )
+    assert encoder.width == index.width == 36
+    scores, rows = index.search_rows(encoder.encode_mentions(MENTIONS), len(index))
+    mentions = encoder.represent_mentions(MENTIONS).vectors
+    is_mention = index.rows.mask(("mention",), None)
+    for own, score, found in zip(mentions, scores, rows, strict=True):
+        ours = float(score[is_mention[found]][0])
+        assert ours == pytest.approx(-(np.linalg.norm(own - mentions[0]) ** 2) / 2, abs=1e-4)
+    assert is_mention[rows[0, 0]], "its own row is nearest, at a distance of 0"
+    names = encoder.encode_names([entity.canonical_name for entity in ENTITIES])[:, :32]
+    expected = -np.linalg.norm(mentions[1] - names, axis=1)
+    _, rows = index.search_rows(encoder.encode_mentions(MENTIONS), 3, kinds=("alias",))
+    assert index.kb_rows[rows[1]].tolist() == (-expected).argsort().tolist()

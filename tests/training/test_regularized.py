@@ -81,7 +81,8 @@ def test_stopped_and_resumed(train, configs, tmp_path):
     assert differing(stopped, whole) == []
 
 
-def test_distances_are_refused_before_anything_is_trained(train, configs, tmp_path):
-    with pytest.raises(PelError, match="Euclidean"):
-        train(tmp_path / "run", config=configs["Euclidean"])
-    assert not (tmp_path / "run" / "metrics.jsonl").exists()
+def test_distances_are_trained_and_retrieved(train, configs, tmp_path):
+    train(tmp_path / "run", config=configs["Euclidean"], pel__training__max_steps=4)
+    (record,) = metrics(tmp_path / "run")
+    assert all(math.isfinite(value) for value in record.values())
+    assert record["recall@5"] > 0

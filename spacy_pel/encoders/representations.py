@@ -1,0 +1,134 @@
+"""What a similarity reads of many texts, in arrays: one vector each, or one for each token."""
+
+from dataclasses import dataclass
+from tempfile import TemporaryFile
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..scoring import Encoded, Similarity, TokenVectors
+from ..types import Rows, Scores, Vectors
+from ..util.ragged import offsets_of, take_pieces
+
+_IN_MEMORY = 1 << 30  # bytes; larger arrays lie in a temporary file
+_PAIRS = 1 << 22  # numbers of one side's vectors that are compared at a time: 16 MB
+
+
+@dataclass
+class Representations:
+    """n texts.
+
+    vectors: (n, width), or (tokens of all texts, width). Not prepared for an index.
+    offsets: (n + 1,) int64, tokens of text i are ``offsets[i]:offsets[i + 1]``; None = pooled.
+    """
+
+    vectors: Vectors
+    offsets: Optional[Rows] = None
+
+    @classmethod
+    def empty(cls, lengths: Rows, width: int, *, token_level: bool) -> "Representations":
+        """RETURNS (Representations): room for texts of these lengths, to be filled by ``put``."""
+        if token_level:
+            offsets = offsets_of(lengths)
+            return cls(_room((int(offsets[-1]), width)), offsets)
+        return cls(_room((len(lengths), width)))
+
+    @classmethod
+    def of(cls, texts: Sequence[NDArray[np.float32]]) -> "Representations":
+        """RETURNS (Representations): of at least one text, each as ``texts`` gives it."""
+        if texts[0].ndim == 1:
+            return cls(np.stack(texts))
+        return cls(np.concatenate(texts), offsets_of(np.array([len(text) for text in texts])))
+
+    def texts(self) -> List[NDArray[np.float32]]:
+        """RETURNS (List[NDArray]): (n,), each (width,), or (tokens, width); views."""
+        if self.offsets is None:
+            return list(self.vectors)
+        return [self.vectors[a:b] for a, b in zip(self.offsets, self.offsets[1:], strict=False)]
+
+    def __len__(self) -> int:
+        return len(self.vectors) if self.offsets is None else len(self.offsets) - 1
+
+    @property
+    def longest(self) -> int:
+        """RETURNS (int): tokens of the longest text; 1 where they are pooled."""
+        return 1 if self.offsets is None else int(np.diff(self.offsets).max(initial=1))
+
+    def put(self, rows: Rows, mask: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Fill in a batch, see ``encode_batches``.
+
+        rows (Rows): which texts.
+        mask (NDArray): (batch, length), 1 = a real token.
+        vectors (NDArray): (batch, width), or (batch, length, width).
+        """
+        if self.offsets is None:
+            self.vectors[rows] = vectors
+            return
+        places = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)
+        self.vectors[places] = vectors[mask > 0]
+
+    def take(self, rows: Rows) -> Encoded:
+        """RETURNS (Encoded): of these texts, as a similarity reads it: (k, width), or TokenVectors."""
+        import torch
+
+        if self.offsets is None:
+            return torch.from_numpy(self.vectors[rows])
+        lengths = np.diff(self.offsets)[rows]
+        mask = np.arange(int(lengths.max(initial=0))) < lengths[:, None]
+        vectors = np.zeros((*mask.shape, self.vectors.shape[1]), dtype=np.float32)
+        vectors[mask] = take_pieces(self.vectors, self.offsets, rows)
+        return TokenVectors(torch.from_numpy(vectors), torch.from_numpy(mask))
+
+
+def pair_scores(
+    similarity: Similarity,
+    mentions: Representations,
+    entities: Representations,
+    mention_rows: Rows,
+    entity_rows: Rows,
+    *,
+    device: Optional[Any] = None,
+) -> Scores:
+    """Score pairs of mentions and entities, some at a time.
+
+    similarity (Similarity): any registered one; it reads what ``BiEncoder.represent_mentions`` and
+        ``represent_entities`` gave.
+    mention_rows, entity_rows (Rows): (p,), the two sides of each pair.
+    device (Optional[torch.device]): where to compute; None = on the CPU.
+    RETURNS (Scores): (p,), the higher the better.
+    """
+    import torch
+
+    scores = np.empty(len(mention_rows), dtype=np.float32)
+    longest = max(mentions.longest, entities.longest)
+    block = max(1, _PAIRS // (longest * mentions.vectors.shape[1]))
+    with torch.inference_mode():
+        for start in range(0, len(scores), block):
+            piece = slice(start, start + block)
+            own = _to(mentions.take(mention_rows[piece]), device)
+            theirs = _to(entities.take(entity_rows[piece]), device)
+            scores[piece] = similarity.paired(own, _one_each(theirs))[:, 0].float().cpu().numpy()
+    return scores
+
+
+def _one_each(encoded: Encoded) -> Encoded:
+    """RETURNS (Encoded): (p, ...) -> (p, 1, ...)"""
+    if isinstance(encoded, TokenVectors):
+        return TokenVectors(encoded.vectors.unsqueeze(1), encoded.mask.unsqueeze(1))
+    return encoded.unsqueeze(1)
+
+
+def _to(encoded: Encoded, device: Optional[Any]) -> Encoded:
+    if device is None:
+        return encoded
+    if isinstance(encoded, TokenVectors):
+        return TokenVectors(encoded.vectors.to(device), encoded.mask.to(device))
+    return encoded.to(device)
+
+
+def _room(shape: Tuple[int, int]) -> Vectors:
+    if 4 * shape[0] * shape[1] <= _IN_MEMORY:
+        return np.empty(shape, dtype=np.float32)
+    with TemporaryFile() as file:  # the mapping keeps the file, which has no name, until it is dropped
+        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)

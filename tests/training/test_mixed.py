@@ -1,0 +1,243 @@
+"""Trainings with mixed negatives and similarities of tokens; the objective against a loop in float64."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.encoders import load_encoder
+from spacy_pel.errors import PelError
+from spacy_pel.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.mixing.adaptive_mixup import AdaptiveMixup
+from spacy_pel.mixing.hardest import HardestInBatch
+from spacy_pel.regularizers.fgsm import FGSM
+from spacy_pel.scoring.dot_product import DotProduct
+from spacy_pel.scoring.sum_of_max import SumOfMax
+from spacy_pel.training.objective import Objective
+from spacy_pel.training.settings import read_settings
+
+from .conftest import CONFIG, differing, metrics
+from .test_objective import ENTITIES, MASKS, MENTIONS, gradients, make, make_batch
+from .test_resume import Stopped, stops_before
+
+SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
+
+
+@pytest.fixture(params=SIMILARITIES)
+def level(request):
+    return request.param
+
+
+def mixed_objective(level, *, mixing=None, loss=None, **settings):
+    made = make(similarity=SIMILARITIES[level], **settings)
+    # the scores of random weights are about 30 pooled, and 200 of tokens
+    loss = loss or BinaryCrossEntropy(scale=0.05 if level == "pooled" else 0.01)
+    return Objective(
+        made.towers, loss, similarity=made.similarity, regularizer=made.regularizer, mixing=mixing
+    )
+
+
+# -- a loop over the mentions, the texts one by one, without padding -------------------------------
+
+
+class ByHand:
+    def __init__(self, objective, level, views):
+        self.towers, self.loss, self.mixing = objective.towers, objective.loss, objective.mixing
+        self.level, self.views = level, views
+
+    def tokens(self, side, text):
+        tower = self.towers[side if side in self.towers else "mention"]
+        ids = torch.tensor([text])
+        vectors = tower.states(ids, torch.ones_like(ids))[0]
+        return vectors.mean(dim=0, keepdim=True) if self.level == "pooled" else vectors
+
+    def mention(self, i):
+        return self.tokens("mention", MENTIONS[i])
+
+    def entity(self, j):
+        return self.tokens("mention" if self.views and j == 1 else "entity", ENTITIES[j])
+
+    @staticmethod
+    def score(mention, entity):
+        return sum(max((t * u).sum() for u in entity) for t in mention)
+
+    def mean_loss(self, mask):
+        losses = []
+        for i in range(3):
+            mention, own = self.mention(i), self.score(self.mention(i), self.entity(i))
+            scored = [(self.score(mention, self.entity(j)), j) for j in np.flatnonzero(mask[i])]
+            scored = sorted(scored, key=lambda pair: -float(pair[0]))[: self.mixing.k]
+            weight = math.exp(float(own.detach()))
+            weight /= weight + sum(math.exp(float(s.detach())) for s, _ in scored)
+            value = -torch.log(torch.sigmoid(self.loss.scale * own))
+            for _, j in scored:
+                strong = self.strong(weight, self.entity(i), self.entity(j))
+                score = self.score(mention, strong)
+                value = value - torch.log(1 - torch.sigmoid(self.loss.scale * score))
+            losses.append(value)
+        return torch.stack(losses).mean()
+
+    def strong(self, weight, own, other):
+        length = max(len(own), len(other))
+        rows = []
+        for u in range(length):
+            part = self.mixing.alpha * weight * own[u] if u < len(own) else 0.0
+            rows.append(part + (other[u] if u < len(other) else 0.0))
+        return torch.stack(rows)
+
+
+@pytest.mark.parametrize("views", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_mixed_loss_and_its_gradients_by_hand(level, tied, views):
+    objective = mixed_objective(level, tied=tied, mixing=AdaptiveMixup(alpha=0.6, k=2))
+    for mask in MASKS if not (views or tied) else ["in batch"]:
+        value, figures = objective(make_batch(mask, views))
+        expected = ByHand(objective, level, views).mean_loss(MASKS[mask])
+        torch.testing.assert_close(value, expected, rtol=1e-8, atol=1e-8, msg=mask)
+        assert 0 <= figures["mix_weight"] <= 1
+        ours, theirs = gradients(objective, value), gradients(objective, expected)
+        assert set(ours) == set(theirs)
+        for name, gradient in ours.items():
+            torch.testing.assert_close(gradient, theirs[name], rtol=1e-6, atol=1e-8, msg=f"{mask} {name}")
+
+
+def test_the_hardest_alone_have_no_weight(level):
+    plain = mixed_objective(level)
+    chosen = mixed_objective(level, mixing=HardestInBatch(k=100))
+    expected, expected_figures = plain(make_batch("in batch"))
+    value, figures = chosen(make_batch("in batch"))
+    torch.testing.assert_close(value, expected)
+    assert figures == expected_figures and "mix_weight" not in figures
+    fewer, _ = mixed_objective(level, mixing=HardestInBatch(k=1))(make_batch("in batch"))
+    assert float(fewer) < float(value)
+
+
+def test_figures_count_mentions_with_negatives_only(level):
+    objective = mixed_objective(level, mixing=AdaptiveMixup())
+    _, figures = objective(make_batch("one without"))
+    batch = make_batch("one without")
+    batch.negative_mask[:] = False
+    value, none = objective(batch)
+    assert none["mix_weight"] == 0.0 and torch.isfinite(value)
+    assert figures["mix_weight"] < 1
+
+
+@pytest.mark.parametrize("mask", ["per mention", "in batch"])
+def test_bf16(level, mask):
+    exact = mixed_objective(level, dtype=torch.float32, mixing=AdaptiveMixup(k=2))
+    expected, _ = exact(make_batch(mask))
+    with torch.autocast("cpu", torch.bfloat16):
+        value, _ = exact(make_batch(mask))
+    assert value.dtype == torch.float32
+    torch.testing.assert_close(value, expected, rtol=0.05, atol=0.05)
+    value.backward()
+    assert all(torch.isfinite(p.grad).all() for p in exact.parameters() if p.grad is not None)
+
+
+def test_fgsm_perturbs_tokens_and_refuses_mixed_ones():
+    objective = mixed_objective("tokens", loss=ProxySoftplus(alpha=0.05), regularizer=FGSM())
+    value, figures = objective(make_batch("in batch"))
+    assert figures["loss_adversarial"] > float(value.detach()) - figures["loss_adversarial"]
+    with pytest.raises(PelError, match="E330.*made of two texts"):
+        mixed_objective("pooled", regularizer=FGSM(), mixing=AdaptiveMixup())
+
+
+# -- trainings -----------------------------------------------------------------------------------
+
+PARTS = """
+[pel.mixing]
+@pel_mixing = "spacy-pel.AdaptiveMixup.v1"
+alpha = 0.3
+k = {k}
+
+[pel.encoder.similarity]
+@pel_similarities = "spacy-pel.{similarity}.v1"
+
+[pel.loss]
+@pel_losses = "spacy-pel.BinaryCrossEntropy.v1"
+scale = {scale}
+
+"""
+
+
+@pytest.fixture(scope="module")
+def configs(tmp_path_factory):
+    """RETURNS (dict): AMH with DUAL, Pooling Mean and SOM."""
+    path, text = tmp_path_factory.mktemp("configs"), CONFIG.read_text()
+    loss = '[pel.loss]\n@pel_losses = "spacy-pel.ProxySoftplus.v1"\nalpha = 32.0\nmargin = 0.0\n'
+    assert loss in text
+    parts = {
+        "pooled": PARTS.format(k=1, similarity="DotProduct", scale=0.1),
+        "tokens": PARTS.format(k=3, similarity="SumOfMax", scale=0.01),
+    }
+    for name, part in parts.items():
+        (path / f"{name}.cfg").write_text(text.replace(loss, part))
+    return {name: path / f"{name}.cfg" for name in parts}
+
+
+IN_BATCH = {"pel__negatives": {"@pel_negatives": "spacy-pel.InBatchNegatives.v1"}}
+
+
+def test_settings(configs):
+    pel = read_settings(configs["tokens"]).pel
+    assert isinstance(pel.mixing, AdaptiveMixup) and (pel.mixing.alpha, pel.mixing.k) == (0.3, 3)
+    assert isinstance(pel.encoder.similarity, SumOfMax) and read_settings(CONFIG).pel.mixing is None
+    with pytest.raises(PelError, match="E310.*mixing"):
+        read_settings(CONFIG, {"pel.mixing": {"@pel_losses": "spacy-pel.CrossEntropy.v1"}})
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+def test_trainings(train, configs, tmp_path, level, pooling, precision):
+    changes = {
+        "pel__training__max_steps": 4,
+        "pel__training__mixed_precision": precision,
+        "pel__training__accumulate_gradient": 2 if precision == "bf16" else 1,
+        "pel__encoder__tied": pooling == "cls",
+        "pel__encoder__pooling": pooling,
+    }
+    train(tmp_path / "run", config=configs[level], **changes)
+    (record,) = metrics(tmp_path / "run")
+    assert all(math.isfinite(value) for value in record.values())
+    assert 0 < record["mix_weight"] < 1
+    loaded = load_encoder(tmp_path / "run" / "model-last")
+    assert isinstance(loaded.similarity, type(SIMILARITIES[level]))
+
+
+def test_the_weight_rises_as_training_separates_the_positives(train, configs, tmp_path, level):
+    changes = {"pel__training__max_steps": 60, "pel__training__eval_frequency": 20}
+    train(tmp_path / "run", config=configs[level], **changes)
+    log = metrics(tmp_path / "run")
+    assert log[-1]["mix_weight"] > log[0]["mix_weight"] + 0.05
+    assert log[-1]["recall@5"] > 80  # by chance: 31
+
+
+def test_stopped_and_resumed(train, configs, tmp_path, level):
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    changes = {"pel__training__max_steps": 8}
+    with pytest.raises(Stopped):
+        train(stopped, trainer=stops_before(6), config=configs[level], **changes)
+    with pytest.raises(PelError, match="another run"):
+        train(stopped, resume=True, config=configs[level], pel__mixing__alpha=0.5, **changes)
+    train(stopped, resume=True, config=configs[level], **changes)
+    train(whole, config=configs[level], **changes)
+    assert differing(stopped, whole) == []
+
+
+def test_mixing_and_fgsm_are_refused_before_anything_is_done(train, configs, tmp_path):
+    with pytest.raises(PelError, match="E330"):
+        train(
+            tmp_path / "run",
+            config=configs["pooled"],
+            pel__regularizer={"@pel_regularizers": "spacy-pel.FGSM.v1"},
+        )
+    assert not (tmp_path / "run").exists()
+
+
+def test_hard_negatives_of_tokens_are_mined_by_the_pooled_vectors(train, configs, tmp_path):
+    hard = {"@pel_negatives": "spacy-pel.HardNegatives.v1", "n_negatives": 4, "shared": True}
+    train(tmp_path / "run", config=configs["tokens"], pel__negatives=hard, pel__training__max_steps=4)
+    (record,) = metrics(tmp_path / "run")
+    assert all(math.isfinite(value) for value in record.values())
