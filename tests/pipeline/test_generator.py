@@ -208,7 +208,7 @@ def test_two_processes_under_fork_and_spawn(trained, tmp_path):
     script.write_text(SCRIPT, encoding="utf8")
     arguments = [str(script), str(tmp_path / "pipeline"), json.dumps(TEXTS), *METHODS]
     result = subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=300, check=False
     )
     assert result.returncode == 0, result.stderr
     by_method = json.loads(result.stdout)
