@@ -1,6 +1,7 @@
 """Trainings with mixed negatives and similarities of tokens; the objective against a loop in float64."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -117,8 +118,7 @@ def test_the_hardest_alone_have_no_weight(level):
 def test_figures_count_mentions_with_negatives_only(level):
     objective = mixed_objective(level, mixing=AdaptiveMixup())
     _, figures = objective(make_batch("one without"))
-    batch = make_batch("one without")
-    batch.negative_mask[:] = False
+    batch = replace(make_batch("one without"), negative_mask=np.zeros((3, 6), dtype=bool))
     value, none = objective(batch)
     assert none["mix_weight"] == 0.0 and torch.isfinite(value)
     assert figures["mix_weight"] < 1
