@@ -1,132 +1,13 @@
-"""The words of this package: what flows between its parts."""
+"""The contracts of the parts that a linker is made of."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import (
-    Any,
-    Dict,
-    Iterator,
-    List,
-    NamedTuple,
-    Optional,
-    Protocol,
-    Sequence,
-    Tuple,
-    runtime_checkable,
-)
+from typing import Any, Dict, Optional, Protocol, Sequence, Tuple, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-NIL = "NIL"  # the id of a mention whose concept the knowledge base lacks
-
-Vectors = NDArray[np.float32]  # (n, width)
-Scores = NDArray[np.float32]
-Rows = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Entity:
-    """One concept of a knowledge base, with the fields of scispaCy's JSON lines.
-
-    concept_id (str): the id, e.g. a CUI.
-    canonical_name (str): the preferred name.
-    aliases (Tuple[str, ...]): other names; the canonical name need not be repeated.
-    types (Tuple[str, ...]): e.g. semantic type ids such as "T047".
-    definition (Optional[str]): a gloss, or None.
-    """
-
-    concept_id: str
-    canonical_name: str
-    aliases: Tuple[str, ...] = ()
-    types: Tuple[str, ...] = ()
-    definition: Optional[str] = None
-
-    def __post_init__(self) -> None:
-        # lists are welcome (JSON gives lists), but an Entity must be hashable
-        object.__setattr__(self, "aliases", tuple(self.aliases))
-        object.__setattr__(self, "types", tuple(self.types))
-
-    def to_json(self) -> Dict[str, Any]:
-        """RETURNS (dict): one line of the KB interchange format."""
-        return {
-            "concept_id": self.concept_id,
-            "canonical_name": self.canonical_name,
-            "aliases": list(self.aliases),
-            "types": list(self.types),
-            "definition": self.definition,
-        }
-
-
-@dataclass(frozen=True)
-class Mention:
-    """A stretch of text that names a concept.
-
-    start, end (int): character offsets into the document's text, end exclusive.
-    label (str): the NER label, "" if there is none.
-    ids (Tuple[str, ...]): gold entity ids; empty = NIL. Any of them is right.
-    composite (bool): all of the ids are meant ("breast and ovarian cancer").
-    """
-
-    start: int
-    end: int
-    label: str = ""
-    ids: Tuple[str, ...] = ()
-    composite: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ids", tuple(self.ids))
-
-
-@dataclass
-class Document:
-    """A text and its mentions: one line of the corpus format."""
-
-    id: str
-    text: str
-    mentions: List[Mention] = field(default_factory=list)
-    meta: Dict[str, Any] = field(default_factory=dict)
-
-
-class Candidate(NamedTuple):
-    """An entity proposed for a mention; a higher score is better."""
-
-    entity_id: str
-    score: float
-
-
-class KBReader(Protocol):
-    """Streams the entities of source files.
-
-    After the iteration ``report`` counts repairs by kind, ``redirects`` maps retired
-    ids to their successors and ``source`` holds origin, version and licence.
-    """
-
-    report: Dict[str, int]
-    redirects: Dict[str, str]
-    source: Dict[str, Any]
-
-    def __call__(self, paths: Sequence[Path]) -> Iterator[Entity]: ...
-
-
-class CorpusReader(Protocol):
-    """Streams the documents of source files; ``report`` counts what was seen and repaired."""
-
-    report: Dict[str, int]
-
-    def __call__(self, paths: Sequence[Path]) -> Iterator[Document]: ...
-
-
-class MentionInText(NamedTuple):
-    """What the mention tower reads: a text and the mention's character offsets in it."""
-
-    text: str
-    start: int
-    end: int
-
-    @property
-    def surface(self) -> str:
-        return self.text[self.start : self.end]
+from .arrays import CandidateTable, RankingTask, Rows, Scores, Vectors
+from .texts import Entity, MentionInText
 
 
 @runtime_checkable
@@ -196,41 +77,6 @@ class VectorIndex(Protocol):
     def from_disk(self, path: Path) -> "VectorIndex": ...
 
 
-@dataclass
-class CandidateTable:
-    """Evidence for the candidates of n mentions, ragged: candidate j belongs to the
-    mention i with ``offsets[i] <= j < offsets[i + 1]``. A combiner turns ``features``
-    into scores, a NIL model into P(NIL).
-
-    kb_rows: (m,) int64, rows of the knowledge base.
-    offsets: (n + 1,) int64.
-    features: name -> (m,) float32; names in ``FEATURES`` of ``indexes/evidence.py``.
-    vectors: (n, width) of the mentions, where they are known.
-    """
-
-    kb_rows: Rows
-    offsets: Rows
-    features: Dict[str, Scores]
-    vectors: Optional[Vectors] = None
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-
-class RankedRows(NamedTuple):
-    """Entities found for n mentions, ragged: the pairs of mention i are ``offsets[i]:offsets[i + 1]``,
-    best first, each entity once.
-
-    kb_rows: (m,) int64, rows of the knowledge base.
-    scores: (m,) float32, the higher the better; comparable within a mention.
-    offsets: (n + 1,) int64.
-    """
-
-    kb_rows: Rows
-    scores: Scores
-    offsets: Rows
-
-
 @runtime_checkable
 class CandidateGenerator(Protocol):
     """Finds entities that a mention may mean: the first step of linking, before any score is combined.
@@ -262,7 +108,7 @@ class CandidateGenerator(Protocol):
     def generate(
         self,
         kb: Any,
-        mentions: Sequence["MentionInText"],
+        mentions: Sequence[MentionInText],
         *,
         allowed: Optional[Sequence[Optional[NDArray[np.bool_]]]] = None,  # of each mention, over KB rows
         top_k: int = 64,
@@ -298,27 +144,6 @@ class NilModel(Protocol):
     def state(self) -> Dict[str, Any]: ...
 
     def load_state(self, state: Dict[str, Any]) -> None: ...
-
-
-@dataclass
-class RankingTask:
-    """Candidates of n mentions, ragged, that a ranker reads together with their mentions.
-
-    mentions (Sequence[MentionInText]): (n,).
-    entities (Sequence[Entity]): each distinct candidate once.
-    rows: (m,) int64, which of the entities candidate j is.
-    offsets: (n + 1,) int64, candidate j belongs to the mention i with ``offsets[i] <= j < offsets[i + 1]``.
-    """
-
-    mentions: Sequence[MentionInText]
-    entities: Sequence[Entity]
-    rows: Rows
-    offsets: Rows
-
-    @property
-    def owners(self) -> Rows:
-        """RETURNS (NDArray[int64]): (m,) the mention of each candidate."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
 class Ranker(Protocol):

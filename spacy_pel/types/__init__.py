@@ -1,0 +1,28 @@
+"""The words of this package: what flows between its parts, and what a part has to offer."""
+
+from .arrays import NIL, CandidateTable, RankedRows, RankingTask, Rows, Scores, Vectors
+from .parts import CandidateGenerator, Combiner, Encoder, NilModel, Ranker, VectorIndex
+from .texts import Candidate, CorpusReader, Document, Entity, KBReader, Mention, MentionInText
+
+__all__ = [
+    "Candidate",
+    "CandidateGenerator",
+    "CandidateTable",
+    "Combiner",
+    "CorpusReader",
+    "Document",
+    "Encoder",
+    "Entity",
+    "KBReader",
+    "Mention",
+    "MentionInText",
+    "NIL",
+    "NilModel",
+    "RankedRows",
+    "Ranker",
+    "RankingTask",
+    "Rows",
+    "Scores",
+    "VectorIndex",
+    "Vectors",
+]

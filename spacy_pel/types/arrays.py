@@ -1,0 +1,71 @@
+"""What flows between the parts of a linker, as arrays."""
+
+from dataclasses import dataclass
+from typing import Dict, NamedTuple, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .texts import Entity, MentionInText
+
+NIL = "NIL"  # the id of a mention whose concept the knowledge base lacks
+
+Vectors = NDArray[np.float32]  # (n, width)
+Scores = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+
+@dataclass
+class CandidateTable:
+    """Evidence for the candidates of n mentions, ragged: candidate j belongs to the
+    mention i with ``offsets[i] <= j < offsets[i + 1]``. A combiner turns ``features``
+    into scores, a NIL model into P(NIL).
+
+    kb_rows: (m,) int64, rows of the knowledge base.
+    offsets: (n + 1,) int64.
+    features: name -> (m,) float32; names in ``FEATURES`` of ``indexes/evidence.py``.
+    vectors: (n, width) of the mentions, where they are known.
+    """
+
+    kb_rows: Rows
+    offsets: Rows
+    features: Dict[str, Scores]
+    vectors: Optional[Vectors] = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+class RankedRows(NamedTuple):
+    """Entities found for n mentions, ragged: the pairs of mention i are ``offsets[i]:offsets[i + 1]``,
+    best first, each entity once.
+
+    kb_rows: (m,) int64, rows of the knowledge base.
+    scores: (m,) float32, the higher the better; comparable within a mention.
+    offsets: (n + 1,) int64.
+    """
+
+    kb_rows: Rows
+    scores: Scores
+    offsets: Rows
+
+
+@dataclass
+class RankingTask:
+    """Candidates of n mentions, ragged, that a ranker reads together with their mentions.
+
+    mentions (Sequence[MentionInText]): (n,).
+    entities (Sequence[Entity]): each distinct candidate once.
+    rows: (m,) int64, which of the entities candidate j is.
+    offsets: (n + 1,) int64, candidate j belongs to the mention i with ``offsets[i] <= j < offsets[i + 1]``.
+    """
+
+    mentions: Sequence[MentionInText]
+    entities: Sequence[Entity]
+    rows: Rows
+    offsets: Rows
+
+    @property
+    def owners(self) -> Rows:
+        """RETURNS (NDArray[int64]): (m,) the mention of each candidate."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))

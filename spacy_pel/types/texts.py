@@ -1,0 +1,109 @@
+"""What is read and written: entities, mentions and documents, and what reads them from files."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Protocol, Sequence, Tuple
+
+
+@dataclass(frozen=True)
+class Entity:
+    """One concept of a knowledge base, with the fields of scispaCy's JSON lines.
+
+    concept_id (str): the id, e.g. a CUI.
+    canonical_name (str): the preferred name.
+    aliases (Tuple[str, ...]): other names; the canonical name need not be repeated.
+    types (Tuple[str, ...]): e.g. semantic type ids such as "T047".
+    definition (Optional[str]): a gloss, or None.
+    """
+
+    concept_id: str
+    canonical_name: str
+    aliases: Tuple[str, ...] = ()
+    types: Tuple[str, ...] = ()
+    definition: Optional[str] = None
+
+    def __post_init__(self) -> None:
+        # lists are welcome (JSON gives lists), but an Entity must be hashable
+        object.__setattr__(self, "aliases", tuple(self.aliases))
+        object.__setattr__(self, "types", tuple(self.types))
+
+    def to_json(self) -> Dict[str, Any]:
+        """RETURNS (dict): one line of the KB interchange format."""
+        return {
+            "concept_id": self.concept_id,
+            "canonical_name": self.canonical_name,
+            "aliases": list(self.aliases),
+            "types": list(self.types),
+            "definition": self.definition,
+        }
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A stretch of text that names a concept.
+
+    start, end (int): character offsets into the document's text, end exclusive.
+    label (str): the NER label, "" if there is none.
+    ids (Tuple[str, ...]): gold entity ids; empty = NIL. Any of them is right.
+    composite (bool): all of the ids are meant ("breast and ovarian cancer").
+    """
+
+    start: int
+    end: int
+    label: str = ""
+    ids: Tuple[str, ...] = ()
+    composite: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", tuple(self.ids))
+
+
+@dataclass
+class Document:
+    """A text and its mentions: one line of the corpus format."""
+
+    id: str
+    text: str
+    mentions: List[Mention] = field(default_factory=list)
+    meta: Dict[str, Any] = field(default_factory=dict)
+
+
+class MentionInText(NamedTuple):
+    """What the mention tower reads: a text and the mention's character offsets in it."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def surface(self) -> str:
+        return self.text[self.start : self.end]
+
+
+class Candidate(NamedTuple):
+    """An entity proposed for a mention; a higher score is better."""
+
+    entity_id: str
+    score: float
+
+
+class KBReader(Protocol):
+    """Streams the entities of source files.
+
+    After the iteration ``report`` counts repairs by kind, ``redirects`` maps retired
+    ids to their successors and ``source`` holds origin, version and licence.
+    """
+
+    report: Dict[str, int]
+    redirects: Dict[str, str]
+    source: Dict[str, Any]
+
+    def __call__(self, paths: Sequence[Path]) -> Iterator[Entity]: ...
+
+
+class CorpusReader(Protocol):
+    """Streams the documents of source files; ``report`` counts what was seen and repaired."""
+
+    report: Dict[str, int]
+
+    def __call__(self, paths: Sequence[Path]) -> Iterator[Document]: ...
