@@ -77,5 +77,5 @@ def candidates_add(
 def _afresh(saved: Dict[str, Any], generator: str) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): what a component has learned, as if it had learned nothing yet."""
     names = [name for name in ("combiner", "nil_model", "reranker") if name in saved]
-    parts = {name: {**saved[name], "state": {}} for name in names}
+    parts: Dict[str, Any] = {name: {**saved[name], "state": {}} for name in names}
     return {"calibrated_threshold": None, **parts, "generator": {"kind": generator}}
