@@ -47,9 +47,9 @@ def _encoders(settings: Any, runs: List[Any], output: Path, config: Path, gpu_id
 
     results = run_study(settings, runs, output, config=config, gpu_id=gpu_id)
     cells = _outcomes(output, [run.name for run in runs], results)
-    claims = check_claims(cells, _margins(results))
+    claims = check_claims(cells, settings.claims.values())
     heads = {"runs": HEAD, "claims": ["claim", "without", "with", "difference", "on these data"]}
-    tables = {"runs": study_rows(results), "claims": claim_rows(claims)}
+    tables = {"runs": study_rows(results, settings.paper.values()), "claims": claim_rows(claims)}
     text = "\n\n".join(markdown(heads[name], rows) for name, rows in tables.items())
     said = [{"claim": one.text, **one.difference._asdict(), "verdict": one.verdict} for one in claims]
     return text, {"results": results, "claims": said}
@@ -99,9 +99,3 @@ def _outcomes(output: Path, names: List[str], results: List[Dict[str, Any]]) -> 
     for name, result in zip(names, results, strict=True):
         cells.setdefault(result["label"], []).append(read_run(output / name / EVALUATION).outcomes)
     return cells
-
-
-def _margins(results: List[Dict[str, Any]]) -> List[str]:
-    """RETURNS (List[str]): labels "Pb 0.01" ... by growing margin, after the one without a margin."""
-    found = {result["label"] for result in results if result["label"].startswith("Pb 0.")}
-    return ["Pb random plain", *sorted(found, key=lambda label: float(label.split()[1]))] if found else []

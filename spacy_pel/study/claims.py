@@ -1,6 +1,6 @@
-"""The claims of Wiatrak et al. (2022), tested on the runs of a study by a paired bootstrap."""
+"""The claims of a paper, tested on the runs of a study by a paired bootstrap."""
 
-from typing import Callable, Dict, List, NamedTuple, Sequence
+from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..evaluation.nil_metrics import average_precision
 from ..evaluation.outcomes import Outcomes
 from ..evaluation.paired_bootstrap import Difference, metric_difference
+from .plan import ClaimSettings
 
 Floats = NDArray[np.float64]
 Metric = Callable[[Outcomes, Floats], float]
@@ -35,8 +36,12 @@ class Claim(NamedTuple):
 
 def recall_at_1(outcomes: Outcomes, weights: Floats) -> float:
     """RETURNS (float): weighted recall@1 of the mentions whose entity the knowledge base has."""
-    used = weights * ~outcomes.is_nil
-    return float(used[outcomes.rank == 1].sum() / max(used.sum(), 1e-12))
+    return _recall(outcomes, weights, 1)
+
+
+def recall_at_64(outcomes: Outcomes, weights: Floats) -> float:
+    """RETURNS (float): weighted recall@64 of the mentions whose entity the knowledge base has."""
+    return _recall(outcomes, weights, 64)
 
 
 def nil_aupr(outcomes: Outcomes, weights: Floats) -> float:
@@ -44,64 +49,41 @@ def nil_aupr(outcomes: Outcomes, weights: Floats) -> float:
     return average_precision(outcomes.nil_score, outcomes.is_nil, weights)
 
 
-def check_claims(cells: Cells, margins: Sequence[str] = (), *, seed: int = 0) -> List[Claim]:
+METRICS: Dict[str, Metric] = {"recall@1": recall_at_1, "recall@64": recall_at_64, "nil_aupr": nil_aupr}
+
+
+def check_claims(cells: Cells, claims: Iterable[ClaimSettings], *, seed: int = 0) -> List[Claim]:
     """Test what can be tested with the cells there are.
 
-    cells (Cells): outcomes on the same mentions, by "LOSS NEGATIVES REGULARISER" (Pb or CE, random or
-        mixed, plain or FGSM).
-    margins (Sequence[str]): labels of runs with a growing margin, the first with margin 0.
+    cells (Cells): outcomes on the same mentions, by label.
+    claims (Iterable[ClaimSettings]): the claims of a study.
     seed (int): of the bootstrap.
-    RETURNS (List[Claim]): in the order of the paper's claims; means over the seeds.
+    RETURNS (List[Claim]): in the order given; means over the seeds.
     """
-    claims = []
-
-    def add(text: str, metric: Metric, a: Sequence[str], b: Sequence[str]) -> None:
-        if all(name in cells for name in (*a, *b)):
-            claims.append(Claim(text, _difference(cells, metric, a, b, seed)))
-
-    add(
-        "Pb beats CE at recall@1 with random negatives", recall_at_1, ["CE random plain"], ["Pb random plain"]
-    )
-    needed = ["CE random plain", "CE mixed plain", "Pb random plain", "Pb mixed plain"]
-    if all(name in cells for name in needed):
-        claims.append(Claim("Hard negatives help CE more than Pb", _gains(cells, seed)))
-    for loss in ("Pb", "CE"):
-        for kind in ("random", "mixed"):
-            text = f"FGSM helps {loss} with {kind} negatives at recall@1"
-            add(text, recall_at_1, [f"{loss} {kind} plain"], [f"{loss} {kind} FGSM"])
-    for kind in ("random", "mixed"):
-        text = f"Pb's NIL auPR is above CE's with {kind} negatives"
-        add(text, nil_aupr, [f"CE {kind} plain"], [f"Pb {kind} plain"])
-    for smaller, larger in zip(margins, margins[1:], strict=False):
-        add(f"NIL auPR grows from {smaller} to {larger}", nil_aupr, [smaller], [larger])
-    return claims
+    return [
+        Claim(claim.text, _difference(cells, METRICS[claim.metric], claim.than, claim.better, seed))
+        for claim in claims
+        if all(label in cells for label in (*claim.than, *claim.better))
+    ]
 
 
-def _mean(cells: Cells, names: Sequence[str], metric: Metric, weights: Floats) -> float:
-    return float(np.mean([metric(one, weights) for name in names for one in cells[name]]))
+def _recall(outcomes: Outcomes, weights: Floats, k: int) -> float:
+    used = weights * ~outcomes.is_nil
+    found = (outcomes.rank >= 1) & (outcomes.rank <= k)
+    return float(used[found].sum() / max(used.sum(), 1e-12))
 
 
-def _difference(cells: Cells, metric: Metric, a: Sequence[str], b: Sequence[str], seed: int) -> Difference:
-    return metric_difference(
-        lambda weights: _mean(cells, a, metric, weights),
-        lambda weights: _mean(cells, b, metric, weights),
-        cells[a[0]][0].document,
-        n_samples=_SAMPLES,
-        rng=np.random.default_rng(seed),
-    )
-
-
-def _gains(cells: Cells, seed: int) -> Difference:
-    """RETURNS (Difference): what mixed negatives bring to Pb (a) and to CE (b), in recall@1."""
-
-    def gain(loss: str, weights: Floats) -> float:
-        mixed = _mean(cells, [f"{loss} mixed plain"], recall_at_1, weights)
-        return mixed - _mean(cells, [f"{loss} random plain"], recall_at_1, weights)
+def _difference(
+    cells: Cells, metric: Metric, than: Mapping[str, float], better: Mapping[str, float], seed: int
+) -> Difference:
+    def side(shares: Mapping[str, float], weights: Floats) -> float:
+        means = {label: np.mean([metric(one, weights) for one in cells[label]]) for label in shares}
+        return float(sum(share * means[label] for label, share in shares.items()))
 
     return metric_difference(
-        lambda weights: gain("Pb", weights),
-        lambda weights: gain("CE", weights),
-        cells["CE random plain"][0].document,
+        lambda weights: side(than, weights),
+        lambda weights: side(better, weights),
+        cells[next(iter(than))][0].document,
         n_samples=_SAMPLES,
         rng=np.random.default_rng(seed),
     )

@@ -4,18 +4,19 @@ import copy
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Literal, Mapping, Optional
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import Errors, PelError
+from ..evaluation.nearest import FIRST_STAGE
 from ..util import fingerprint
 from ..util.config import load_config
 
 Tree = Dict[str, Any]
 _SECTIONS = ("ranker", "pel")
 # settings of [study] that speak of retrieval, which a ranker leaves to its pipeline
-_OF_RETRIEVAL = ("kb", "kinds", "top_k", "n_dev")
+_OF_RETRIEVAL = ("kb", "kinds", "top_k", "first_stage", "n_dev", "paper", "claims")
 
 
 class ExtraRun(BaseModel):
@@ -28,6 +29,33 @@ class ExtraRun(BaseModel):
     ranker: Tree = Field(default={}, title="What is different, as in [ranker]")
 
 
+class CellChange(BaseModel):
+    """``[study.cells.NAME]``: what some combinations of levels need for themselves."""
+
+    model_config = ConfigDict(extra="forbid")
+    at: Dict[str, str] = Field(title="Factor -> level; runs that have all of these")
+    pel: Tree = Field(default={}, title="What is different, as in [pel]")
+    ranker: Tree = Field(default={}, title="What is different, as in [ranker]")
+
+
+class ClaimSettings(BaseModel):
+    """``[study.claims.NAME]``: one side of runs is better than another, each a sum of labels with weights."""
+
+    model_config = ConfigDict(extra="forbid")
+    text: str = Field(title="The claim")
+    metric: Literal["recall@1", "recall@64", "nil_aupr"] = Field(default="recall@1", title="Better at what")
+    better: Dict[str, float] = Field(min_length=1, title="Label -> weight, of the side that is to be better")
+    than: Dict[str, float] = Field(min_length=1, title="Label -> weight, of the other side")
+
+
+class PaperRun(BaseModel):
+    """``[study.paper.NAME]``: the paper's figures, which the table shows beside ours."""
+
+    model_config = ConfigDict(extra="forbid")
+    label: str = Field(title="Of our run")
+    figures: Dict[Literal["recall@1", "recall@64", "nil_aupr"], float] = Field(title="In percent")
+
+
 class StudySettings(BaseModel):
     """``[study]``"""
 
@@ -36,13 +64,19 @@ class StudySettings(BaseModel):
     kb: Optional[Path] = Field(default=None, title="Knowledge base of the evaluation; default: paths.kb")
     kinds: List[str] = Field(default=["card"], title="Rows of the index of the evaluation")
     top_k: int = Field(default=64, ge=1, title="Candidates of a mention")
+    first_stage: int = Field(
+        default=FIRST_STAGE, ge=1, title="Entities fetched where a similarity of tokens orders them"
+    )
     seeds: List[int] = Field(default=[0], min_length=1, title="Each training is repeated with these")
     n_dev: int = Field(default=0, ge=0, title="Documents of dev for the NIL threshold; 0 = all")
     n_test: int = Field(default=0, ge=0, title="Documents of test; 0 = all")
     factors: Dict[str, Dict[str, Tree]] = Field(
         title="Factor -> level -> what it changes in [pel] or [ranker]; every combination is trained"
     )
+    cells: Dict[str, CellChange] = Field(default={}, title="Changes of some combinations")
     extra: Dict[str, ExtraRun] = Field(default={}, title="Trainings outside the matrix")
+    paper: Dict[str, PaperRun] = Field(default={}, title="The paper's figures for runs that it has, too")
+    claims: Dict[str, ClaimSettings] = Field(default={}, title="What the paper says of its runs")
 
 
 @dataclass
@@ -98,16 +132,16 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
     except ValidationError as err:
         problems = [f"study.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
         raise PelError(Errors.E690.format(path=path, came="; ".join(problems))) from err
+    for name, cell in study.cells.items():
+        _check_levels(study, cell.at, f"study.cells.{name}.at", path)
     runs = [
         _run(base, section, study, dict(zip(study.factors, levels, strict=True)), seed)
         for levels in product(*study.factors.values())
         for seed in study.seeds
     ]
     for name, extra in study.extra.items():
-        for factor in {**study.factors, **extra.like}:
-            if extra.like.get(factor) not in study.factors.get(factor, {}):
-                came = f"study.extra.{name}.like names no level of '{factor}'"
-                raise PelError(Errors.E690.format(path=path, came=came))
+        every = {factor: extra.like.get(factor, "") for factor in {**study.factors, **extra.like}}
+        _check_levels(study, every, f"study.extra.{name}.like", path)
         runs += [_run(base, section, study, extra.like, seed, name=name, extra=extra) for seed in study.seeds]
     return study, runs
 
@@ -125,12 +159,22 @@ def _run(
     config = copy.deepcopy(base)
     for factor, level in levels.items():
         config[section] = merged(config[section], study.factors[factor][level])
+    for cell in study.cells.values():
+        if all(levels.get(factor) == level for factor, level in cell.at.items()):
+            config[section] = merged(config[section], getattr(cell, section))
     if extra is not None:
         config[section] = merged(config[section], getattr(extra, section))
     config.setdefault("system", {})["seed"] = seed
-    folder = name or "-".join(levels.values())
+    folder = name or "-".join(levels.values()).replace(" ", "_")
     label = extra.label if extra else " ".join(levels.values())
     return StudyRun(f"{folder}/seed{seed}", label, {} if extra else dict(levels), seed, config)
+
+
+def _check_levels(study: StudySettings, levels: Mapping[str, str], name: str, path: Path) -> None:
+    for factor, level in levels.items():
+        if level not in study.factors.get(factor, {}):
+            came = f"{name} names no level of '{factor}'"
+            raise PelError(Errors.E690.format(path=path, came=came))
 
 
 def merged(tree: Tree, change: Tree) -> Tree:

@@ -65,7 +65,8 @@ def _measured(study: StudySettings, run: StudyRun) -> str:
     for path in corpora:
         open_text(path).close()  # a missing file is named in our words
     kb = KnowledgeBase.from_disk(study.kb or paths.required("kb"))
-    return fingerprint(*corpora, kb.fingerprint, study.kinds, [study.top_k, study.n_dev, study.n_test])
+    sizes = [study.top_k, study.first_stage, study.n_dev, study.n_test]
+    return fingerprint(*corpora, kb.fingerprint, study.kinds, sizes)
 
 
 def _one(
@@ -89,7 +90,7 @@ def _one(
         encoder.towers.to(f"cuda:{gpu_id}")
     kb = KnowledgeBase.from_disk(study.kb or settings.paths.required("kb"))
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=study.kinds, show_progress=True)
-    retrieval = Retrieval(kb, index, encoder, top_k=study.top_k)
+    retrieval = Retrieval(kb, index, encoder, top_k=study.top_k, first_stage=study.first_stage)
     dev = retrieval.predict(_documents(settings.paths.required("dev"), study.n_dev))
     train = read_corpus(settings.paths.required("train"))
     is_seen = seen_in_corpus(kb, train)

@@ -1,23 +1,11 @@
-"""The study in the form of the paper's Tables 2 to 5, with the paper's figures beside ours."""
+"""The study as a table, with the paper's figures beside ours."""
 
 from statistics import mean
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence
 
-from ..evaluation.margins import paper_figures
 from .claims import Claim
+from .plan import PaperRun
 
-# Wiatrak et al. (2022), MedMentions ST21pv, UMLS of 2.36 million entities: recall@1, recall@64.
-# Random: Table 2, 64 negatives. Mixed: 32 negatives (FGSM was only run so), from Tables 2 and 3.
-PAPER = {
-    "CE random plain": (55.7, 94.0),
-    "Pb random plain": (63.3, 95.9),
-    "CE mixed plain": (72.1, 95.5),
-    "Pb mixed plain": (71.6, 93.3),
-    "CE mixed FGSM": (72.3, 95.5),
-    "Pb mixed FGSM": (72.4, 93.7),
-}
-# Table 4 was made with 64 mixed negatives: it stands beside these runs, and those with a margin.
-_TABLE_4 = {"Pb mixed plain": "Pb 0", "CE mixed plain": "CE"}
 HEAD = [
     "run",
     "recall@1",
@@ -32,13 +20,18 @@ HEAD = [
 ]
 
 
-def study_rows(results: Sequence[Dict[str, Any]]) -> List[List[str]]:
-    """RETURNS (List[List[str]]): a row for each label under HEAD, in percent; means over the seeds,
-    intervals where there is one seed."""
-    rows = []
+def study_rows(results: Sequence[Dict[str, Any]], paper: Iterable[PaperRun]) -> List[List[str]]:
+    """Rows of the table.
+
+    results (Sequence[Dict]): from ``run_study``.
+    paper (Iterable[PaperRun]): the paper's figures.
+    RETURNS (List[List[str]]): a row for each label under HEAD, in percent; means over the seeds,
+        intervals where there is one seed.
+    """
+    rows, figures = [], {run.label: run.figures for run in paper}
     for label in dict.fromkeys(result["label"] for result in results):
         same = [result for result in results if result["label"] == label]
-        paper = PAPER.get(label)
+        theirs = figures.get(label, {})
         rows.append(
             [
                 label,
@@ -49,8 +42,8 @@ def study_rows(results: Sequence[Dict[str, Any]]) -> List[List[str]]:
                 _percent(same, "recall_all@1"),
                 _percent(same, "recall_all@64"),
                 f"{mean(one['train_seconds'] for one in same) / 60:.1f}",
-                f"{paper[0]} / {paper[1]}" if paper else "–",
-                _paper_nil(label),
+                _paper(theirs, "recall@1", "recall@64"),
+                _paper(theirs, "nil_aupr"),
             ]
         )
     return rows
@@ -73,10 +66,9 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _paper_nil(label: str) -> str:
-    known = _TABLE_4.get(label, label if label.startswith("Pb 0.") else "")
-    found = paper_figures(known)
-    return f"{100 * found['nil_aupr']:.1f}" if found else "–"
+def _paper(figures: Mapping[Any, float], *keys: str) -> str:
+    """RETURNS (str): the figures that there are, e.g. "63.3 / 95.9"."""
+    return " / ".join(f"{figures[key]:.1f}" for key in keys if key in figures) or "–"
 
 
 def _percent(same: Sequence[Dict[str, Any]], key: str) -> str:

@@ -1,6 +1,7 @@
 """A study on tiny data: planned, run, killed and gone on with, and read by its command."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from spacy_pel.study import plan_study, run_study
 from spacy_pel.study.claims import check_claims
 from spacy_pel.study.plan import merged
 from spacy_pel.study.table import study_rows
+
+CONFIGS = Path(__file__).parents[2] / "configs"
 
 STUDY = """
 [study]
@@ -44,6 +47,21 @@ like = {{"loss":"Pb"}}
 @pel_losses = "spacy-pel.ProxySoftplus.v1"
 margin = 0.1
 """
+CELLS = (
+    STUDY.format(test="x")
+    + """
+[study.cells]
+
+[study.cells.a]
+at = {"loss":"Pb"}
+
+[study.cells.a.pel]
+
+[study.cells.a.pel.loss]
+@pel_losses = "spacy-pel.ProxySoftplus.v1"
+alpha = 7.0
+"""
+)
 
 
 @pytest.fixture
@@ -89,6 +107,8 @@ def test_merged_replaces_parts_whole_and_other_sections_key_by_key():
         ('[study]\ntest = "x"\nfactors = {}\nheight = 1\n', "height"),
         (STUDY.format(test="x").replace('"loss":"Pb"', '"loss":"XX"'), "extra.margin.like"),
         (STUDY.format(test="x").replace('"loss":"Pb"', '"loss":"Pb","x":"y"'), "no level of 'x'"),
+        (CELLS.replace('at = {"loss":"Pb"}', 'at = {"loss":"XX"}'), "cells.a.at names no level of 'loss'"),
+        (CELLS + '\n[study.claims]\na = {"text":"x","better":{},"than":{"Pb":1}}\n', "claims.a.better"),
         ("", "no .study. section"),
     ],
 )
@@ -169,9 +189,10 @@ def test_claims():
         "CE mixed plain": [outcomes_with(good, 0.0)],
         "Pb mixed plain": [outcomes_with(good, 0.0)],
         "Pb random FGSM": [outcomes_with(bad, 1.0)],
-        "Pb 0.01": [outcomes_with(good, 1.0)],
+        "Pb 0.05": [outcomes_with(good, 1.0)],
     }
-    claims = {claim.text: claim for claim in check_claims(cells, ["Pb random plain", "Pb 0.01"])}
+    settings, _ = plan_study(CONFIGS / "study.cfg")
+    claims = {claim.text: claim for claim in check_claims(cells, settings.claims.values())}
     verdicts = {text: claim.verdict for text, claim in claims.items()}
     assert verdicts == {
         "Pb beats CE at recall@1 with random negatives": "holds",
@@ -179,7 +200,7 @@ def test_claims():
         "FGSM helps Pb with random negatives at recall@1": "does not hold",
         "Pb's NIL auPR is above CE's with random negatives": "holds",
         "Pb's NIL auPR is above CE's with mixed negatives": "open",
-        "NIL auPR grows from Pb random plain to Pb 0.01": "open",
+        "NIL auPR grows from Pb random plain to Pb 0.05": "open",
     }
     in_kb = np.arange(n) % 4 > 0
     first = claims["Pb beats CE at recall@1 with random negatives"].difference
@@ -191,16 +212,84 @@ def test_table_shows_the_papers_figures_beside_ours():
     result = {"label": "Pb random plain", "recall@1": 0.5, "recall@1_low": 0.4, "recall@1_high": 0.6}
     result.update({"recall@64": 0.9, "nil_aupr": None, "nil_precision": 0.25, "nil_recall": 1.0})
     result.update({"recall_all@1": 0.5, "recall_all@64": 0.75, "train_seconds": 90.0})
-    (row,) = study_rows([result])
+    paper = list(plan_study(CONFIGS / "study.cfg")[0].paper.values())
+    (row,) = study_rows([result], paper)
     assert row == [
         *("Pb random plain", "50.0 [40.0, 60.0]", "90.0", "–", "25.0 / 100.0", "50.0", "75.0", "1.5"),
         *("63.3 / 95.9", "–"),
     ]
     assert [
-        study_rows([{**result, "label": label}])[0][-1]
+        study_rows([{**result, "label": label}], paper)[0][-1]
         for label in ("Pb mixed plain", "Pb 0.05", "CE mixed plain")
     ] == [
         *("83.7", "85.8", "32.3"),
     ]
-    (row,) = study_rows([result, {**result, "recall@1": 0.7}])
-    assert row[1] == "60.0"
+    (row,) = study_rows([result, {**result, "recall@1": 0.7}], [])
+    assert row[1] == "60.0" and row[-2:] == ["–", "–"]
+
+
+# -- the study of adaptive mixup --------------------------------------------------------------------
+
+
+def test_the_study_of_adaptive_mixup_is_what_it_says():
+    study, runs = plan_study(CONFIGS / "study_amh.cfg")
+    by_label = {run.label: run for run in runs}
+    scorers, kinds = ("DUAL", "Pooling Mean", "SOM"), ("random", "hard", "mixed-50", "AMH")
+    assert [run.label for run in runs][:12] == [f"{scorer} {kind}" for scorer in scorers for kind in kinds]
+    assert len({run.name for run in runs}) == len(runs) and not any(" " in run.name for run in runs)
+    for label, run in by_label.items():
+        pel = run.config["pel"]
+        assert ("mixing" in pel) == ("AMH" in label or " α " in label or " K " in label), label
+        assert pel["encoder"]["pooling"] == ("cls" if "DUAL" in label else "mean")
+        similarity = pel["encoder"]["similarity"]["@pel_similarities"]
+        assert similarity == f"spacy-pel.{'SumOfMax' if 'SOM' in label else 'DotProduct'}.v1"
+        hard = any(word in label for word in ("hard", "mixed-50"))
+        assert (pel["negatives"]["@pel_negatives"] != "spacy-pel.InBatchNegatives.v1") == hard
+    # K is the paper's for each scorer
+    for label, k in (("DUAL AMH", 1), ("Pooling Mean AMH", 1), ("SOM AMH", 10), ("Pooling Mean K 16", 16)):
+        mixing = by_label[label].config["pel"]["mixing"]
+        assert (mixing["alpha"], mixing["k"]) == (0.3, k)
+    swept = [run.config["pel"]["mixing"]["alpha"] for label, run in by_label.items() if " α " in label]
+    assert swept == [0.0, 0.1, 0.5, 1.0]
+    # what is claimed and quoted is what is run
+    paper = {run.label: run.figures for run in study.paper.values()}
+    assert set(paper) <= set(by_label)
+    assert all({*claim.better, *claim.than} <= set(by_label) for claim in study.claims.values())
+    assert len(study.claims) == 3 * 3 * 2 + 1
+    assert paper["SOM AMH"] == {"recall@1": 31.19, "recall@64": 85.05}
+
+
+def test_a_change_of_one_cell(tmp_path):
+    path = tmp_path / "study.cfg"
+    path.write_text(CONFIG.read_text() + CELLS)
+    _, runs = plan_study(path)
+    alphas = {run.label: run.config["pel"]["loss"].get("alpha") for run in runs}
+    assert alphas == {"Pb": 7.0, "CE": None, "Pb 0.1": None}, "an extra run changes the cell it starts from"
+
+
+def test_scorers_and_negatives_run_from_training_to_table(data, tmp_path):
+    """A tiny SOM with adaptive mixup, trained, retrieved in two stages, and in the table."""
+    text = (CONFIGS / "study_amh.cfg").read_text()
+    config = tmp_path / "study.cfg"
+    config.write_text(text)
+    small = {name: value for name, value in {**SMALL, **data}.items() if name != "pel.negatives.n_negatives"}
+    changes = {
+        "pel.encoder.name": "random:layers=1,width=32",
+        "pel.training.max_steps": 2,
+        "pel.training.eval_frequency": 2,
+        "pel.training.dev.metric": "mrr",
+        "study.test": data["paths.dev"],
+        "study.kb": data["paths.kb"],
+        "study.top_k": 5,
+        "study.first_stage": 16,
+        "study.n_test": 0,
+    }
+    study, runs = plan_study(config, {**small, **changes})
+    chosen = [run for run in runs if run.label in ("SOM hard", "SOM AMH")]
+    results = run_study(study, chosen, tmp_path / "out", config=config)
+    rows = study_rows(results, study.paper.values())
+    assert [row[0] for row in rows] == ["SOM hard", "SOM AMH"] and rows[1][-2] == "31.2 / 85.0"
+    predictions = list(read_predictions(tmp_path / "out/SOM-AMH/seed0/evaluation/predictions.jsonl"))
+    assert all(len(one.candidates) == 5 for one in predictions)
+    scores = [[score for _, score in one.candidates] for one in predictions]
+    assert all(own == sorted(own, reverse=True) for own in scores)
