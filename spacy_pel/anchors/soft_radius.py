@@ -49,7 +49,8 @@ class SoftRadius(AnchorPart):
         self.register_buffer("started", torch.tensor(radius is not None))
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
-        """RETURNS (Anchors): one for each group; figures "radius" (lambda) and "cluster_size" (mean)."""
+        """RETURNS (Anchors): one for each group; figures "radius" (lambda), "radius_loss" and "cluster_size"
+        (mean)."""
         with torch.no_grad():
             if not self.started:
                 self._start(vectors, groups)
@@ -61,7 +62,11 @@ class SoftRadius(AnchorPart):
             radii = radii.scatter_reduce(0, groups, distances * inside, reduce="amax")
         prototypes = group_means(vectors, groups, inside.to(vectors.dtype))
         loss = (self.radius - radii).square().mean() if self.started else 0.0 * self.radius
-        figures = {"radius": float(self.radius.detach()), "cluster_size": float(inside.sum() / len(centers))}
+        figures = {
+            "radius": float(self.radius.detach()),
+            "radius_loss": float(loss.detach()),
+            "cluster_size": float(inside.sum() / len(centers)),
+        }
         return Anchors(prototypes, torch.arange(len(centers), device=groups.device), loss, figures)
 
     def _start(self, vectors: Tensor, groups: Tensor) -> None:

@@ -137,7 +137,8 @@ def test_soft_radius_is_algorithm_1(radius):
         losses.append(found[2])
         sizes.append(found[3])
     assert made.loss.item() == pytest.approx(np.mean(losses), rel=1e-6)
-    assert made.figures == {"radius": radius, "cluster_size": np.mean(sizes)}
+    assert made.figures["radius"] == radius and made.figures["cluster_size"] == np.mean(sizes)
+    assert made.figures["radius_loss"] == made.loss.item()
     # "Update lambda": the gradient is that of the loss, and it reaches nothing else
     (slope,) = torch.autograd.grad(made.loss, part.radius, retain_graph=True)
     assert slope.item() == pytest.approx(np.mean([2 * (radius - r) for r in radii]), rel=1e-6)
