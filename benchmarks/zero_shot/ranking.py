@@ -2,6 +2,7 @@
 
 from typing import Dict, List, Sequence
 
+from spacy_pel.evaluation.nearest import nearest_entities
 from spacy_pel.indexes import EntityIndex
 from spacy_pel.indexes.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
@@ -10,7 +11,6 @@ from spacy_pel.util import normalize_alias
 
 Ranking = Dict[int, float]  # KB row -> score, best first
 DEPTH = 64
-_ROWS = 8  # rows looked at for each candidate: an entity has several
 
 
 def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> List[Ranking]:
@@ -29,24 +29,17 @@ def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> List[Ranking]:
 def by_encoder(
     kb: KnowledgeBase, encoder: Encoder, mentions: Sequence[MentionInText], *, show_progress: bool = False
 ) -> List[Ranking]:
-    """The nearest entities: best cosine over an entity's card and names. No annotated text is used.
+    """The nearest entities: best score over an entity's card and names, or of tokens by its card. No
+    annotated text is used.
 
     RETURNS (List[Ranking]): one for each mention.
     """
     index = EntityIndex.build(
         kb, encoder, index=FaissFlat(), kinds=("card", "alias"), show_progress=show_progress
     )
-    vectors = encoder.encode_mentions(mentions, show_progress=show_progress)
-    scores, rows = index.search_entities(vectors, _ROWS * DEPTH)
-    rankings = []
-    for found, cosines in zip(rows, scores, strict=True):
-        ranking: Ranking = {}
-        for row, cosine in zip(found[found >= 0].tolist(), cosines.tolist(), strict=False):
-            if len(ranking) == DEPTH:
-                break
-            ranking.setdefault(row, float(cosine))  # the best row of an entity comes first
-        rankings.append(ranking)
-    return rankings
+    found = nearest_entities(kb, index, encoder, mentions, top_k=DEPTH)
+    pairs = list(zip(found.kb_rows.tolist(), found.scores.tolist(), strict=True))
+    return [dict(pairs[a:b]) for a, b in zip(found.offsets, found.offsets[1:], strict=False)]
 
 
 def names_first(names: Sequence[Ranking], nearest: Sequence[Ranking]) -> List[Ranking]:
