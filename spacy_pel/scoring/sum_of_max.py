@@ -23,9 +23,10 @@ class SumOfMax:
 
         f(m, e) = sum_t max_u v_m,t . v_e,u
 
-    Padding counts on neither side. An index holds the pooled vectors (the encoder's ``pooling``; the mean
-    in the paper) and finds candidates by their dot product; SOM then orders these by the tokens of the
-    entities' cards (see ``rescore``). Loss: BinaryCrossEntropy in the paper.
+    Padding counts on neither side. An index holds the pooled vectors (the encoder's ``pooling``) and finds
+    candidates, and hard negatives, by their dot product; SOM then orders candidates by the tokens of the
+    entities' cards (see ``rescore``). In a component the second stage is a DualEncoder, as reranker,
+    that reads the same model. Loss: BinaryCrossEntropy in the paper.
     """
 
     registered_name = "spacy-pel.SumOfMax.v1"
