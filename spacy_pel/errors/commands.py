@@ -124,7 +124,9 @@ class CommandErrors:
         "[PEL-E694] Expected either --study CONFIG FOLDER or --run VALUE=FOLDER with different numbers, but came "
         "{came}."
     )
-    E695 = "[PEL-E695] Expected {name} in the evaluation {path}, but it has none. Evaluate anew with --top-k 64."
+    E695 = (
+        "[PEL-E695] Expected {name} in the evaluation {path}, but it has none. Evaluate anew with --top-k 64."
+    )
     E601 = "[PEL-E601] The config {path} cannot be used: {came}. Mend the named setting."
 
 

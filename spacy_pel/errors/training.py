@@ -96,12 +96,8 @@ class TrainingErrors:
     )
     E332 = "[PEL-E332] Expected a scale above 0, but it is {value}."
     E346 = "[PEL-E346] Expected {name} of at least 0, but it is {value}. Set a larger value."
-    E347 = (
-        "[PEL-E347] Expected a ranker that can be trained as ranker.model, but {came} came. Trainable are: {known}."
-    )
-    E348 = (
-        "[PEL-E348] {name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."
-    )
+    E347 = "[PEL-E347] Expected a ranker that can be trained as ranker.model, but {came} came. Trainable are: {known}."
+    E348 = "[PEL-E348] {name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."
     E390 = (
         "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
         "{came}. Mend the config; configs/ranker_sapbert.cfg shows every key."
