@@ -12,7 +12,7 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateGenerator, CandidateTable, MentionInText, Rows
 from ..util import fingerprint
-from ..util.ragged import offsets_of, owners, segment_max
+from ..util.ragged import offsets_of, owners, places_in_pieces, segment_max
 from .saved import read_folder, write_folder
 from .walk import Mask
 
@@ -121,7 +121,7 @@ class EnsembleCandidates:
         n_mentions = len(tables[0])
         keys = np.concatenate([owners(table.offsets) * n_rows + table.kb_rows for table in tables])
         # ranks from 1; a candidate's place in its table is its rank
-        ranks = np.concatenate([_ranks(table.offsets) for table in tables])
+        ranks = np.concatenate([places_in_pieces(table.offsets) + 1 for table in tables])
         members = np.repeat(np.arange(len(tables)), [len(table.kb_rows) for table in tables])
         pairs, places = np.unique(keys, return_inverse=True)
         mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
@@ -135,7 +135,7 @@ class EnsembleCandidates:
 
         order = np.lexsort((kb_rows, first, best, -scores, mentions))
         counts = np.bincount(mentions, minlength=n_mentions)
-        order = order[_ranks(offsets_of(counts)) <= top_k]
+        order = order[places_in_pieces(offsets_of(counts)) < top_k]
         offsets = offsets_of(np.minimum(counts, top_k))
         features = {}
         for name in FEATURES:
@@ -185,10 +185,6 @@ class EnsembleCandidates:
             part.from_disk(path / name)
         self.how, self.rrf_constant = saved["how"], saved["rrf_constant"]
         return self
-
-
-def _ranks(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
 
 
 def _listed(parts: Dict[str, str]) -> str:

@@ -11,7 +11,7 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows, Rows
 from ..util import fingerprint, normalize_alias
-from ..util.ragged import offsets_of, owners
+from ..util.ragged import offsets_of, owners, places_in_pieces
 from .built import check_built
 from .names import NameTable
 from .saved import read_arrays, read_folder, reading, write_arrays, write_folder
@@ -185,8 +185,7 @@ def merge_best(lists: Sequence[FoundRows], k: int, n_rows: int) -> FoundRows:
     queries, rows = np.divmod(pairs, n_rows)
     counts = np.bincount(queries, minlength=len(lists[0].offsets) - 1)
     order = np.lexsort((rows, -best, queries))
-    rank = np.arange(len(order)) - np.repeat(offsets_of(counts)[:-1], counts)
-    order = order[rank < k]
+    order = order[places_in_pieces(offsets_of(counts)) < k]
     return FoundRows(rows[order], best[order], offsets_of(np.minimum(counts, k)))
 
 

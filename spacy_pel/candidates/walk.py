@@ -9,7 +9,7 @@ from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..types import MentionInText, RankedRows, Rows
 from ..util import normalize_alias
-from ..util.ragged import offsets_of, owners, take_pieces
+from ..util.ragged import offsets_of, owners, places_in_pieces, take_pieces
 
 Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
 # (texts, k, mask) -> the entities of the best k finds of each text, best first, each as often as it was
@@ -83,8 +83,7 @@ def first_distinct(found: RankedRows, n_rows: int, top_k: int) -> RankedRows:
     firsts = np.sort(np.unique(keys, return_index=True)[1])
     mentions = owners(found.offsets)[firsts]
     counts = np.bincount(mentions, minlength=len(found.offsets) - 1)
-    rank = np.arange(len(firsts)) - np.repeat(offsets_of(counts)[:-1], counts)
-    kept = firsts[rank < top_k]
+    kept = firsts[places_in_pieces(offsets_of(counts)) < top_k]
     return RankedRows(found.kb_rows[kept], found.scores[kept], offsets_of(np.minimum(counts, top_k)))
 
 

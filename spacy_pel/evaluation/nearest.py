@@ -9,7 +9,7 @@ from ..encoders.rescoring import rescore
 from ..indexes import EntityIndex
 from ..kb import KnowledgeBase
 from ..types import Encoder, MentionInText, RankedRows
-from ..util.ragged import offsets_of
+from ..util.ragged import offsets_of, places_in_pieces
 
 FIRST_STAGE = 128
 _ROWS_PER_ENTITY = 8  # rows fetched for a candidate: several rows may lead to one entity
@@ -57,7 +57,6 @@ def nearest_entities(
 
 def _first(ranked: RankedRows, k: int) -> RankedRows:
     """RETURNS (RankedRows): at most the first k of each mention."""
-    lengths = np.diff(ranked.offsets)
-    place = np.arange(len(ranked.kb_rows)) - np.repeat(ranked.offsets[:-1], lengths)
-    kept = place < k
-    return RankedRows(ranked.kb_rows[kept], ranked.scores[kept], offsets_of(np.minimum(lengths, k)))
+    kept = places_in_pieces(ranked.offsets) < k
+    lengths = np.minimum(np.diff(ranked.offsets), k)
+    return RankedRows(ranked.kb_rows[kept], ranked.scores[kept], offsets_of(lengths))

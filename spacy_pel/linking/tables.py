@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import CandidateTable
+from ..util.ragged import places_in_pieces
 
 
 def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
@@ -28,8 +29,7 @@ def take_mentions(table: CandidateTable, rows: NDArray[np.int64]) -> CandidateTa
     counts = np.diff(table.offsets)[rows]
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     # where each taken candidate lies: its mention's first candidate + its position in the mention
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
-    chosen = np.repeat(table.offsets[rows], counts) + within
+    chosen = np.repeat(table.offsets[rows], counts) + places_in_pieces(offsets)
     return CandidateTable(
         kb_rows=table.kb_rows[chosen],
         offsets=offsets,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Entity, MentionInText
-from ..util.ragged import offsets_of
+from ..util.ragged import offsets_of, places_in_pieces
 from .entity_card import EntityCard
 from .marked_context import MarkedContext
 from .ragged import RaggedTokens
@@ -120,5 +120,5 @@ def _copy(
     lengths: NDArray[np.int64],
 ) -> None:
     """Copy pieces of one flat array into another."""
-    within = np.arange(lengths.sum()) - np.repeat(offsets_of(lengths)[:-1], lengths)
+    within = places_in_pieces(offsets_of(lengths))
     target[np.repeat(places, lengths) + within] = source[np.repeat(starts, lengths) + within]

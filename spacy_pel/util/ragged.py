@@ -20,6 +20,11 @@ def owners(offsets: Offsets) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
+def places_in_pieces(offsets: Offsets) -> NDArray[np.int64]:
+    """RETURNS (NDArray[int64]): (m,) the place of each value in its piece, from 0."""
+    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+
+
 def take_pieces(values: NDArray[Any], offsets: Offsets, pieces: NDArray[np.int64]) -> NDArray[Any]:
     """The values of some pieces, one piece after the other.
 
@@ -61,5 +66,5 @@ def segment_rank(values: NDArray[Any], offsets: Offsets) -> NDArray[np.int64]:
     """
     order = np.lexsort((-values, owners(offsets)))
     rank = np.empty(len(values), dtype=np.int64)
-    rank[order] = np.arange(len(values)) - np.repeat(offsets[:-1], np.diff(offsets))
+    rank[order] = places_in_pieces(offsets)
     return rank
