@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from ..anchors import AnchorPart
 from ..scoring import Similarity
 from .group_batches import GroupBatch
+from .score_figures import score_figures
 
 _CHUNK = 64  # sequences encoded together while the hardest negative is looked for
 
@@ -60,8 +61,9 @@ class GroupObjective(nn.Module):
             scores = self.similarity(anchors.vectors, entities)
             positives = scores.gather(1, place[right].unsqueeze(1)).squeeze(1)
             losses = self.loss(positives, scores, wrong[:, used])
-        figures = _figures(positives.detach(), scores.detach(), wrong[:, used], losses.detach())
-        return losses.mean() + anchors.loss, {**figures, **anchors.figures}
+        figures = score_figures(positives.detach(), scores.detach(), wrong[:, used])
+        active = float((losses.detach() > 0).float().mean())
+        return losses.mean() + anchors.loss, {**figures, "active": active, **anchors.figures}
 
     def _tower(self, side: str) -> Any:
         return self.towers[side if side in self.towers else "mention"]
@@ -88,13 +90,3 @@ class GroupObjective(nn.Module):
 def _encoded(tower: Any, ids: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
     length = int(mask[rows].sum(dim=1).max())
     return tower(ids[rows, :length], mask[rows, :length])  # type: ignore[no-any-return]
-
-
-def _figures(positives: Tensor, scores: Tensor, wrong: Tensor, losses: Tensor) -> Dict[str, float]:
-    hardest, pushes = scores.masked_fill(~wrong, -torch.inf).amax(dim=1), wrong.any(dim=1)
-    return {
-        "similarity+": float(positives.mean()),
-        "similarity-": float(hardest[pushes].mean()) if pushes.any() else 0.0,
-        "accuracy": float((positives > hardest).float().mean()),
-        "active": float((losses > 0).float().mean()),
-    }

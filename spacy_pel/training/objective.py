@@ -11,6 +11,7 @@ from ..regularizers import Regularizer
 from ..scoring import Encoded, Similarity, TokenVectors, join, take
 from ..scoring.cosine import Cosine
 from .batches import PairBatch, Side
+from .score_figures import score_figures
 
 
 class Objective(nn.Module):
@@ -54,7 +55,7 @@ class Objective(nn.Module):
         entities = self._encode(inputs)
         scores = self._scores(anchors, entities)
         mask = torch.from_numpy(batch.negative_mask).to(scores.device)
-        figures = _figures(scores.detach(), mask)
+        figures = score_figures(scores.detach().diagonal(), scores.detach(), mask)
         if self.mixing is None:
             loss = self._loss(scores.diagonal(), scores, mask)
         else:
@@ -199,13 +200,3 @@ def _signs(scores: Tensor, loss: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor]:
     pulled = torch.zeros_like(scores)
     pulled.diagonal().fill_(-1.0)
     return pulled, pushed
-
-
-def _figures(scores: Tensor, mask: Tensor) -> Dict[str, float]:
-    positives, pushes = scores.diagonal(), mask.any(dim=1)
-    hardest = scores.masked_fill(~mask, -torch.inf).amax(dim=1)
-    return {
-        "similarity+": float(positives.mean()),
-        "similarity-": float(hardest[pushes].mean()) if pushes.any() else 0.0,
-        "accuracy": float((positives > hardest).float().mean()),
-    }

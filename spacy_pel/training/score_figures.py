@@ -1,0 +1,23 @@
+"""Figures of a batch's scores for the log."""
+
+from typing import Dict
+
+import torch
+from torch import Tensor
+
+
+def score_figures(positives: Tensor, scores: Tensor, wrong: Tensor) -> Dict[str, float]:
+    """How far the positives are from the hardest negatives.
+
+    positives (Tensor): (n,) the scores of the positives, detached.
+    scores (Tensor): (n, m) detached.
+    wrong (Tensor): (n, m) bool, which of them are negatives.
+    RETURNS (Dict[str, float]): "similarity+" and "similarity-" (means over positives and over the hardest
+        negatives; 0 if there are none), and "accuracy", the share of positives above all of their negatives.
+    """
+    hardest, pushes = scores.masked_fill(~wrong, -torch.inf).amax(dim=1), wrong.any(dim=1)
+    return {
+        "similarity+": float(positives.mean()),
+        "similarity-": float(hardest[pushes].mean()) if pushes.any() else 0.0,
+        "accuracy": float((positives > hardest).float().mean()),
+    }
