@@ -5,6 +5,7 @@ from typing import Annotated, Any, Dict, List, Tuple
 
 import typer
 
+from ..errors import Errors
 from ._app import CONFIG_CONTEXT, pel_cli
 from ._config import parse_overrides
 from ._output import JSON, emit, message
@@ -61,9 +62,11 @@ def _rankers(settings: Any, runs: List[Any], output: Path, config: Path, gpu_id:
     from ..study.rank_table import HEAD, NOTE, PAIR_HEAD, compare_all, pair_rows, rank_rows
     from ..study.table import markdown
     from ..training.rank_settings import RankPaths
+    from ..training.settings import explained
     from ._pipeline import load_pipeline
 
-    paths = RankPaths(**runs[0].config.get("paths", {}))
+    with explained(Errors.E390, config):
+        paths = RankPaths(**runs[0].config.get("paths", {}))
     nlp, name, component = load_pipeline(paths.required("pipeline"))
     results = run_rank_study(
         settings,

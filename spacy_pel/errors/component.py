@@ -68,6 +68,11 @@ class ComponentWarnings:
         "[PEL-W500] None of the {n} mentions is NIL, so NIL model and threshold stay as they were, though the weights "
         "of the evidence are new. Calibrate on a corpus that holds mentions whose entity the KB lacks."
     )
+    W504 = (
+        "[PEL-W504] The similarity {similarity} compares tokens, but an index has one vector "
+        "of each text: candidates are ordered by these alone. Let tokens order them by the same model as a ranker: "
+        "spacy-pel rank-add PIPELINE MODEL OUT"
+    )
     W503 = (
         "[PEL-W503] The component '{name}' was calibrated with the reranker {saved}, but has {now} now. Its NIL "
         "model and threshold are not used; calibrate anew with: spacy-pel calibrate PIPELINE CORPUS.jsonl"

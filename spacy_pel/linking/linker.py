@@ -103,6 +103,9 @@ class Linker:
         self.reranker = reranker
         self.calibrated_threshold: Optional[float] = None
         self.calibrated_by_label: Dict[str, float] = {}
+        similarity = getattr(encoder, "similarity", None)
+        if getattr(similarity, "token_level", False) and reranker is None:
+            logger.warning(Warnings.W504.format(similarity=similarity.registered_name))  # type: ignore[union-attr]
 
     def bind(self, index: Optional["EntityIndex"]) -> None:
         """Let the generator work on an index, the whole one or a part of it.

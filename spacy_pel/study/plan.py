@@ -4,7 +4,7 @@ import copy
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Dict, List, Literal, Mapping, Optional
+from typing import Any, Dict, List, Literal, Mapping, Optional, Set
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -143,6 +143,7 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
         every = {factor: extra.like.get(factor, "") for factor in {**study.factors, **extra.like}}
         _check_levels(study, every, f"study.extra.{name}.like", path)
         runs += [_run(base, section, study, extra.like, seed, name=name, extra=extra) for seed in study.seeds]
+    _check_labels(study, {run.label for run in runs}, path)
     return study, runs
 
 
@@ -174,6 +175,17 @@ def _check_levels(study: StudySettings, levels: Mapping[str, str], name: str, pa
     for factor, level in levels.items():
         if level not in study.factors.get(factor, {}):
             came = f"{name} names no level of '{factor}'"
+            raise PelError(Errors.E690.format(path=path, came=came))
+
+
+def _check_labels(study: StudySettings, known: Set[str], path: Path) -> None:
+    """A mistyped label would leave a claim or a figure of the paper out without a word."""
+    named = [(f"study.paper.{name}.label", run.label) for name, run in study.paper.items()]
+    for name, claim in study.claims.items():
+        named += [(f"study.claims.{name}", label) for label in (*claim.better, *claim.than)]
+    for place, label in named:
+        if label not in known:
+            came = f"{place} names '{label}', which is the label of no run"
             raise PelError(Errors.E690.format(path=path, came=came))
 
 

@@ -95,6 +95,7 @@ def _one(
         "mentions_per_second": len(ranked.predictions) / max(ranked.seconds, 1e-9),
         "machine": machine_note(f"cuda:{gpu_id}" if gpu_id >= 0 else None),
         "study_fingerprint": run.fingerprint,
+        "config": run.config,
         "measured_fingerprint": measured,
         "ranker_fingerprint": ranker.fingerprint,
     }
@@ -118,10 +119,12 @@ def _done(folder: Path, measured: str, trained: str = "") -> Facts:
 
 def _measured(study: StudySettings, settings: RankRunSettings, linker: Linker) -> str:
     """RETURNS (str): of all that decides the figures of a trained ranker."""
-    open_text(study.test).close()  # a missing file is named in our words
+    corpora = settings.paths.required("train"), study.test  # train: what was seen
+    for path in corpora:
+        open_text(path).close()  # a missing file is named in our words
     combiner = [type(linker.combiner).__name__, linker.combiner.state()]
     n = [study.n_test, settings.ranker.candidates.n]
-    return fingerprint(study.test, linker.fingerprints, combiner, n)
+    return fingerprint(*corpora, linker.fingerprints, combiner, n)
 
 
 def _evaluation(

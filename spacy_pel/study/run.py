@@ -61,7 +61,7 @@ def run_study(
 def _measured(study: StudySettings, run: StudyRun) -> str:
     """RETURNS (str): of all that decides the figures of a trained model."""
     paths = PathSettings(**run.config.get("paths", {}))
-    corpora = paths.required("dev"), study.test
+    corpora = paths.required("train"), paths.required("dev"), study.test  # train: what was seen
     for path in corpora:
         open_text(path).close()  # a missing file is named in our words
     kb = KnowledgeBase.from_disk(study.kb or paths.required("kb"))
@@ -107,6 +107,7 @@ def _one(
         "mentions_per_second": len(test) / max(took, 1e-9),
         "machine": machine_note(f"cuda:{gpu_id}" if gpu_id >= 0 else None),
         "study_fingerprint": run.fingerprint,
+        "config": run.config,
         "measured_fingerprint": measured,
         "kb_fingerprint": kb.fingerprint,
         "model_fingerprint": encoder.fingerprint,

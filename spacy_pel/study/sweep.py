@@ -25,8 +25,10 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[Swee
     """
     _, runs = plan_study(config)
     alike: Dict[str, List[Tuple[float, StudyRun]]] = {}
+    metrics = {run.name: _metrics(folder / run.name / EVALUATION) for run in runs}
     for run in runs:
-        value, rest = _apart(run.config, setting.split("."))
+        # a setting may have been overridden on the command line: what was trained counts, not the file
+        value, rest = _apart(metrics[run.name].get("config", run.config), setting.split("."))
         if value is not None:
             alike.setdefault(fingerprint(repr(rest)), []).append((value, run))
     swept = [group for group in alike.values() if len({value for value, _ in group}) > 1]
@@ -36,17 +38,23 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[Swee
         raise PelError(Errors.E692.format(setting=setting, path=config, known=", ".join(known)))
     lines: Dict[str, List[SweepPoint]] = {}
     for group in swept:
-        done = []
-        for value, run in group:
-            path = folder / run.name / EVALUATION
-            if (path / "metrics.json").is_file():
-                done.append((value, path, read_json(path / "metrics.json")))
+        done = [
+            (value, folder / run.name / EVALUATION, metrics[run.name])
+            for value, run in group
+            if metrics[run.name]
+        ]
         if len({value for value, _, _ in done}) > 1:
             names = [run.label for _, run in group if run.levels] or [group[0][1].label]
             lines[names[0]] = sweep_points(done)
     if not lines:
         raise PelError(Errors.E693.format(path=config, folder=folder, setting=setting))
     return lines
+
+
+def _metrics(path: Path) -> Dict[str, Any]:
+    """RETURNS (dict): of an evaluation; empty = it is not done."""
+    file = path / "metrics.json"
+    return dict(read_json(file)) if file.is_file() else {}
 
 
 def _apart(config: Tree, keys: List[str]) -> Tuple[Optional[float], Tree]:

@@ -116,6 +116,9 @@ class GroupBatch:
     negatives: NDArray[np.bool_]
     seed: int
 
+    def __len__(self) -> int:
+        return len(self.groups)
+
 
 class GroupPlanner:
     """Plans epochs and builds batches; everything follows from (seed, epoch). A group is never cut: one

@@ -140,6 +140,9 @@ class RankBatch:
     present: NDArray[np.bool_]
     right: NDArray[np.bool_]
 
+    def __len__(self) -> int:
+        return len(self.present)
+
 
 class RankPlanner:
     """Plans epochs and builds batches; everything follows from (seed, epoch).

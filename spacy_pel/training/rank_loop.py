@@ -58,6 +58,7 @@ class RankTrainer:
         self.linker = linker
         self.queries = queries
         self.show_progress = show_progress
+        self._read = 0  # mentions since this process began
         self.recipe = recipe_of(self.ranker, settings.ranker)
         if self.ranker.top_k < settings.ranker.candidates.n:
             raise PelError(Errors.E393.format(n=settings.ranker.candidates.n, top_k=self.ranker.top_k))
@@ -162,14 +163,17 @@ class RankTrainer:
     def _fingerprint(self, mentions: RankMentions, candidates: Candidates) -> str:
         """Of everything that decides the training."""
         parts = "".join(describe(part) for part in self.recipe.parts)
+        texts = [f"{query.start}:{query.end}:{query.text}" for query in mentions.queries]
         arrays = [
+            mentions.document.tobytes(),
             candidates.kb_rows.tobytes(),
             candidates.offsets.tobytes(),
             *(g.tobytes() for g in mentions.gold),
         ]
         training = self.training.model_dump(exclude=_NO_MATTER)
         hide = self.settings.ranker.candidates.hide_names
-        return fingerprint(self.settings.seed, training, parts, hide, self.ranker.fingerprint, *arrays)
+        origin = (self.linker.kb.fingerprint, self.ranker.fingerprint, *texts)
+        return fingerprint(self.settings.seed, training, parts, hide, *origin, *arrays)
 
     # -- steps -----------------------------------------------------------------------------
 
@@ -198,12 +202,12 @@ class RankTrainer:
         total = min(total, settings.max_steps) if settings.max_steps else total
         batches = self._updates(planner, state)
         best: Dict[str, Any] = log.best(settings.dev.metric)
-        started, first, window = time.perf_counter(), state.step, log.window(total, show=self.show_progress)
+        started, window, self._read = time.perf_counter(), log.window(total, show=self.show_progress), 0
         while state.step < total and not 0 < settings.patience <= state.stale:
             figures = self._update(objective, optimizer, batches, state.step, total)
             state.step += 1
             steps.add(state.step, figures)
-            rate = (state.step - first) * settings.batch_size / (time.perf_counter() - started)
+            rate = self._read / (time.perf_counter() - started)
             window.add(state.step, figures, rate)
             if state.step % settings.eval_frequency == 0 or state.step == total:
                 self.ranker.changed()
@@ -235,7 +239,9 @@ class RankTrainer:
         norm = 0.0
         for _ in range(self.training.accumulate_gradient):
             with self.accelerator.accumulate(objective):
-                loss, figures = objective(next(batches))
+                batch = next(batches)
+                self._read += len(batch)
+                loss, figures = objective(batch)
                 parts.append({"loss": float(loss.detach()), **figures})
                 self.accelerator.backward(loss)
                 if self.accelerator.sync_gradients:

@@ -181,4 +181,15 @@ def test_a_similarity_decides_which_rows_are_near(parts):
         similarity: [ent._.pel_candidates for ent in parts.links(None, None, similarity, with_encoder=True)]
         for similarity in SIMILARITIES
     }
-    assert len({str(found) for found in scores.values()}) > 1
+    by_tokens, pooled = "spacy-pel.SumOfMax.v1", "spacy-pel.DotProduct.v1"
+    assert str(scores[by_tokens]) == str(scores[pooled])  # the first of its two stages
+    assert len({str(found) for found in scores.values()}) == len(SIMILARITIES) - 1
+
+
+def test_a_similarity_of_tokens_without_its_second_stage_is_warned_of(parts, caplog):
+    parts.component(None, None, "spacy-pel.SumOfMax.v1", with_encoder=True)
+    assert "PEL-W504" in caplog.text and "rank-add" in caplog.text
+    caplog.clear()
+    parts.component(None, "spacy-pel.DualEncoder.v1", "spacy-pel.SumOfMax.v1", with_encoder=True)
+    parts.component(None, None, "spacy-pel.DotProduct.v1", with_encoder=True)
+    assert "PEL-W504" not in caplog.text

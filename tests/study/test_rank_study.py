@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from rankers.conftest import retriever
 from rankers.test_group_training import make_documents
+from typer.testing import CliRunner
 
+from spacy_pel.cli import pel_cli
 from spacy_pel.data import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.compare import compare_runs
@@ -72,6 +74,7 @@ def test_a_study_of_rankers(config, retriever, tmp_path):
     assert candidates["recall@8"] == triplet["recall@8"] == srn["recall@8"] == 1.0
     assert candidates["recall@1"] < 0.7 and candidates["n_nil"] == 1
     assert triplet["train_seconds"] > 0 and triplet["mentions_per_second"] > 0
+    assert triplet["config"]["ranker"]["anchors"]["@pel_anchors"] == "spacy-pel.AllMentions.v1"
     assert srn["radius"] > 0 and "radius" not in triplet
     folders = [output / name / "evaluation" for name in ("candidates", "triplet/seed0")]
     predictions = list(read_predictions(folders[1] / "predictions.jsonl"))
@@ -171,3 +174,9 @@ def test_the_papers_figures_stand_beside_ours():
     (row,) = rank_rows([only])
     assert row[1:3] == ["50.0", "–"] and row[5:] == ["–"] * 6
     assert rank_rows([result, {**result, "recall@1": 0.7}])[0][1] == "60.0"
+
+
+def test_an_unknown_path_is_named_in_one_line(config, tmp_path):
+    config.write_text(config.read_text().replace("[paths]\n", '[paths]\nelsewhere = "x"\n'))
+    result = CliRunner().invoke(pel_cli, ["study", str(config), "--output", str(tmp_path / "out")])
+    assert result.exit_code == 2 and "PEL-E390" in result.stderr and "elsewhere" in result.stderr

@@ -109,6 +109,11 @@ def test_merged_replaces_parts_whole_and_other_sections_key_by_key():
         (STUDY.format(test="x").replace('"loss":"Pb"', '"loss":"Pb","x":"y"'), "no level of 'x'"),
         (CELLS.replace('at = {"loss":"Pb"}', 'at = {"loss":"XX"}'), "cells.a.at names no level of 'loss'"),
         (CELLS + '\n[study.claims]\na = {"text":"x","better":{},"than":{"Pb":1}}\n', "claims.a.better"),
+        (
+            CELLS + '\n[study.claims]\na = {"text":"x","better":{"Pb":1},"than":{"Bp":1}}\n',
+            "claims.a names 'Bp'",
+        ),
+        (CELLS + '\n[study.paper]\na = {"label":"Bp","figures":{}}\n', "paper.a.label names 'Bp'"),
         ("", "no .study. section"),
     ],
 )

@@ -4,6 +4,7 @@ import pytest
 from training.conftest import CONFIG
 
 from spacy_pel.errors import PelError
+from spacy_pel.study.plan import plan_study
 from spacy_pel.study.sweep import sweep_lines
 from spacy_pel.util import write_json
 
@@ -60,9 +61,9 @@ def config(tmp_path):
     return path
 
 
-def finished(folder, name, recall):
+def finished(folder, name, recall, **facts):
     path = folder / name / "evaluation" / "metrics.json"
-    write_json(path, {"recall@1": recall, "recall@64": 0.9})
+    write_json(path, {"recall@1": recall, "recall@64": 0.9, **facts})
 
 
 def test_runs_that_differ_in_nothing_else(config, tmp_path):
@@ -72,6 +73,14 @@ def test_runs_that_differ_in_nothing_else(config, tmp_path):
     assert list(lines) == ["Pb"]  # CE has no margin, and "both" differs in more
     points = [(point.value, point.n_runs, point.figures["recall@1"].value) for point in lines["Pb"]]
     assert points == [(0.0, 2, 0.5), (0.1, 1, 0.7)]  # 0.0 is the margin's default
+
+
+def test_what_was_trained_counts_not_what_the_config_says_now(config, tmp_path):
+    _, runs = plan_study(config, {"study.extra.margin.pel.loss.margin": 0.3})
+    for run in runs:
+        finished(tmp_path, run.name, 0.5, config=run.config)
+    lines = sweep_lines(config, tmp_path, "pel.loss.margin")
+    assert [point.value for point in lines["Pb"]] == [0.0, 0.3]
 
 
 def test_refused(config, tmp_path):
