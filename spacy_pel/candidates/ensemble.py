@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..indexes.evidence import FEATURES
+from ..indexes.evidence import FEATURES, best_row
+from ..indexes.evidence_sources import Found
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateGenerator, CandidateTable, MentionInText, Rows
 from ..util import fingerprint
 from ..util.ragged import offsets_of, owners, places_in_pieces, segment_max
-from .saved import read_folder, write_folder
+from .saved import read_folder, reading, write_folder
 from .walk import Mask
 
 How = Literal["rrf", "union"]
@@ -40,9 +41,11 @@ class EnsembleCandidates:
     candidates of all generators come before the second ones. Equal scores: the better best rank comes
     first, then the generator that is named first.
 
-    "name" is this score; the other features are the largest values that the generators give the candidate,
-    and "seen", which speaks of the mention, is the largest for all of its candidates. The mention's vectors
-    are those of the first generator that has some.
+    "name" is this score. "mention", which may be negative, comes from the generators that have vectors, as
+    the others do not know it: the largest value that they give the candidate, or the lowest that they give
+    any candidate of the mention. The other features are the largest values of all generators, and "seen",
+    which speaks of the mention, is the largest for all of its candidates. The mention's vectors are those
+    of the first generator that has some.
     """
 
     registered_name = "spacy-pel.EnsembleCandidates.v1"
@@ -122,7 +125,8 @@ class EnsembleCandidates:
         keys = np.concatenate([owners(table.offsets) * n_rows + table.kb_rows for table in tables])
         # ranks from 1; a candidate's place in its table is its rank
         ranks = np.concatenate([places_in_pieces(table.offsets) + 1 for table in tables])
-        members = np.repeat(np.arange(len(tables)), [len(table.kb_rows) for table in tables])
+        sizes = [len(table.kb_rows) for table in tables]
+        members = np.repeat(np.arange(len(tables)), sizes)
         pairs, places = np.unique(keys, return_inverse=True)
         mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
 
@@ -139,9 +143,15 @@ class EnsembleCandidates:
         offsets = offsets_of(np.minimum(counts, top_k))
         features = {}
         for name in FEATURES:
-            column = np.full(len(pairs), -np.inf, dtype=np.float32)
-            np.maximum.at(column, places, np.concatenate([table.features[name] for table in tables]))
-            features[name] = column[order]
+            values = np.concatenate([table.features[name] for table in tables])
+            if name == "mention":  # 0 = unknown in a table without vectors, and a value in the others
+                knows = np.repeat([table.vectors is not None for table in tables], sizes)
+                known = Found(mentions[places[knows]], kb_rows[places[knows]], values[knows])
+                column = best_row(known, places[knows], mentions)
+            else:
+                column = np.full(len(pairs), -np.inf)
+                np.maximum.at(column, places, values)
+            features[name] = column[order].astype(np.float32)
         features["name"] = scores[order].astype(np.float32)
         features["seen"] = segment_max(features["seen"], offsets, empty=0.0)[owners(offsets)]
         vectors = next((table.vectors for table in tables if table.vectors is not None), None)
@@ -176,14 +186,17 @@ class EnsembleCandidates:
         """
         path = Path(path)
         meta = read_folder(path, self.registered_name)
-        saved = meta["settings"]
-        theirs = {name: part["@pel_candidates"] for name, part in saved["generators"].items()}
+        with reading(path):
+            saved = meta["settings"]
+            theirs = {name: part["@pel_candidates"] for name, part in saved["generators"].items()}
+            how, rrf_constant = saved["how"], saved["rrf_constant"]
+            EnsembleCandidates(generators=self.generators, how=how, rrf_constant=rrf_constant)  # checks them
         ours = {name: part.registered_name for name, part in self.generators.items()}
         if theirs != ours:
             raise PelError(Errors.E442.format(path=path, expected=_listed(ours), came=_listed(theirs)))
         for name, part in self.generators.items():
             part.from_disk(path / name)
-        self.how, self.rrf_constant = saved["how"], saved["rrf_constant"]
+        self.how, self.rrf_constant = how, rrf_constant
         return self
 
 

@@ -55,7 +55,8 @@ def read_meta(path: Path) -> Dict[str, Any]:
     if not (path / META).is_file():
         raise damaged(path, META, f"it lacks {META}" if path.is_dir() else "there is no folder")
     meta = read_json(path / META)
-    if not isinstance(meta, dict) or not {"generator", "settings"} <= set(meta):
+    wanted = {"generator": str, "settings": dict}
+    if not isinstance(meta, dict) or not all(isinstance(meta.get(key), of) for key, of in wanted.items()):
         raise damaged(path, f"{META} with the name and the settings of a generator", "something else")
     return meta
 

@@ -98,8 +98,8 @@ def _gather_block(
         return column
 
     features: Dict[str, NDArray[Any]] = {
-        "name": _best_row(name_rows, of_names, mentions),
-        "mention": _best_row(mention_rows, of_mentions, mentions),
+        "name": best_row(name_rows, of_names, mentions),
+        "mention": best_row(mention_rows, of_mentions, mentions),
         "vote": np.bincount(of_mentions, weights=votes(mention_rows), minlength=len(pairs)),
         "exact": filled(of_exact, exact.values),
         "prior": filled(of_prior, prior.values),
@@ -113,9 +113,15 @@ def _gather_block(
     )
 
 
-def _best_row(found: Found, places: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The best cosine of each pair; where a pair has no row, the lowest found for its mention:
-    it cannot be better than that."""
+def best_row(found: Found, places: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The best value of each pair; where a pair has none, the lowest found for its mention: it cannot be
+    better than that. Values may be negative.
+
+    found (Found): pairs of mention and entity with their values; a pair may come several times.
+    places (NDArray[int64]): which of the p pairs each of them is.
+    mentions (NDArray[int64]): (p,), ascending.
+    RETURNS (NDArray[float64]): (p,); 0 for the pairs of a mention for which nothing was found.
+    """
     best = np.full(len(mentions), -np.inf)
     np.maximum.at(best, places, found.values)
     lowest = np.full(int(mentions[-1]) + 1 if len(mentions) else 0, np.inf)

@@ -10,6 +10,7 @@ from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.indexes import FEATURES
 from spacy_pel.types import CandidateTable
+from spacy_pel.util import read_json, write_json
 
 from .conftest import found, mentions_of
 
@@ -104,7 +105,7 @@ def test_features_are_the_largest(kb, members):
     for mention in range(12):
         own = slice(table.offsets[mention], table.offsets[mention + 1])
         for place, row in zip(range(own.start, own.stop), table.kb_rows[own].tolist(), strict=True):
-            for feature in set(FEATURES) - {"name", "seen"}:
+            for feature in set(FEATURES) - {"name", "seen", "mention"}:
                 values = [
                     one.features[feature][i]
                     for one in alone
@@ -113,6 +114,35 @@ def test_features_are_the_largest(kb, members):
                 ]
                 assert table.features[feature][place] == max(values)
         assert len(set(table.features["seen"][own].tolist())) <= 1
+
+
+class Scored(Fixed):
+    """Its candidates are as near to annotated mentions as it was given."""
+
+    def __init__(self, *nearness, vectors):
+        super().__init__(*map(list, nearness), width=2 if vectors else None)
+        self.nearness = nearness
+
+    def generate(self, kb, mentions, *, allowed=None, top_k=64):
+        table = super().generate(kb, mentions, allowed=allowed, top_k=top_k)
+        values = [value for own in self.nearness for value in own.values()]
+        table.features["mention"] = np.array(values, dtype=np.float32)
+        return table
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_who_has_no_vectors_does_not_know_the_nearest_mention(kb, order):
+    names = Scored({1: 0.0, 2: 0.0, 5: 0.0}, {4: 0.0}, {7: 0.0}, vectors=False)
+    distances = Scored({1: -3.0, 3: -2.0, 9: -9.0}, {}, {7: 0.5, 8: 0.25}, vectors=True)
+    others = Scored({3: -1.0, 1: -4.0}, {}, {}, vectors=True)
+    members = [(names, distances, others)[place] for place in order]
+    table, _ = fused(kb, members)
+    values = list(zip(table.kb_rows.tolist(), table.features["mention"].tolist(), strict=True))
+    a, b, c = (dict(values[i:j]) for i, j in zip(table.offsets[:-1], table.offsets[1:], strict=True))
+    # 2 and 5 have names only: the lowest value that was found for the mention, not the 0 of "unknown"
+    assert a == {1: -3.0, 2: -9.0, 5: -9.0, 3: -1.0, 9: -9.0}
+    assert b == {4: 0.0} and c == {7: 0.5, 8: 0.25}
+    assert not fused(kb, [names])[0].features["mention"].any()
 
 
 def test_vectors_are_the_first_ones(kb):
@@ -152,3 +182,44 @@ def test_other_members_are_refused(kb, tmp_path):
     for generators in ({"a": AliasMatch()}, {"a": TfIdf(), "b": AliasMatch()}):
         with pytest.raises(PelError, match="E442"):
             EnsembleCandidates(generators=generators).from_disk(tmp_path / "ensemble")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": {}},
+        {"settings": []},
+        {"settings": None},
+        {"generator": ["spacy-pel.EnsembleCandidates.v1"]},
+        {"settings": {"generators": {"a": {}}, "how": "rrf", "rrf_constant": 60.0}},
+        {"settings": {"generators": ["a"], "how": "rrf", "rrf_constant": 60.0}},
+        {"settings": {"generators": {"a": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}}, "how": "rrf"}},
+        {
+            "settings": {
+                "generators": {"a": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}},
+                "how": "rrf",
+                "rrf_constant": "many",
+            }
+        },
+    ],
+)
+def test_damaged_settings(kb, tmp_path, change):
+    one = EnsembleCandidates(generators={"a": AliasMatch()})
+    one.build(kb)
+    one.to_disk(tmp_path)
+    meta = read_json(tmp_path / "generator.json")
+    EnsembleCandidates(generators={"a": AliasMatch()}).from_disk(tmp_path)
+    write_json(tmp_path / "generator.json", {**meta, **change})
+    with pytest.raises(PelError, match="E441"):
+        EnsembleCandidates(generators={"a": AliasMatch()}).from_disk(tmp_path)
+
+
+def test_another_way_of_fusing_is_refused_on_disk(kb, tmp_path):
+    one = EnsembleCandidates(generators={"a": AliasMatch()})
+    one.build(kb)
+    one.to_disk(tmp_path)
+    meta = read_json(tmp_path / "generator.json")
+    meta["settings"]["how"] = "sum"
+    write_json(tmp_path / "generator.json", meta)
+    with pytest.raises(PelError, match="E447"):
+        EnsembleCandidates(generators={"a": AliasMatch()}).from_disk(tmp_path)
