@@ -64,9 +64,11 @@ def slow_amh(level, entities, scores, mask, alpha, k):
 
     weights, strong = [], []
     for i in range(N):
-        negatives = sorted((j for j in range(M) if mask[i, j]), key=lambda j: -float(scores[i, j]))[:k]
-        top = math.exp(float(scores[i, i]))
-        weights.append(top / (top + sum(math.exp(float(scores[i, j])) for j in negatives)))
+        negatives = sorted((j for j in range(M) if mask[i, j]), key=lambda j: -float(scores[i, j].detach()))[
+            :k
+        ]
+        top = math.exp(float(scores[i, i].detach()))
+        weights.append(top / (top + sum(math.exp(float(scores[i, j].detach())) for j in negatives)))
         strong.append([])
         for j in negatives:
             own, other = tokens(i), tokens(j)

@@ -156,6 +156,7 @@ def test_the_calibration_of_the_default_generator_names_none(make_nlp, tmp_path,
     nlp.get_pipe(NAME).to_disk(tmp_path / "linker")
     assert "generator" not in json.loads((tmp_path / "linker" / "cfg.json").read_text())
     named = make_nlp(generator=BI_ENCODER, **FITTED)
+    caplog.clear()  # other tests may have let the fitting talk
     with caplog.at_level(logging.WARNING, logger="spacy_pel"):
         named.get_pipe(NAME).from_disk(tmp_path / "linker", exclude=["generator"])
     assert not caplog.text and found(named) == found(nlp)

@@ -69,7 +69,7 @@ class ByHand:
         for i in range(3):
             mention, own = self.mention(i), self.score(self.mention(i), self.entity(i))
             scored = [(self.score(mention, self.entity(j)), j) for j in np.flatnonzero(mask[i])]
-            scored = sorted(scored, key=lambda pair: -float(pair[0]))[: self.mixing.k]
+            scored = sorted(scored, key=lambda pair: -float(pair[0].detach()))[: self.mixing.k]
             weight = math.exp(float(own.detach()))
             weight /= weight + sum(math.exp(float(s.detach())) for s, _ in scored)
             value = -torch.log(torch.sigmoid(self.loss.scale * own))
