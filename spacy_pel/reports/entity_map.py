@@ -88,8 +88,18 @@ def in_a_plane(apart: Floats) -> "tuple[Floats, float]":
         start[:, column] = axis * np.sqrt(max(0.0, values[place]))
     if n < 3 or not apart.any():
         return start, 0.0
-    places, stress = smacof(apart, init=start, n_init=1, random_state=0, normalized_stress=True)
-    return np.asarray(places), float(stress)
+    # its own normalised stress is for metric scaling in newer versions of scikit-learn only
+    found, _ = smacof(apart, init=start, n_init=1, random_state=0, normalized_stress=False)
+    places = np.asarray(found)
+    return places, kruskal_stress(apart, places)
+
+
+def kruskal_stress(apart: Floats, places: Floats) -> float:
+    """RETURNS (float): Kruskal's stress-1: the root of the sum over all pairs of (distance - distance in the
+    plane)^2 by the sum of (distance in the plane)^2; 0 if all lie at one place."""
+    shown = np.linalg.norm(places[:, None] - places[None], axis=-1)
+    total = float((shown**2).sum())
+    return float(np.sqrt(((apart - shown) ** 2).sum() / total)) if total else 0.0
 
 
 def draw_maps(maps: Dict[str, EntityMap], names: List[str], owners: Sequence[int], *paths: Path) -> None:

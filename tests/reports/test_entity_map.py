@@ -7,7 +7,14 @@ from spacy_pel.encoders.representations import Representations
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.reports.entity_map import EntityMap, distances, draw_maps, in_a_plane, make_map
+from spacy_pel.reports.entity_map import (
+    EntityMap,
+    distances,
+    draw_maps,
+    in_a_plane,
+    kruskal_stress,
+    make_map,
+)
 from spacy_pel.reports.map_points import choose_points
 from spacy_pel.scoring.cosine import Cosine
 from spacy_pel.scoring.dot_product import DotProduct
@@ -36,6 +43,37 @@ def test_what_lies_in_a_plane_stays_as_it_is():
     assert stress < 1e-3 and np.array_equal(in_a_plane(apart)[0], places)
     higher = np.random.default_rng(1).normal(size=(12, 9))
     assert in_a_plane(np.linalg.norm(higher[:, None] - higher[None], axis=-1))[1] > 0.05
+
+
+def test_the_stress_is_that_of_kruskal():
+    rows = np.random.default_rng(2).normal(size=(10, 6))
+    apart = np.linalg.norm(rows[:, None] - rows[None], axis=-1)
+    places, stress = in_a_plane(apart)
+    above = below = 0.0
+    for i in range(10):
+        for j in range(i):
+            shown = float(np.sqrt(((places[i] - places[j]) ** 2).sum()))
+            above += (apart[i, j] - shown) ** 2
+            below += shown**2
+    assert stress == pytest.approx((above / below) ** 0.5) and stress > 0.05
+    assert kruskal_stress(apart, np.zeros((10, 2))) == 0.0
+
+
+def test_scaling_by_the_oldest_scikit_learn(monkeypatch):
+    """Before 1.7 metric scaling knows no normalised stress, and says so by an error."""
+    from sklearn import manifold
+
+    newest = manifold.smacof
+
+    def oldest(*args, normalized_stress="auto", **kwargs):
+        if normalized_stress is True:
+            raise ValueError("Normalized stress is not supported for metric MDS.")
+        return newest(*args, normalized_stress=normalized_stress, **kwargs)
+
+    monkeypatch.setattr(manifold, "smacof", oldest)
+    rows = np.random.default_rng(2).normal(size=(6, 4))
+    places, stress = in_a_plane(np.linalg.norm(rows[:, None] - rows[None], axis=-1))
+    assert places.shape == (6, 2) and 0 < stress < 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
