@@ -69,8 +69,8 @@ class CorpusErrors:
         "Example: --corpus train=corpus/train.jsonl"
     )
     E238 = (
-        '[PEL-E238] Expected the meta "original" of a document as preprocessing writes it, {{"id", "offsets"}}, but '
-        "came {came}. Preprocess the corpus anew, or rename that key of the source."
+        '[PEL-E238] Expected the meta "original" of a document as preprocessing writes it, {{"id", "offsets", '
+        '"text_hash"}}, but came {came}. Preprocess the corpus anew, or rename that key of the source.'
     )
     E239 = (
         "[PEL-E239] Expected characters of a text of {length}, but came {start} to {end}. Use the corpus that the "
@@ -91,6 +91,14 @@ class CorpusErrors:
     E243 = (
         "[PEL-E243] Expected the same step of preprocessing once, but came {came}. Name each part once; the order "
         "counts."
+    )
+    E248 = (
+        "[PEL-E248] Expected the text of '{document}' that was preprocessed, but {path} has another one of "
+        "{length} characters. Name the corpus as it was before preprocessing."
+    )
+    E249 = (
+        "[PEL-E249] Expected all lines of the document '{document}' one after the other, but one came after those "
+        "of another document. Sort the lines by the id of their original, as preprocessing wrote them."
     )
 
 

@@ -101,6 +101,14 @@ def test_bad_steps(source, tmp_path, args, words):
     assert done.code == 2 and words in done.err and list(tmp_path.iterdir()) == []
 
 
+def test_a_mention_without_a_start(source, tmp_path):
+    record = next(read_jsonl(source / "low.jsonl"))
+    write_jsonl(tmp_path / "low.jsonl", [{**record, "mentions": [{"end": 7}]}])
+    done = run("restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl")
+    assert done.code == 2 and "E202" in done.err and "Traceback" not in done.err
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 def test_offsets_of_another_text(source, tmp_path):
     record = next(read_jsonl(source / "low.jsonl"))
     record["text"] += "."

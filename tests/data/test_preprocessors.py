@@ -170,7 +170,7 @@ def test_parts_of_discontinuous_mentions_move_along():
     assert "discontinuous" not in windows[0].meta
 
 
-@pytest.mark.parametrize("given", [3, {"id": "x"}, {"id": "x", "offsets": [[2, 0]]}])
+@pytest.mark.parametrize("given", [3, {"id": "x"}, {"id": "x", "offsets": [[2, 0]], "text_hash": "0"}])
 def test_meta_that_is_not_ours(given):
     source = document()
     source.meta["original"] = given
@@ -194,7 +194,55 @@ def test_restored_lines(tmp_path):
     assert back == to_record(source)
     with pytest.raises(PelError, match="E240"):
         list(restored(records, {}, tmp_path))
-    with pytest.raises(PelError, match="E241"):
+    with pytest.raises(PelError, match="E248"):
         list(restored(records, {"d1": Document("d1", "short")}, tmp_path))
+    records[0]["meta"]["original"]["offsets"][0][1] += 1000
+    with pytest.raises(PelError, match="E238|E241"):
+        list(restored(records[:1], {"d1": source}, tmp_path))
+
+
+def test_another_text_of_the_same_length(tmp_path):
+    from spacy_pel.data import to_record
+
+    source = document()
+    other = Document("d1", source.text.replace("slow", "fast"), source.mentions)
+    for steps in (["lowercase"], ["lowercase", "sentencewindows"], []):
+        records = [to_record(one) for one in preprocess([source], [make(name) for name in steps])]
+        assert list(restored(records, {"d1": source}, tmp_path)) == [to_record(source)]
+        with pytest.raises(PelError, match="E248.*d1"):
+            list(restored(records, {"d1": other}, tmp_path))
+
+
+def test_windows_that_come_apart(tmp_path):
+    from spacy_pel.data import to_record
+
+    sources = {name: Document(name, TEXT, document().mentions) for name in ("a", "b")}
+    records = [to_record(one) for one in preprocess(sources.values(), [make("sentencewindows")])]
+    assert [one["id"] for one in restored(records, sources, tmp_path)] == ["a", "b"]
+    with pytest.raises(PelError, match="E249.*'a'"):
+        list(restored(records[1:] + records[:1], sources, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "d", "meta": "original"},
+        {"id": "d", "mentions": {"start": 0}},
+        *(
+            {"id": "d", "mentions": [mention]}
+            for mention in (
+                {"end": 7},
+                {"start": 0},
+                {"start": "0", "end": 7},
+                {"start": 0.5, "end": 7},
+                7,
+                None,
+            )
+        ),
+        {"id": "d", "mentions": [{"start": False, "end": True}]},
+        {},
+    ],
+)
+def test_lines_that_are_no_documents(tmp_path, change):
     with pytest.raises(PelError, match="E202"):
-        list(restored([{"text": "x"}], {}, tmp_path))
+        list(restored([{"text": "one text", **change}], {"d": Document("d", "one text")}, tmp_path))

@@ -4,6 +4,7 @@ from typing import Any, Dict, NamedTuple, Tuple
 
 from ...errors import Errors, PelError
 from ...types import Document, Mention
+from ...util import fingerprint
 from .offset_map import OffsetMap
 
 KEY = "original"  # in the meta of a document whose text or id was changed
@@ -14,17 +15,19 @@ class Original(NamedTuple):
 
     id (str): of the document before any preprocessing.
     offsets (OffsetMap): from its text to the present one.
+    text_hash (str): of its text, see ``hash_of``.
     """
 
     id: str
     offsets: OffsetMap
+    text_hash: str
 
     @classmethod
     def of(cls, document: Document) -> "Original":
         """RETURNS (Original): itself, if it was not preprocessed.
         RAISES (PelError): if its meta holds something else under our key."""
         if KEY not in document.meta:
-            return cls(document.id, OffsetMap.identity(len(document.text)))
+            return cls(document.id, OffsetMap.identity(len(document.text)), hash_of(document.text))
         return cls.from_json(document.meta[KEY], length=len(document.text))
 
     @classmethod
@@ -32,16 +35,21 @@ class Original(NamedTuple):
         """given (Any): as ``to_json`` gives it.
         length (int): of the present text.
         RAISES (PelError): if it is something else, or of another text."""
-        if not isinstance(given, dict) or not {"id", "offsets"} <= given.keys():
+        if not isinstance(given, dict) or not {"id", "offsets", "text_hash"} <= given.keys():
             raise PelError(Errors.E238.format(came=str(given)[:80]))
         offsets = OffsetMap.from_json(given["offsets"])
         if len(offsets) != length:
             came = f"offsets of a text of {len(offsets)} characters for one of {length}"
             raise PelError(Errors.E238.format(came=came))
-        return cls(str(given["id"]), offsets)
+        return cls(str(given["id"]), offsets, str(given["text_hash"]))
 
     def to_json(self) -> Dict[str, Any]:
-        return {"id": self.id, "offsets": self.offsets.to_json()}
+        return {"id": self.id, "offsets": self.offsets.to_json(), "text_hash": self.text_hash}
+
+
+def hash_of(text: str) -> str:
+    """RETURNS (str): of an original text, to know it again."""
+    return fingerprint(text.encode("utf8", errors="surrogatepass"))
 
 
 def original_id(document: Document) -> str:

@@ -2,11 +2,11 @@
 
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Set, Tuple
 
 from ...errors import Errors, PelError
 from ...types import Document
-from .original import Original
+from .original import Original, hash_of
 
 Record = Dict[str, Any]
 
@@ -20,26 +20,48 @@ def restored(records: Iterable[Record], originals: Dict[str, Document], path: Pa
     path (Path): where these come from, for errors.
     YIELDS (dict): lines with the original texts; what else is said of a mention stays. Windows are joined;
         of mentions at the same place with the same label the first is taken.
-    RAISES (PelError): if an original is missing or has another text.
+    RAISES (PelError): if a line is no document, an original is missing or has another text, or the windows
+        of one document come apart.
     """
     sources = ((_original(record), record) for record in records)
+    done: Set[str] = set()
     for document_id, group in groupby(sources, key=lambda pair: pair[0].id):
         if document_id not in originals:
             raise PelError(Errors.E240.format(document=document_id, path=path, what="was preprocessed"))
+        if document_id in done:
+            raise PelError(Errors.E249.format(document=document_id))
+        done.add(document_id)
         original = originals[document_id]
+        text_hash = hash_of(original.text)
         mentions: Dict[Tuple[int, int, str], Record] = {}
         for source, record in group:
-            for mention in record.get("mentions") or []:
+            if source.text_hash != text_hash:
+                raise PelError(Errors.E248.format(document=document_id, path=path, length=len(original.text)))
+            for mention in _mentions(record):
                 start, end = source.offsets.original_span(mention["start"], mention["end"])
                 if end > len(original.text):
                     raise PelError(Errors.E241.format(document=document_id, path=path, start=start, end=end))
                 moved = {**mention, "start": start, "end": end, "text": original.text[start:end]}
-                mentions.setdefault((start, end, mention.get("label", "")), moved)
+                mentions.setdefault((start, end, str(mention.get("label") or "")), moved)
         ordered = sorted(mentions.values(), key=lambda one: (one["start"], -one["end"]))
         yield {"id": document_id, "text": original.text, "mentions": ordered, "meta": original.meta}
 
 
 def _original(record: Record) -> Original:
-    if not isinstance(record.get("text"), str) or "id" not in record:
+    meta = record.get("meta") or {}
+    if not isinstance(record.get("text"), str) or "id" not in record or not isinstance(meta, dict):
         raise PelError(Errors.E202.format(where="a line to restore", came=f"the keys {sorted(record)}"))
-    return Original.of(Document(str(record["id"]), record["text"], meta=record.get("meta") or {}))
+    return Original.of(Document(str(record["id"]), record["text"], meta=meta))
+
+
+def _mentions(record: Record) -> List[Record]:
+    """RETURNS (List[dict]): each with whole numbers as "start" and "end"."""
+    mentions = record.get("mentions") or []
+    where = f"a line to restore ({record['id']})"
+    if not isinstance(mentions, list):
+        raise PelError(Errors.E202.format(where=where, came=f"mentions {mentions!r}"))
+    for mention in mentions:
+        # type(), as True is an int, too
+        if not isinstance(mention, dict) or {type(mention.get(key)) for key in ("start", "end")} != {int}:
+            raise PelError(Errors.E202.format(where=where, came=f"the mention {mention!r}"))
+    return mentions

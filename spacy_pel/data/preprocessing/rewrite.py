@@ -36,7 +36,7 @@ def rewritten(
     if "discontinuous" in meta:
         meta["discontinuous"] = _parts(meta["discontinuous"], offsets)
     if KEY in meta or id is not None or text != document.text:
-        meta[KEY] = Original(source.id, source.offsets.then(offsets)).to_json()
+        meta[KEY] = source._replace(offsets=source.offsets.then(offsets)).to_json()
     return Document(document.id if id is None else id, text, kept, meta)
 
 
