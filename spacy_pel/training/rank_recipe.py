@@ -13,6 +13,7 @@ from ..kb import KnowledgeBase
 from ..losses.triplet import Triplet
 from ..rankers.cross_encoder import CrossEncoder
 from ..rankers.dual_encoder import DualEncoder
+from .base_trainer import Planner
 from .group_batches import GroupPlanner, GroupStore
 from .group_objective import GroupObjective
 from .rank_batches import PairStore, RankPlanner, with_gold
@@ -21,17 +22,6 @@ from .rank_objective import RankObjective
 from .rank_settings import RankerSettings
 
 OwnRates = List[Tuple[nn.Module, float]]
-
-
-class Planner(Protocol):
-    """Plans epochs and builds batches."""
-
-    @property
-    def batches_per_epoch(self) -> int: ...
-
-    def plan(self, epoch: int) -> List[Any]: ...
-
-    def build(self, plan: Any) -> Any: ...
 
 
 class RankRecipe(Protocol):

@@ -112,7 +112,7 @@ def test_the_hardest_alone_have_no_weight(level):
     torch.testing.assert_close(value, expected)
     assert figures == expected_figures and "mix_weight" not in figures
     fewer, _ = mixed_objective(level, mixing=HardestInBatch(k=1))(make_batch("in batch"))
-    assert float(fewer) < float(value)
+    assert fewer.item() < value.item()
 
 
 def test_figures_count_mentions_with_negatives_only(level):

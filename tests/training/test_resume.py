@@ -118,7 +118,7 @@ def test_stopped_twice_and_between_model_best_and_checkpoint(train, tmp_path, mo
         raise Stopped
 
     with monkeypatch.context() as patched:
-        patched.setattr("spacy_pel.training.loop.save_checkpoint", falls_over)
+        patched.setattr("spacy_pel.training.base_trainer.save_checkpoint", falls_over)
         with pytest.raises(Stopped):
             train(stopped, resume=True)
     assert [record["step"] for record in metrics(stopped)] == [4, 8]

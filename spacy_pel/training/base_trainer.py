@@ -1,0 +1,242 @@
+"""What every training does: updates of the weights, evaluations, checkpoints, going on after a kill."""
+
+import time
+from pathlib import Path
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
+
+import numpy as np
+import torch
+from torch import nn
+
+from ..errors import Errors, PelError
+from ..util import logger
+from .checkpoint import Progress, load_checkpoint, save_checkpoint
+from .device import make_accelerator
+from .metrics_log import MetricsLog
+from .optimizer import make_optimizer, set_learn_rate
+from .rank_settings import RankTrainingSettings
+from .settings import TrainingSettings
+from .step_log import StepLog
+
+Figures = Dict[str, float]
+
+
+class Trained(Protocol):
+    """What a training makes: an encoder, a ranker."""
+
+    def changed(self) -> None: ...  # the weights are others now
+
+    def to_disk(self, path: Path) -> None: ...
+
+
+class Planner(Protocol):
+    """Plans epochs; the same seed and epoch give the same plan."""
+
+    @property
+    def batches_per_epoch(self) -> int: ...
+
+    def plan(self, epoch: int) -> Sequence[Any]: ...
+
+
+class BaseTrainer:
+    """Trains a model: its subclass says on what, with which objective and what is measured on dev.
+
+    All randomness follows from the seed and the step, so that the same seed gives the same model,
+    killed and resumed or not (on the same machine and threads).
+
+    training (Union[TrainingSettings, RankTrainingSettings]): how long, how fast, how often.
+    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl and checkpoint.
+    seed (int): of everything.
+    gpu_id (int): -1 = CPU.
+    """
+
+    stream: ClassVar[int]  # of random numbers; each kind of training has its own
+
+    def __init__(
+        self,
+        training: Union[TrainingSettings, RankTrainingSettings],
+        output: Path,
+        *,
+        seed: int,
+        gpu_id: int = -1,
+        show_progress: bool = True,
+    ):
+        self.training = training
+        self.output = Path(output)
+        self.seed = seed
+        self.show_progress = show_progress
+        self.accelerator = make_accelerator(
+            gpu_id,
+            mixed_precision=training.mixed_precision,
+            accumulate_gradient=training.accumulate_gradient,
+        )
+        self._read = 0  # examples since this process began
+
+    @property
+    def checkpoint(self) -> Path:
+        """RETURNS (Path): where it is kept."""
+        return self.output / "checkpoint"
+
+    def check_output(self, *, resume: bool) -> None:
+        """RAISES (PelError): if the output holds a training, and it is not to go on."""
+        if not resume and (self.checkpoint.exists() or (self.output / "model-last").exists()):
+            raise PelError(Errors.E314.format(path=self.output))
+
+    def learn(
+        self,
+        model: Trained,
+        objective: Any,
+        planner: Planner,
+        dev: Callable[[Any], Figures],
+        *,
+        fingerprint: str,
+        resume: bool,
+        own_rates: Sequence[Tuple[nn.Module, float]] = (),
+    ) -> Dict[str, Any]:
+        """Train to the end.
+
+        model (Trained): whose weights are the objective's towers.
+        objective (nn.Module): a batch -> the loss and figures for the log; has ``towers`` and ``loss``.
+        planner (Planner): of the batches.
+        dev (Callable): model -> figures, among them ``training.dev.metric``.
+        fingerprint (str): of everything that decides the training; another run's checkpoint is refused.
+        resume (bool): go on from the checkpoint in the output folder, if there is one.
+        own_rates: modules in the objective that have a learning rate of their own, and its peak.
+        RETURNS (dict): the best evaluation: its step and figures.
+        RAISES (PelError): if there are fewer batches than processes, or the checkpoint is another run's.
+        """
+        if planner.batches_per_epoch < self.accelerator.num_processes:
+            raise PelError(
+                Errors.E318.format(world=self.accelerator.num_processes, came=planner.batches_per_epoch)
+            )
+        optimizer: Any = make_optimizer(objective, self.training.optimizer, own_rates)
+        objective, optimizer = self.accelerator.prepare(objective, optimizer)
+        state = Progress(fingerprint=fingerprint)
+        if resume and self.checkpoint.exists():
+            unwrapped = self.accelerator.unwrap_model(objective)
+            state = load_checkpoint(self.checkpoint, unwrapped, optimizer, fingerprint)
+            model.changed()
+            if state.scaler and self.accelerator.scaler is not None:
+                self.accelerator.scaler.load_state_dict(state.scaler)
+            logger.info("Going on at step %d, epoch %d", state.step, state.epoch)
+        best = self._train(model, planner, dev, objective, optimizer, state)
+        if self.accelerator.is_main_process:
+            model.to_disk(self.output / "model-last")
+        return best
+
+    # -- what a subclass may add -----------------------------------------------------------
+
+    def build(self, planner: Any, plan: Any, number: int) -> Any:
+        """Make a batch.
+
+        plan (Any): one of ``planner.plan(epoch)``.
+        number (int): counts the batches of the whole training.
+        RETURNS (Any): what the objective reads; its length is the number of examples.
+        """
+        return planner.build(plan)
+
+    def before_update(self, state: Progress, total: int) -> None:
+        """Called before each of ``total`` updates."""
+
+    def after_checkpoint(self, state: Progress) -> None:
+        """Called when a checkpoint is on the disk, in the main process."""
+
+    # -- steps -----------------------------------------------------------------------------
+
+    def _total_steps(self, planner: Planner) -> int:
+        """Updates in all; the schedule ends there."""
+        per_update = self.training.accumulate_gradient * self.accelerator.num_processes
+        updates = self.training.max_epochs * (planner.batches_per_epoch // per_update or 1)
+        return min(updates, self.training.max_steps) if self.training.max_steps else updates
+
+    def _updates(self, planner: Planner, state: Progress) -> Iterator[Any]:
+        """This process's batches from where the training stands, without end."""
+        world, rank = self.accelerator.num_processes, self.accelerator.process_index
+        while True:
+            plan = planner.plan(state.epoch)
+            while state.batch + world <= len(plan):
+                number = state.epoch * len(plan) + state.batch + rank
+                batch = self.build(planner, plan[state.batch + rank], number)
+                state.batch += world
+                yield batch
+            state.epoch, state.batch = state.epoch + 1, 0
+
+    def _train(
+        self,
+        model: Trained,
+        planner: Planner,
+        dev: Callable[[Any], Figures],
+        objective: Any,
+        optimizer: Any,
+        state: Progress,
+    ) -> Dict[str, Any]:
+        total, world = self._total_steps(planner), self.accelerator.num_processes
+        batches = self._updates(planner, state)
+        log = MetricsLog(self.output / "metrics.jsonl", resume_at=state.step)
+        steps: Optional[StepLog] = None
+        if self.accelerator.is_main_process:
+            steps = StepLog(self.output / "steps.jsonl", resume_at=state.step)
+        best: Dict[str, Any] = log.best(self.training.dev.metric)
+        started, window, self._read = time.perf_counter(), log.window(total, show=self.show_progress), 0
+        while state.step < total and not 0 < self.training.patience <= state.stale:
+            self.before_update(state, total)
+            figures = self._update(objective, optimizer, batches, state.step, total)
+            state.step += 1
+            rate = self._read * world / (time.perf_counter() - started)
+            window.add(state.step, figures, rate)
+            if steps is not None:
+                steps.add(state.step, figures)
+            if state.step % self.training.eval_frequency == 0 or state.step == total:
+                model.changed()
+                scores = dev(model)
+                record = log.write(state.step, state.epoch, window.mean(), scores, rate)
+                best = record if self._keep_best(model, scores, state) else best
+                if steps is not None:
+                    steps.flush()
+                self._save(objective, optimizer, state)
+        window.close()
+        return best
+
+    def _update(
+        self, objective: Any, optimizer: Any, batches: Iterator[Any], step: int, total: int
+    ) -> Figures:
+        """One update of the weights from ``accumulate_gradient`` batches."""
+        settings = self.training.optimizer
+        objective.train()
+        torch.manual_seed(int(np.random.default_rng([self.seed, self.stream, step]).integers(2**62)))
+        rate = settings.learn_rate * set_learn_rate(optimizer, step, total, settings.warmup)
+        parts: List[Figures] = []
+        norm = 0.0
+        for _ in range(self.training.accumulate_gradient):
+            with self.accelerator.accumulate(objective):
+                batch = next(batches)
+                self._read += len(batch)
+                loss, figures = objective(batch)
+                parts.append({"loss": float(loss.detach()), **figures})
+                self.accelerator.backward(loss)
+                if self.accelerator.sync_gradients:
+                    # what has a learning rate of its own does not shorten the towers' steps
+                    towers = self.accelerator.unwrap_model(objective).towers
+                    norm = float(self.accelerator.clip_grad_norm_(towers.parameters(), settings.clip))
+                optimizer.step()
+                optimizer.zero_grad()
+        means = {key: float(np.mean([part[key] for part in parts])) for key in parts[0]}
+        return {**means, "grad_norm": norm, "learn_rate": rate}
+
+    def _keep_best(self, model: Trained, scores: Figures, state: Progress) -> bool:
+        score = scores[self.training.dev.metric]
+        better = state.best is None or score > state.best
+        state.stale = 0 if better else state.stale + 1
+        if better:
+            state.best = score
+            if self.accelerator.is_main_process:
+                model.to_disk(self.output / "model-best")
+        return better
+
+    def _save(self, objective: Any, optimizer: Any, state: Progress) -> None:
+        if not self.accelerator.is_main_process:
+            return
+        if self.accelerator.scaler is not None:
+            state.scaler = self.accelerator.scaler.state_dict()
+        save_checkpoint(self.checkpoint, self.accelerator.unwrap_model(objective), optimizer, state)
+        self.after_checkpoint(state)
