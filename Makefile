@@ -16,7 +16,7 @@ export PEL_DEMO_TEXT = $(value TEXT)
 
 # the packages it needs; anew when a version or a requirement changes
 $(VENV)/packages.stamp: constraints.txt setup.cfg
-	@echo "Setting up $(VENV)"
+	@echo "Setting up $(VENV): some minutes the first time, while torch, spaCy and the others are fetched"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -c constraints.txt torch==2.13.0 setuptools
 	rm -rf build *.egg-info

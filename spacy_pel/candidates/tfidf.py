@@ -10,7 +10,7 @@ from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows, Rows
-from ..util import fingerprint, normalize_alias
+from ..util import fingerprint, logger, normalize_alias
 from ..util.ragged import offsets_of, owners, places_in_pieces
 from .built import check_built
 from .names import NameTable
@@ -96,6 +96,8 @@ class TfIdf:
         table, names = NameTable.build(kb, kb.live_rows, normalize_alias, show_progress=show_progress)
         if not names:
             raise PelError(Errors.E446.format(came="it has none"))
+        if show_progress:  # scikit-learn says nothing meanwhile
+            logger.info("Weighing the n-grams of %s names", f"{len(names):,}")
         self._kinds = {kind: VectorizedNames.fit(made, names) for kind, made in self._vectorizers().items()}
         self._table, self._kb_fingerprint = table, kb.fingerprint
 

@@ -10,6 +10,8 @@ from ..errors import Errors, PelError
 from ._app import pel_cli
 from ._output import JSON, emit, key_values, message
 
+_FEW = 30  # NIL mentions
+
 
 @pel_cli.command("calibrate")
 def calibrate(
@@ -71,7 +73,12 @@ def calibrate(
     gold = [mention.ids for document in documents for mention in document.mentions]
     if not gold:
         raise PelError(Errors.E620)
-    message(f"Fitting on {len(gold):,} mentions")
+    n_nil = sum(not component.linker.gold_rows(ids).size for ids in gold)
+    message(f"Fitting on {len(gold):,} mentions, {n_nil:,} of them NIL")
+    if 0 < n_nil < _FEW:
+        message(
+            f"With fewer than {_FEW} NIL mentions the threshold is a guess: take more text, or a KB that lacks more"
+        )
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
     links = component.linker.fit_mentions(queries, gold, choose=choose, label_least=by_label)
     learned = learned_state(component.linker)

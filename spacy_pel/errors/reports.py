@@ -26,7 +26,10 @@ class ReportErrors:
         "[PEL-E685] Expected the corpus of the evaluation {run}, but {came}. Name the corpus that was evaluated "
         "with --corpus."
     )
-    E686 = "[PEL-E686] Expected the folder of a KB or of a pipeline, but {path} has no {missing}. Check --kb."
+    E686 = (
+        "[PEL-E686] Expected the folder of a KB or of a pipeline, but {path} has no {missing}. "
+        "Name one that `spacy-pel kb build` or `spacy assemble` wrote."
+    )
     E687 = (
         '[PEL-E687] Expected the steps of a training in {path}, one JSON object per line with "step" and '
         '"grad_norm", but {came}. Name a folder that `spacy-pel train` wrote.'

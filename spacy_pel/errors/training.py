@@ -4,8 +4,9 @@
 class TrainingErrors:
     E301 = "[PEL-E301] Expected {name} of at least {least}, but it is {value}. Set a larger value."
     E302 = (
-        "[PEL-E302] Expected a trained or pretrained encoder, but this one has no weights yet. Call "
-        "initialize() with a 'name' set, or from_disk() with a model folder."
+        "[PEL-E302] Expected a trained or pretrained encoder, but this one has no weights yet. Set its "
+        "name (a folder, package:NAME, or a name of the Hugging Face hub) and initialize() it, or read a model folder "
+        "with from_disk()."
     )
     E303 = (
         "[PEL-E303] Expected the pretrained model '{name}' as a folder, an installed package "
@@ -15,7 +16,7 @@ class TrainingErrors:
     E305 = "[PEL-E305] Expected store to be 'float32' or 'float16', but it is '{value}'."
     E306 = (
         "[PEL-E306] Expected an encoder of the kind that wrote {path}, but the folder holds {found}. "
-        "Known: {known}. Train or save an encoder there first."
+        "Known: {known}. Name the folder that a training wrote, e.g. training/encoder/model-best."
     )
     E307 = (
         "[PEL-E307] Expected a random model as 'random:layers=1,width=32' in '{name}', but came {came}. "

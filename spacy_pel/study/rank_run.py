@@ -46,6 +46,9 @@ def run_rank_study(
         "seed", "train_seconds", "dev_accuracy", "mentions_per_second".
     RAISES (PelError): if the output holds a run with other settings.
     """
+    for run in runs:  # a setting that the last run cannot have is found before the first
+        given = resolve_rank_settings(Config(run.config), config)
+        RankTrainer(given, output / run.name, linker=linker, queries=queries, gpu_id=gpu_id)
     evaluations: Dict[int, RankEvaluation] = {}  # by number of candidates
     results: List[Facts] = []
     for number, run in enumerate(runs, start=1):

@@ -39,6 +39,8 @@ def run_study(
     RETURNS (List[dict]): metrics.json of each run, with "label", "levels", "seed", "train_seconds".
     RAISES (PelError): if the output holds a run with other settings.
     """
+    for run in runs:  # a setting that the last run cannot have is found before the first
+        Trainer(resolve_settings(Config(run.config), config), output / run.name, gpu_id=gpu_id)
     results = []
     for number, run in enumerate(runs, start=1):
         folder = output / run.name

@@ -298,3 +298,11 @@ def test_scorers_and_negatives_run_from_training_to_table(data, tmp_path):
     assert all(len(one.candidates) == 5 for one in predictions)
     scores = [[score for _, score in one.candidates] for one in predictions]
     assert all(own == sorted(own, reverse=True) for own in scores)
+
+
+def test_a_setting_that_the_last_run_cannot_have_is_found_before_the_first(config, data, tmp_path):
+    config.write_text(config.read_text().replace("margin = 0.1", 'margin = "wide"'))
+    study, runs = plan_study(config, overrides(data))
+    with pytest.raises(PelError, match="margin"):
+        run_study(study, runs, tmp_path / "out", config=config)
+    assert not list((tmp_path / "out").rglob("*.json*"))
