@@ -11,7 +11,7 @@ from ..indexes.evidence import FEATURES, best_row
 from ..indexes.evidence_sources import Found
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateGenerator, CandidateTable, MentionInText, Rows
+from ..types import FUSED, CandidateGenerator, CandidateTable, MentionInText, Rows
 from ..util import fingerprint
 from ..util.ragged import offsets_of, owners, places_in_pieces, segment_max
 from .saved import read_folder, reading, write_folder
@@ -41,9 +41,10 @@ class EnsembleCandidates:
     candidates of all generators come before the second ones. Equal scores: the better best rank comes
     first, then the generator that is named first.
 
-    "name" is this score. "mention", which may be negative, comes from the generators that have vectors, as
-    the others do not know it: the largest value that they give the candidate, or the lowest that they give
-    any candidate of the mention. The other features are the largest values of all generators, and "seen",
+    This score is the feature "fused". "name" and "mention", which may be negative, come from the generators
+    that have vectors, as letters and vectors are no one scale: the largest value that these give the
+    candidate, or the lowest that they give any candidate of the mention. Where none has vectors, "name" is
+    "fused". The other features are the largest values of all generators, and "seen",
     which speaks of the mention, is the largest for all of its candidates. The mention's vectors are those
     of the first generator that has some.
     """
@@ -142,17 +143,19 @@ class EnsembleCandidates:
         order = order[places_in_pieces(offsets_of(counts)) < top_k]
         offsets = offsets_of(np.minimum(counts, top_k))
         features = {}
+        knows = np.repeat([table.vectors is not None for table in tables], sizes)
         for name in FEATURES:
             values = np.concatenate([table.features[name] for table in tables])
-            if name == "mention":  # 0 = unknown in a table without vectors, and a value in the others
-                knows = np.repeat([table.vectors is not None for table in tables], sizes)
+            if name in ("name", "mention"):  # of tables with vectors alone
                 known = Found(mentions[places[knows]], kb_rows[places[knows]], values[knows])
                 column = best_row(known, places[knows], mentions)
             else:
                 column = np.full(len(pairs), -np.inf)
                 np.maximum.at(column, places, values)
             features[name] = column[order].astype(np.float32)
-        features["name"] = scores[order].astype(np.float32)
+        features[FUSED] = scores[order].astype(np.float32)
+        if not knows.any():
+            features["name"] = features[FUSED]
         features["seen"] = segment_max(features["seen"], offsets, empty=0.0)[owners(offsets)]
         vectors = next((table.vectors for table in tables if table.vectors is not None), None)
         return CandidateTable(kb_rows[order], offsets, features, vectors)

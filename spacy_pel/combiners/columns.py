@@ -18,6 +18,8 @@ edit            | spelling: similarity to its nearest name  | word pieces hide s
 edit_unseen     | the same, for surfaces never annotated    | as exact_unseen
 partial         | the same for the best stretch             | a name inside a longer mention, or around it
 partial_unseen  | the same, for surfaces never annotated    | as exact_unseen
+fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
+fused_first     | 1 / (1 + rank by fused)                   | as name_first
 
 What is the same for all candidates of a mention, such as "seen", cannot change their order; it
 only changes what other columns weigh.
@@ -28,7 +30,7 @@ from typing import Dict
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import CandidateTable
+from ..types import FUSED, CandidateTable
 from ..util.ragged import segment_rank
 from .best_row import best_row
 
@@ -51,6 +53,8 @@ DEFAULT_WEIGHTS = {
     "edit_unseen": 1.0,
     "partial": 1.0,
     "partial_unseen": 0.0,
+    "fused": 0.0,
+    "fused_first": 0.0,
 }
 
 
@@ -59,6 +63,8 @@ def columns(table: CandidateTable) -> Dict[str, NDArray[np.float64]]:
     wide = {name: values.astype(np.float64) for name, values in table.features.items()}
     best = best_row(table).astype(np.float64)
     unseen = 1.0 - wide["seen"]
+    fused = wide.get(FUSED)
+    nothing = np.zeros(len(best))
     return {
         "name": wide["name"],
         "mention": wide["mention"],
@@ -76,4 +82,6 @@ def columns(table: CandidateTable) -> Dict[str, NDArray[np.float64]]:
         "edit_unseen": wide["edit"] * unseen,
         "partial": wide["partial"],
         "partial_unseen": wide["partial"] * unseen,
+        "fused": nothing if fused is None else fused,
+        "fused_first": nothing if fused is None else 1.0 / (1.0 + segment_rank(fused, table.offsets)),
     }

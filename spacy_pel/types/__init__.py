@@ -1,6 +1,6 @@
 """The words of this package: what flows between its parts, and what a part has to offer."""
 
-from .arrays import NIL, CandidateTable, RankedRows, RankingTask, Rows, Scores, Vectors
+from .arrays import FUSED, NIL, CandidateTable, RankedRows, RankingTask, Rows, Scores, Vectors
 from .parts import CandidateGenerator, Combiner, Encoder, NilModel, Ranker, VectorIndex
 from .texts import Candidate, CorpusReader, Document, Entity, KBReader, Mention, MentionInText
 
@@ -13,6 +13,7 @@ __all__ = [
     "Document",
     "Encoder",
     "Entity",
+    "FUSED",
     "KBReader",
     "Mention",
     "MentionInText",

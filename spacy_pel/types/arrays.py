@@ -10,6 +10,8 @@ from .texts import Entity, MentionInText
 
 NIL = "NIL"  # the id of a mention whose concept the knowledge base lacks
 
+FUSED = "fused"  # a feature of a CandidateTable: what the ranks of several generators say together
+
 Vectors = NDArray[np.float32]  # (n, width)
 Scores = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -23,7 +25,8 @@ class CandidateTable:
 
     kb_rows: (m,) int64, rows of the knowledge base.
     offsets: (n + 1,) int64.
-    features: name -> (m,) float32; names in ``FEATURES`` of ``indexes/evidence.py``.
+    features: name -> (m,) float32; names in ``FEATURES`` of ``indexes/evidence.py``, and FUSED
+        where several generators found the candidates.
     vectors: (n, width) of the mentions, where they are known.
     """
 

@@ -9,7 +9,7 @@ from spacy_pel.candidates.loading import make_generator
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.indexes import FEATURES
-from spacy_pel.types import CandidateTable
+from spacy_pel.types import FUSED, CandidateTable
 from spacy_pel.util import read_json, write_json
 
 from .conftest import found, mentions_of
@@ -143,6 +143,20 @@ def test_who_has_no_vectors_does_not_know_the_nearest_mention(kb, order):
     assert a == {1: -3.0, 2: -9.0, 5: -9.0, 3: -1.0, 9: -9.0}
     assert b == {4: 0.0} and c == {7: 0.5, 8: 0.25}
     assert not fused(kb, [names])[0].features["mention"].any()
+
+
+def test_only_vectors_say_how_near_a_name_is(kb):
+    letters, near = Fixed([4, 1, 5]), Fixed([1, 2], width=2)
+    table, _ = fused(kb, [letters, near])
+    alone = near.generate(kb, [""])
+    cosines = dict(zip(alone.kb_rows.tolist(), alone.features["name"].tolist(), strict=True))
+    names = dict(zip(table.kb_rows.tolist(), table.features["name"].tolist(), strict=True))
+    lowest = min(cosines.values())
+    assert names == {1: cosines[1], 2: cosines[2], 4: lowest, 5: lowest}
+    scores = dict(zip(table.kb_rows.tolist(), table.features[FUSED].tolist(), strict=True))
+    assert scores == pytest.approx(literal_rrf([[4, 1, 5], [1, 2]], 60.0), rel=1e-5)
+    without = fused(kb, [letters])[0]
+    assert (without.features["name"] == without.features[FUSED]).all()
 
 
 def test_vectors_are_the_first_ones(kb):

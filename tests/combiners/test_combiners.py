@@ -11,7 +11,7 @@ from spacy_pel.combiners.linear import ConditionalLogit, is_gold
 from spacy_pel.errors import PelError
 from spacy_pel.indexes import FEATURES
 from spacy_pel.registry import registry
-from spacy_pel.types import CandidateTable
+from spacy_pel.types import FUSED, CandidateTable
 
 
 @pytest.fixture(params=sorted(registry.parts("pel_combiners").values()))
@@ -184,3 +184,15 @@ def test_columns_have_weights_and_foreign_weights_are_refused():
     combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
     combiner.load_state({})
     assert combiner.weights == DEFAULT_WEIGHTS
+
+
+def test_what_several_generators_agree_on_counts_after_a_fit():
+    table, combiner = make_table(300, seed=5), LinearCombiner()
+    before = combiner(table)
+    table.features[FUSED] = np.where(table.kb_rows == 7, 0.05, 0.01).astype(np.float32)
+    assert (combiner(table) == before).all()
+    combiner.fit(table, gold_of(table))
+    assert share_right(combiner, table) == 1.0
+    again = LinearCombiner()
+    again.load_state(combiner.state())
+    assert (again(table) == combiner(table)).all()
