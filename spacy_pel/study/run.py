@@ -3,7 +3,7 @@
 import time
 from itertools import islice
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Sequence
 
 from thinc.api import Config
 
@@ -18,7 +18,7 @@ from ..kb import KnowledgeBase
 from ..training.loop import Trainer
 from ..training.settings import PathSettings, resolve_settings
 from ..types import Document
-from ..util import fingerprint, logger, machine_note, open_text, read_json
+from ..util import fingerprint, logger, machine_note, open_text, read_json, read_jsonl
 from .plan import StudyRun, StudySettings
 
 EVALUATION = "evaluation"  # folder of a run, in the form of ``evaluate``
@@ -53,9 +53,7 @@ def run_study(
         measured = _measured(study, run)
         if metrics.get("measured_fingerprint") != measured:
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
-            metrics = _one(
-                study, run, measured, folder, output / "cache", config, gpu_id, metrics.get("train_seconds")
-            )
+            metrics = _one(study, run, measured, folder, output / "cache", config, gpu_id)
         results.append(metrics)
     return results
 
@@ -79,14 +77,11 @@ def _one(
     cache: Path,
     config: Path,
     gpu_id: int,
-    train_seconds: Optional[float],
 ) -> Dict[str, Any]:
-    """train_seconds (Optional[float]): of an earlier evaluation of the same training, if there is one."""
     paths = {**run.config.get("paths", {}), "cache": str(cache)}  # all runs read the same texts
     settings = resolve_settings(Config({**run.config, "paths": paths}), config)
-    started = time.perf_counter()
     Trainer(settings, folder, gpu_id=gpu_id).run(resume=True)
-    seconds = time.perf_counter() - started if train_seconds is None else train_seconds
+    seconds = list(read_jsonl(folder / "metrics.jsonl"))[-1]["seconds"]  # of a killed training, too
     encoder = BiEncoder(backend=settings.pel.encoder.backend).from_disk(folder / "model-best")
     if gpu_id >= 0:
         encoder.towers.to(f"cuda:{gpu_id}")
