@@ -41,12 +41,12 @@ class EnsembleCandidates:
     candidates of all generators come before the second ones. Equal scores: the better best rank comes
     first, then the generator that is named first.
 
-    This score is the feature "fused". "name" and "mention", which may be negative, come from the generators
-    that have vectors, as letters and vectors are no one scale: the largest value that these give the
-    candidate, or the lowest that they give any candidate of the mention. Where none has vectors, "name" is
-    "fused". The other features are the largest values of all generators, and "seen",
-    which speaks of the mention, is the largest for all of its candidates. The mention's vectors are those
-    of the first generator that has some.
+    This score is the feature "fused", which combiners weigh or order by. "name" and "mention", which may be
+    negative, come from the generators that have vectors, as letters and vectors are no one scale: the
+    largest value that these give the candidate, or the lowest that they give any candidate of the mention.
+    Where none has vectors, "name" is "fused". The other features are the largest values of all generators,
+    and "seen", which speaks of the mention, is the largest for all of its candidates. The mention's vectors
+    are those of the first generator that has some.
     """
 
     registered_name = "spacy-pel.EnsembleCandidates.v1"
@@ -95,7 +95,7 @@ class EnsembleCandidates:
     def fingerprint(self) -> str:
         """RETURNS (str): changes with the settings and the generators."""
         parts = [[name, part.fingerprint] for name, part in self.generators.items()]
-        return fingerprint(self.registered_name, [self.how, self.rrf_constant], parts)
+        return fingerprint(self.registered_name, [self.how, self.rrf_constant], FUSED, parts)
 
     def bind(self, encoder: Any, index: Any) -> None:
         """Hand encoder and index to all generators."""
@@ -154,7 +154,7 @@ class EnsembleCandidates:
                 np.maximum.at(column, places, values)
             features[name] = column[order].astype(np.float32)
         features[FUSED] = scores[order].astype(np.float32)
-        if not knows.any():
+        if all(table.vectors is None for table in tables):
             features["name"] = features[FUSED]
         features["seen"] = segment_max(features["seen"], offsets, empty=0.0)[owners(offsets)]
         vectors = next((table.vectors for table in tables if table.vectors is not None), None)

@@ -76,7 +76,7 @@ def calibrate(
     n_nil = sum(not component.linker.gold_rows(ids).size for ids in gold)
     message(f"Fitting on {len(gold):,} mentions, {n_nil:,} of them NIL")
     if 0 < n_nil < _FEW:
-        message(f"With fewer than {_FEW} NIL mentions the threshold is a guess: take more text")
+        message(f"Fewer than {_FEW} NIL mentions: the threshold is unsure, take more text")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
     links = component.linker.fit_mentions(queries, gold, choose=choose, label_least=by_label)
     learned = learned_state(component.linker)

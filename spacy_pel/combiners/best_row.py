@@ -1,4 +1,4 @@
-"""The score of an entity is that of its best row."""
+"""The score of an entity is that of its best row, or where several generators found it, the fused one."""
 
 from typing import Any, Dict, Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..registry import registry
-from ..types import CandidateTable, Scores
+from ..types import FUSED, CandidateTable, Scores
 
 
 @registry.pel_combiners("spacy-pel.BestRow.v1")
@@ -19,14 +19,15 @@ def make_best_row(exact_bonus: float = 0.0) -> "BestRow":
 
 
 class BestRow:
-    """score = the best cosine over all rows of the entity (+ the bonus). Nothing is fitted."""
+    """score = the best cosine over all rows of the entity (+ the bonus); among the candidates of an ensemble,
+    which need not have a row, the fused score. Nothing is fitted."""
 
     def __init__(self, *, exact_bonus: float = 0.0):
         self.exact_bonus = exact_bonus
 
     def __call__(self, table: CandidateTable) -> Scores:
         """RETURNS (Scores): (m,), one for each candidate."""
-        score = best_row(table) + self.exact_bonus * table.features["exact"]
+        score = table.features.get(FUSED, best_row(table)) + self.exact_bonus * table.features["exact"]
         return score.astype(np.float32)
 
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:

@@ -61,7 +61,7 @@ class TrainingErrors:
     )
     E318 = (
         "[PEL-E318] Expected at least one batch an epoch for each of the {world} processes, but the epoch has {came}. "
-        "Use fewer processes, a smaller pel.training.batch_size or more mentions."
+        "Use fewer processes, a smaller training.batch_size or more mentions."
     )
     E320 = (
         "[PEL-E320] Expected a whole table of mined negatives at {path}, but: {came}. Delete the output folder "

@@ -57,7 +57,7 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
 def generator_kind(generator: CandidateGenerator) -> str:
     """RETURNS (str): the kind of a generator, and in brackets the kinds of its parts, if it has some."""
     parts = [generator_kind(part) for part in getattr(generator, "generators", {}).values()]
-    return f"{type(generator).__name__}({', '.join(parts)})" if parts else type(generator).__name__
+    return f"{type(generator).__name__}({' + '.join(parts)})" if parts else type(generator).__name__
 
 
 def saved_generator_kind(saved: Dict[str, Any]) -> str:

@@ -1,11 +1,10 @@
 """Trains and evaluates the rankers of a study; what is done already is not done again."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Sequence, Tuple
 
 from thinc.api import Config
 
-from ..errors import Errors, PelError
 from ..evaluation.retrieval import evaluate_retrieval
 from ..linking import Linker
 from ..training.rank_candidates import MakeQueries
@@ -14,7 +13,7 @@ from ..training.rank_settings import RankRunSettings, resolve_rank_settings
 from ..util import fingerprint, logger, machine_note, open_text, read_json, read_jsonl
 from .plan import StudyRun, StudySettings
 from .rank_evaluation import Ranked, RankEvaluation
-from .run import EVALUATION
+from .run import EVALUATION, done_before
 
 Facts = Dict[str, Any]
 RETRIEVER = "candidates"  # label and folder of what is there before any ranker
@@ -44,17 +43,22 @@ def run_rank_study(
     gpu_id (int): -1 = CPU.
     RETURNS (List[dict]): metrics.json of the candidates alone and of each run, with "label", "levels",
         "seed", "train_seconds", "dev_accuracy", "mentions_per_second".
-    RAISES (PelError): if the output holds a run with other settings.
+    RAISES (PelError): before any training, if a run cannot be made with its settings, or the output holds one
+        with others.
     """
+    plans: List[Tuple[StudyRun, str, Facts]] = []
     for run in runs:  # a setting that the last run cannot have is found before the first
-        given = resolve_rank_settings(Config(run.config), config)
-        RankTrainer(given, output / run.name, linker=linker, queries=queries, gpu_id=gpu_id)
+        settings = _settings(run, output, config)
+        measured = _measured(study, settings, linker)
+        metrics = done_before(output / run.name, run, measured)
+        if not metrics:
+            RankTrainer(settings, output / run.name, linker=linker, queries=queries, gpu_id=gpu_id)
+        plans.append((run, measured, metrics))
     evaluations: Dict[int, RankEvaluation] = {}  # by number of candidates
     results: List[Facts] = []
-    for number, run in enumerate(runs, start=1):
-        cache = {**run.config.get("paths", {}), "cache": str(output / "cache")}
-        settings = resolve_rank_settings(Config({**run.config, "paths": cache}), config)
-        measured, n = _measured(study, settings, linker), settings.ranker.candidates.n
+    for number, (run, measured, metrics) in enumerate(plans, start=1):
+        settings = _settings(run, output, config)  # anew: its ranker will hold weights
+        n = settings.ranker.candidates.n
 
         def evaluation(n: int = n, settings: RankRunSettings = settings) -> RankEvaluation:
             if n not in evaluations:
@@ -62,15 +66,22 @@ def run_rank_study(
             return evaluations[n]
 
         if number == 1:
-            alone = _done(output / RETRIEVER, measured)
+            alone = _alone_before(output / RETRIEVER, measured)
             results.append(alone or _candidates_alone(evaluation(), output / RETRIEVER, measured))
-        metrics = _done(output / run.name, measured, run.fingerprint)
         if not metrics:
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
             trainer = RankTrainer(settings, output / run.name, linker=linker, queries=queries, gpu_id=gpu_id)
             metrics = _one(run, trainer, evaluation(), measured, gpu_id)
         results.append(metrics)
     return results
+
+
+def _settings(run: StudyRun, output: Path, config: Path) -> RankRunSettings:
+    paths = {
+        **run.config.get("paths", {}),
+        "cache": str(output / "cache"),
+    }  # the same candidates
+    return resolve_rank_settings(Config({**run.config, "paths": paths}), config)
 
 
 def _candidates_alone(evaluation: RankEvaluation, folder: Path, measured: str) -> Facts:
@@ -111,12 +122,10 @@ def _evaluate(ranked: Ranked, folder: Path, facts: Facts) -> Facts:
     return evaluate_retrieval(ranked.predictions, threshold=None, output=folder / EVALUATION, facts=facts)
 
 
-def _done(folder: Path, measured: str, trained: str = "") -> Facts:
-    """RETURNS (dict): the metrics of a run that was measured so; empty = there is none."""
+def _alone_before(folder: Path, measured: str) -> Facts:
+    """RETURNS (dict): metrics of the candidates alone, if they were measured so; empty = they were not."""
     path = folder / EVALUATION / "metrics.json"
     metrics: Facts = read_json(path) if path.is_file() else {}
-    if metrics and trained and metrics.get("study_fingerprint") != trained:
-        raise PelError(Errors.E691.format(path=folder))
     return metrics if metrics.get("measured_fingerprint") == measured else {}
 
 

@@ -36,26 +36,39 @@ def run_study(
         metrics.json and predictions.jsonl of retrieval by the towers alone on the test corpus.
     config (Path): named in errors.
     gpu_id (int): -1 = CPU.
-    RETURNS (List[dict]): metrics.json of each run, with "label", "levels", "seed", "train_seconds".
-    RAISES (PelError): if the output holds a run with other settings.
+    RETURNS (List[dict]): metrics.json of each run, with "label", "levels", "seed", "train_seconds" (of the
+        updates and their evaluations).
+    RAISES (PelError): before any training, if a run cannot be made with its settings, or the output holds one
+        with others.
     """
+    measured = {run.name: _measured(study, run) for run in runs}
+    results = {run.name: done_before(output / run.name, run, measured[run.name]) for run in runs}
     for run in runs:  # a setting that the last run cannot have is found before the first
-        Trainer(resolve_settings(Config(run.config), config), output / run.name, gpu_id=gpu_id)
-    results = []
+        if not results[run.name]:
+            Trainer(resolve_settings(Config(run.config), config), output / run.name, gpu_id=gpu_id)
     for number, run in enumerate(runs, start=1):
-        folder = output / run.name
-        done = folder / EVALUATION / "metrics.json"
-        metrics: Dict[str, Any] = {}
-        if done.is_file():
-            metrics = read_json(done)
-            if metrics.get("study_fingerprint") != run.fingerprint:
-                raise PelError(Errors.E691.format(path=folder))
-        measured = _measured(study, run)
-        if metrics.get("measured_fingerprint") != measured:
+        if not results[run.name]:
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
-            metrics = _one(study, run, measured, folder, output / "cache", config, gpu_id)
-        results.append(metrics)
-    return results
+            results[run.name] = _one(
+                study, run, measured[run.name], output / run.name, output / "cache", config, gpu_id
+            )
+    return list(results.values())
+
+
+def done_before(folder: Path, run: StudyRun, measured: str) -> Dict[str, Any]:
+    """What was measured when the study ran before.
+
+    folder (Path): of the run.
+    run (StudyRun): what it would be now.
+    measured (str): fingerprint of what is measured now.
+    RETURNS (dict): its metrics.json; empty = there is none, or of other mentions.
+    RAISES (PelError): if the folder holds a run with other settings.
+    """
+    path = folder / EVALUATION / "metrics.json"
+    metrics: Dict[str, Any] = read_json(path) if path.is_file() else {}
+    if metrics and metrics.get("study_fingerprint") != run.fingerprint:
+        raise PelError(Errors.E691.format(path=folder))
+    return metrics if metrics.get("measured_fingerprint") == measured else {}
 
 
 def _measured(study: StudySettings, run: StudyRun) -> str:
@@ -81,7 +94,7 @@ def _one(
     paths = {**run.config.get("paths", {}), "cache": str(cache)}  # all runs read the same texts
     settings = resolve_settings(Config({**run.config, "paths": paths}), config)
     Trainer(settings, folder, gpu_id=gpu_id).run(resume=True)
-    seconds = list(read_jsonl(folder / "metrics.jsonl"))[-1]["seconds"]  # of a killed training, too
+    seconds = list(read_jsonl(folder / "metrics.jsonl"))[-1].get("seconds", 0.0)  # of a killed training, too
     encoder = BiEncoder(backend=settings.pel.encoder.backend).from_disk(folder / "model-best")
     if gpu_id >= 0:
         encoder.towers.to(f"cuda:{gpu_id}")

@@ -71,6 +71,7 @@ class BaseTrainer:
             accumulate_gradient=training.accumulate_gradient,
         )
         self._read = 0  # examples since this process began
+        self._clipped: List[nn.Parameter] = []
 
     @property
     def checkpoint(self) -> Path:
@@ -110,6 +111,9 @@ class BaseTrainer:
                 Errors.E318.format(world=self.accelerator.num_processes, came=planner.batches_per_epoch)
             )
         optimizer: Any = make_optimizer(objective, self.training.optimizer, own_rates)
+        # what has a learning rate of its own does not shorten the others' steps
+        apart = {id(one) for module, _ in own_rates for one in module.parameters()}
+        self._clipped = [one for one in objective.parameters() if id(one) not in apart]
         objective, optimizer = self.accelerator.prepare(objective, optimizer)
         state = Progress(fingerprint=fingerprint)
         if resume and self.checkpoint.exists():
@@ -215,9 +219,7 @@ class BaseTrainer:
                 parts.append({"loss": float(loss.detach()), **figures})
                 self.accelerator.backward(loss)
                 if self.accelerator.sync_gradients:
-                    # what has a learning rate of its own does not shorten the towers' steps
-                    towers = self.accelerator.unwrap_model(objective).towers
-                    norm = float(self.accelerator.clip_grad_norm_(towers.parameters(), settings.clip))
+                    norm = float(self.accelerator.clip_grad_norm_(self._clipped, settings.clip))
                 optimizer.step()
                 optimizer.zero_grad()
         means = {key: float(np.mean([part[key] for part in parts])) for key in parts[0]}

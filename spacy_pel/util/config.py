@@ -1,7 +1,7 @@
 """Reading config files: one way for training and commands, and one line for each fault."""
 
 from pathlib import Path
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Optional, Sequence, Union
 
 from ..errors import Errors, PelError
 
@@ -10,12 +10,13 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
     """Read a config file with its variables filled in; nothing is built from it.
 
     path (Union[str, Path]): a file in spaCy's config format.
-    overrides (Optional[Dict[str, Any]]): dotted names to values.
+    overrides (Optional[Dict[str, Any]]): dotted names to values. One may name a part that the file leaves
+        out or has as null: "pel.encoder.backend.@pel_backends".
     RETURNS (Config): thinc's Config.
-    RAISES (PelError): if the file is missing, is no config, or an override names no section.
+    RAISES (PelError): if the file is missing, is no config, or an override names no section of it.
     """
     from spacy.util import load_config as spacy_load_config
-    from thinc.api import ConfigValidationError
+    from thinc.api import Config, ConfigValidationError
 
     if not Path(path).is_file():
         raise PelError(
@@ -27,11 +28,28 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
             )
         )
     try:
-        return spacy_load_config(Path(path), overrides=overrides or {}, interpolate=True)
+        if not overrides:
+            return spacy_load_config(Path(path), interpolate=True)
+        config = spacy_load_config(Path(path), interpolate=False)
+        for name in overrides:
+            _make_room(config, name.split(".")[:-1])
+        return Config().from_str(config.to_str(interpolate=False), overrides=overrides)
     except ConfigValidationError as err:
         raise PelError(Errors.E601.format(path=path, came=describe_config_error(err))) from err
     except ValueError as err:  # E050 and friends, configparser's errors
         raise PelError(Errors.E601.format(path=path, came=" ".join(str(err).split()))) from err
+
+
+def _make_room(config: Any, sections: Sequence[str]) -> None:
+    """Add the sections below one that is there; a mistyped first name stays an error."""
+    if not sections or not isinstance(config.get(sections[0]), dict):
+        return
+    for section in sections:
+        if config.get(section) is None:
+            config[section] = {}
+        config = config[section]
+        if not isinstance(config, dict):
+            return
 
 
 def describe_config_error(err: Any) -> str:

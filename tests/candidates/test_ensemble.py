@@ -7,6 +7,7 @@ from spacy_pel.candidates.alias_match import AliasMatch
 from spacy_pel.candidates.ensemble import EnsembleCandidates
 from spacy_pel.candidates.loading import make_generator
 from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.combiners import BestRow
 from spacy_pel.errors import PelError
 from spacy_pel.indexes import FEATURES
 from spacy_pel.types import FUSED, CandidateTable
@@ -155,6 +156,9 @@ def test_only_vectors_say_how_near_a_name_is(kb):
     assert names == {1: cosines[1], 2: cosines[2], 4: lowest, 5: lowest}
     scores = dict(zip(table.kb_rows.tolist(), table.features[FUSED].tolist(), strict=True))
     assert scores == pytest.approx(literal_rrf([[4, 1, 5], [1, 2]], 60.0), rel=1e-5)
+    assert BestRow()(table) == pytest.approx(table.features[FUSED])
+    nothing_near = fused(kb, [Fixed([4, 1]), Fixed([], width=2)])[0]
+    assert not nothing_near.features["name"].any()  # of a generator that has vectors, but none near
     without = fused(kb, [letters])[0]
     assert (without.features["name"] == without.features[FUSED]).all()
 

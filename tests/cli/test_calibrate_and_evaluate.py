@@ -77,14 +77,14 @@ def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path)
     assert result.code == 0 and "W500" in result.err
     lines = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line)
     assert lines["n_nil"] == "0" and lines["nil_aupr"] == lines["nil_f1"] == "–"
-    assert "0 of them NIL" in result.err and "is a guess" not in result.err
+    assert "0 of them NIL" in result.err and "is unsure" not in result.err
 
 
 def test_few_nil_mentions_are_pointed_out(folder, pipeline):
     result = run("calibrate", pipeline, folder / "dev.jsonl")
     n_nil = int(dict(line.split(maxsplit=1) for line in result.out.splitlines())["n_nil"])
     assert f"{n_nil} of them NIL" in result.err
-    assert ("is a guess" in result.err) == (n_nil < 30)
+    assert ("is unsure" in result.err) == (n_nil < 30)
 
 
 def test_calibrate_for_a_precision(folder, pipeline, tmp_path):

@@ -78,7 +78,7 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
 def test_beside_the_vectors(folder, tfidf, tmp_path, how):
     result = run("candidates-add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", how)
     assert result.code == 0, result.err
-    assert "EnsembleCandidates(BiEncoderCandidates, TfIdf)" in result.out
+    assert "EnsembleCandidates(BiEncoderCandidates + TfIdf)" in result.out
     assert parts(tmp_path / "out") == ["cfg.json", "encoder", "generator", "index", "kb"]
     assert f'how = "{how}"' in (tmp_path / "out" / "config.cfg").read_text()
     metrics = evaluated(tmp_path / "out", folder, tmp_path / "metrics")

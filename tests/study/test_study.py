@@ -306,3 +306,13 @@ def test_a_setting_that_the_last_run_cannot_have_is_found_before_the_first(confi
     with pytest.raises(PelError, match="margin"):
         run_study(study, runs, tmp_path / "out", config=config)
     assert not list((tmp_path / "out").rglob("*.json*"))
+
+
+def test_runs_of_other_settings_are_found_before_any_training(config, data, tmp_path):
+    study, runs = plan_study(config, {**overrides(data), "study.seeds": [0]})
+    run_study(study, runs[-1:], tmp_path / "out", config=config)
+    config.write_text(config.read_text().replace("margin = 0.1", "margin = 0.2"))
+    study, runs = plan_study(config, {**overrides(data), "study.seeds": [0]})
+    with pytest.raises(PelError, match="E691"):
+        run_study(study, runs, tmp_path / "out", config=config)
+    assert not (tmp_path / "out" / runs[0].name).exists()

@@ -1,0 +1,46 @@
+"""Overrides reach parts that a config leaves out."""
+
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.util.config import load_config
+
+TEXT = """
+[paths]
+kb = "a"
+
+[system]
+seed = 0
+
+[pel]
+mixing = null
+kb = ${paths.kb}
+
+[pel.encoder]
+name = "x"
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "some.cfg"
+    path.write_text(TEXT)
+    return path
+
+
+def test_a_part_that_is_not_there_or_null(path):
+    overrides = {"pel.encoder.backend.@pel_backends": "B", "pel.mixing.@pel_mixings": "M", "pel.mixing.k": 3}
+    config = load_config(path, {**overrides, "paths.kb": "b"})
+    assert config["pel"]["encoder"] == {"name": "x", "backend": {"@pel_backends": "B"}}
+    assert config["pel"]["mixing"] == {"@pel_mixings": "M", "k": 3} and config["pel"]["kb"] == "b"
+
+
+def test_without_overrides_the_file_as_it_is(path):
+    assert load_config(path)["pel"] == {"mixing": None, "kb": "a", "encoder": {"name": "x"}}
+    assert load_config(path, {"system.seed": 1})["pel"] == load_config(path)["pel"]
+
+
+@pytest.mark.parametrize("name", ["pell.encoder.name", "pel.encoder.name.first", "paths.kb.first"])
+def test_no_such_section(path, name):
+    with pytest.raises(PelError, match="E601"):
+        load_config(path, {name: 1})
