@@ -124,6 +124,7 @@ class CommandErrors:
         "[PEL-E694] Expected either --study CONFIG FOLDER or --run VALUE=FOLDER with different numbers, but came "
         "{came}."
     )
+    E696 = "[PEL-E696] The run '{run}' of the study cannot be made. {came}"
     E695 = (
         "[PEL-E695] Expected {name} in the evaluation {path}, but it has none. Evaluate anew with --top-k 64."
     )

@@ -80,6 +80,7 @@ def evaluate_retrieval(
     predictions: List[Prediction],
     *,
     threshold: Optional[float],
+    top_k: Optional[int] = None,
     output: Optional[Union[str, Path]] = None,
     facts: Optional[Dict[str, Any]] = None,
     seed: int = 0,
@@ -89,6 +90,7 @@ def evaluate_retrieval(
     predictions (List[Prediction]): from ``Retrieval.predict``; a mention whose nil_score exceeds
         the threshold is called NIL.
     threshold (Optional[float]): from ``nil_threshold_of`` on a development corpus; None = never NIL.
+    top_k (Optional[int]): candidates asked for; a small knowledge base has fewer. None = as many as came.
     output (Optional): folder for metrics.json and predictions.jsonl, which ``compare``, ``margins`` and
         ``report`` read.
     facts (Optional[dict]): goes into metrics.json.
@@ -101,7 +103,7 @@ def evaluate_retrieval(
     for prediction in predictions:
         if threshold is not None and prediction.nil_score > threshold:
             prediction.kb_id = NIL
-    top_k = max(len(prediction.candidates) for prediction in predictions)
+    top_k = top_k or max(len(prediction.candidates) for prediction in predictions)
     metrics = compute_metrics(
         Outcomes.of(recorded(predictions, output)), ks=[k for k in RECALL_AT if k <= top_k], seed=seed
     )

@@ -144,6 +144,7 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
         _check_levels(study, every, f"study.extra.{name}.like", path)
         runs += [_run(base, section, study, extra.like, seed, name=name, extra=extra) for seed in study.seeds]
     _check_labels(study, {run.label for run in runs}, path)
+    _check_overrides(overrides or {}, section, runs, path)
     return study, runs
 
 
@@ -187,6 +188,20 @@ def _check_labels(study: StudySettings, known: Set[str], path: Path) -> None:
         if label not in known:
             came = f"{place} names '{label}', which is the label of no run"
             raise PelError(Errors.E690.format(path=path, came=came))
+
+
+def _check_overrides(overrides: Tree, section: str, runs: List[StudyRun], path: Path) -> None:
+    """An override of what each level sets whole would change nothing, without a word."""
+    for name, value in overrides.items():
+        if name.startswith(f"{section}.") and not any(_at(run.config, name) == value for run in runs):
+            came = f"--{name} reaches no run, as [study.factors] sets this part. Override it there"
+            raise PelError(Errors.E690.format(path=path, came=came))
+
+
+def _at(tree: Any, name: str) -> Any:
+    for key in name.split("."):
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return tree
 
 
 def merged(tree: Tree, change: Tree) -> Tree:

@@ -13,7 +13,7 @@ from ..training.rank_settings import RankRunSettings, resolve_rank_settings
 from ..util import fingerprint, logger, machine_note, open_text, read_json, read_jsonl
 from .plan import StudyRun, StudySettings
 from .rank_evaluation import Ranked, RankEvaluation
-from .run import EVALUATION, done_before
+from .run import EVALUATION, done_before, named
 
 Facts = Dict[str, Any]
 RETRIEVER = "candidates"  # label and folder of what is there before any ranker
@@ -48,11 +48,13 @@ def run_rank_study(
     """
     plans: List[Tuple[StudyRun, str, Facts]] = []
     for run in runs:  # a setting that the last run cannot have is found before the first
-        settings = _settings(run, output, config)
+        with named(run):
+            settings = _settings(run, output, config)
         measured = _measured(study, settings, linker)
         metrics = done_before(output / run.name, run, measured)
         if not metrics:
-            RankTrainer(settings, output / run.name, linker=linker, queries=queries, gpu_id=gpu_id)
+            with named(run):
+                RankTrainer(settings, output / run.name, linker=linker, queries=queries, gpu_id=gpu_id)
         plans.append((run, measured, metrics))
     evaluations: Dict[int, RankEvaluation] = {}  # by number of candidates
     results: List[Facts] = []

@@ -1,9 +1,10 @@
 """Trains and evaluates what a plan lists; what is done already is not done again."""
 
 import time
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, Iterator, List, Sequence
 
 from thinc.api import Config
 
@@ -45,7 +46,8 @@ def run_study(
     results = {run.name: done_before(output / run.name, run, measured[run.name]) for run in runs}
     for run in runs:  # a setting that the last run cannot have is found before the first
         if not results[run.name]:
-            Trainer(resolve_settings(Config(run.config), config), output / run.name, gpu_id=gpu_id)
+            with named(run):
+                Trainer(resolve_settings(Config(run.config), config), output / run.name, gpu_id=gpu_id)
     for number, run in enumerate(runs, start=1):
         if not results[run.name]:
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
@@ -53,6 +55,15 @@ def run_study(
                 study, run, measured[run.name], output / run.name, output / "cache", config, gpu_id
             )
     return list(results.values())
+
+
+@contextmanager
+def named(run: StudyRun) -> Iterator[None]:
+    """RAISES (PelError): the same, with the run that cannot be made."""
+    try:
+        yield
+    except PelError as err:
+        raise PelError(Errors.E696.format(run=run.label, came=err)) from err
 
 
 def done_before(folder: Path, run: StudyRun, measured: str) -> Dict[str, Any]:
@@ -123,7 +134,9 @@ def _one(
         "model_fingerprint": encoder.fingerprint,
     }
     threshold = nil_threshold_of(dev)
-    return evaluate_retrieval(test, threshold=threshold, output=folder / EVALUATION, facts=facts)
+    return evaluate_retrieval(
+        test, threshold=threshold, top_k=study.top_k, output=folder / EVALUATION, facts=facts
+    )
 
 
 def _documents(path: Path, n: int) -> List[Document]:

@@ -173,7 +173,13 @@ def explained(text: str, path: Path) -> Iterator[None]:
     try:
         yield
     except ValidationError as err:
-        problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
+        problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}{_hint(e)}" for e in err.errors()]
         raise PelError(text.format(path=path, came="; ".join(problems))) from err
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
         raise PelError(text.format(path=path, came=" ".join(str(err).split()))) from err
+
+
+def _hint(error: Any) -> str:
+    """RETURNS (str): what a part lacks whose settings alone are given."""
+    is_bare = error["type"] == "is_instance_of" and isinstance(error.get("input"), dict)
+    return ' (name the part, too: its section has an "@pel_…" line)' if is_bare else ""

@@ -303,7 +303,7 @@ def test_scorers_and_negatives_run_from_training_to_table(data, tmp_path):
 def test_a_setting_that_the_last_run_cannot_have_is_found_before_the_first(config, data, tmp_path):
     config.write_text(config.read_text().replace("margin = 0.1", 'margin = "wide"'))
     study, runs = plan_study(config, overrides(data))
-    with pytest.raises(PelError, match="margin"):
+    with pytest.raises(PelError, match="E696.*'Pb 0.1'.*margin"):
         run_study(study, runs, tmp_path / "out", config=config)
     assert not list((tmp_path / "out").rglob("*.json*"))
 
@@ -316,3 +316,19 @@ def test_runs_of_other_settings_are_found_before_any_training(config, data, tmp_
     with pytest.raises(PelError, match="E691"):
         run_study(study, runs, tmp_path / "out", config=config)
     assert not (tmp_path / "out" / runs[0].name).exists()
+
+
+def test_an_override_that_reaches_no_run_is_refused(config, data):
+    plan_study(config, {**overrides(data), "pel.training.batch_size": 4})
+    text = config.read_text().replace(
+        "[study.factors.loss.Pb]\n",
+        """[study.factors.loss.Pb]
+
+[study.factors.loss.Pb.loss]
+@pel_losses = "spacy-pel.ProxySoftplus.v1"
+alpha = 32.0
+""",
+    )
+    config.write_text(text)
+    with pytest.raises(PelError, match="E690.*pel.loss.alpha reaches no run"):
+        plan_study(config, {**overrides(data), "pel.loss.alpha": 16.0})
