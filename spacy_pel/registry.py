@@ -1,5 +1,7 @@
 """Our registries: one per kind of part, filled from the entry points in ``setup.cfg``."""
 
+import re
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from typing import Any, Dict, List
 
@@ -59,6 +61,20 @@ class registry:
             class_name = name.split(".")[1]
             short[class_name.removesuffix(suffixes.get(registry_name, "")).lower()] = name
         return short
+
+    @classmethod
+    def meant(cls, message: str) -> str:
+        """Find what an unknown registry or part may have been meant to be.
+
+        message (str): an error's text, with the unknown name in quotation marks.
+        RETURNS (str): words to append, e.g. " Perhaps 'pel_losses' was meant"; empty if nothing is near.
+        """
+        known = [*cls.names(), *(full for name in cls.names() for full in cls.parts(name).values())]
+        for word in re.findall(r"'([\w.-]+)'", message):
+            near = [] if word in known else get_close_matches(word, known, n=1, cutoff=0.8)
+            if near:
+                return f" Perhaps '{near[0]}' was meant"
+        return ""
 
     @classmethod
     def resolve_short(cls, registry_name: str, name: str) -> Any:

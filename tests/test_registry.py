@@ -102,3 +102,9 @@ def test_spacy_knows_our_registries(name):
 def test_nothing_of_ours_is_registered_elsewhere():
     ours = {path for path in catalogue.REGISTRY if path[-1].startswith("spacy-pel.")}
     assert {path[-2] for path in ours} <= {group.removeprefix("spacy_") for group, _, _ in published()}
+
+
+def test_what_was_meant_by_a_mistyped_name():
+    assert registry.meant("no registry 'pel_regularizer'") == " Perhaps 'pel_regularizers' was meant"
+    assert registry.meant("no 'spacy-pel.FGMS.v1' here") == " Perhaps 'spacy-pel.FGSM.v1' was meant"
+    assert registry.meant("no 'cheese' in 'pel_losses'") == registry.meant("nothing quoted") == ""

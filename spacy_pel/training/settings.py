@@ -15,6 +15,7 @@ from ..errors import Errors, PelError
 from ..mixing import Mixing
 from ..negatives import NegativeSampler
 from ..negatives.search import IndexKind
+from ..registry import registry
 from ..regularizers import Regularizer
 from ..util.config import load_config
 
@@ -176,7 +177,11 @@ def explained(text: str, path: Path) -> Iterator[None]:
         problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}{_hint(e)}" for e in err.errors()]
         raise PelError(text.format(path=path, came="; ".join(problems))) from err
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
-        raise PelError(text.format(path=path, came=" ".join(str(err).split()))) from err
+        came = " ".join(str(err).split())
+        meant = registry.meant(came)
+        # the list of all registries says less than the one that was meant
+        came = came.split(" Available names:")[0] if meant else came
+        raise PelError(text.format(path=path, came=came + meant)) from err
 
 
 def _hint(error: Any) -> str:

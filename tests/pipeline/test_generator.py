@@ -97,7 +97,7 @@ def test_an_ensemble_with_the_vectors(make_nlp):
     doc = nlp("zzyzx")
     assert [ent.kb_id_ for ent in doc.ents] == ["N1"]
     evidence = linker.linker.evidence(gold_queries(nlp)(dev_set()[0]))
-    assert evidence.features["name"].max() == pytest.approx(2 / 61)  # both put it first
+    assert evidence.features[FUSED].max() == pytest.approx(2 / 61)  # both put it first
 
 
 def test_added_entities_are_found(trained):
