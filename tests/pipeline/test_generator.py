@@ -16,7 +16,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.gold import gold_queries
-from spacy_pel.types import NIL, Entity
+from spacy_pel.types import FUSED, NIL, Entity
 
 from .conftest import NAME, TEXTS, links
 from .test_processes import METHODS, SCRIPT
