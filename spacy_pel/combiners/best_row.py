@@ -27,7 +27,8 @@ class BestRow:
 
     def __call__(self, table: CandidateTable) -> Scores:
         """RETURNS (Scores): (m,), one for each candidate."""
-        score = table.features.get(FUSED, best_row(table)) + self.exact_bonus * table.features["exact"]
+        found = table.features[FUSED] if FUSED in table.features else best_row(table)
+        score = found + self.exact_bonus * table.features["exact"]
         return score.astype(np.float32)
 
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:

@@ -63,8 +63,7 @@ def columns(table: CandidateTable) -> Dict[str, NDArray[np.float64]]:
     wide = {name: values.astype(np.float64) for name, values in table.features.items()}
     best = best_row(table).astype(np.float64)
     unseen = 1.0 - wide["seen"]
-    fused = wide.get(FUSED)
-    nothing = np.zeros(len(best))
+    fused = wide.get(FUSED, np.zeros(len(best)))
     return {
         "name": wide["name"],
         "mention": wide["mention"],
@@ -82,6 +81,6 @@ def columns(table: CandidateTable) -> Dict[str, NDArray[np.float64]]:
         "edit_unseen": wide["edit"] * unseen,
         "partial": wide["partial"],
         "partial_unseen": wide["partial"] * unseen,
-        "fused": nothing if fused is None else fused,
-        "fused_first": nothing if fused is None else 1.0 / (1.0 + segment_rank(fused, table.offsets)),
+        "fused": fused,
+        "fused_first": 1.0 / (1.0 + segment_rank(fused, table.offsets)) if FUSED in wide else fused,
     }

@@ -4,7 +4,7 @@ import copy
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Dict, List, Literal, Mapping, Optional, Set
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Set
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -193,13 +193,16 @@ def _check_labels(study: StudySettings, known: Set[str], path: Path) -> None:
 def _check_overrides(overrides: Tree, section: str, runs: List[StudyRun], path: Path) -> None:
     """An override of what each level sets whole would change nothing, without a word."""
     for name, value in overrides.items():
-        if name.startswith(f"{section}.") and not any(_at(run.config, name) == value for run in runs):
+        if name.startswith(f"{section}.") and not any(
+            at(run.config, name.split(".")) == value for run in runs
+        ):
             came = f"--{name} reaches no run, as [study.factors] sets this part. Override it there"
             raise PelError(Errors.E690.format(path=path, came=came))
 
 
-def _at(tree: Any, name: str) -> Any:
-    for key in name.split("."):
+def at(tree: Any, keys: Sequence[str]) -> Any:
+    """RETURNS (Any): what a config has at a place; None = nothing."""
+    for key in keys:
         tree = tree.get(key) if isinstance(tree, dict) else None
     return tree
 

@@ -10,7 +10,7 @@ from ..linking import Linker
 from ..training.rank_candidates import MakeQueries
 from ..training.rank_loop import RankTrainer
 from ..training.rank_settings import RankRunSettings, resolve_rank_settings
-from ..util import fingerprint, logger, machine_note, open_text, read_json, read_jsonl
+from ..util import fingerprint, logger, machine_note, open_text, read_jsonl
 from .plan import StudyRun, StudySettings
 from .rank_evaluation import Ranked, RankEvaluation
 from .run import EVALUATION, done_before, named
@@ -68,7 +68,7 @@ def run_rank_study(
             return evaluations[n]
 
         if number == 1:
-            alone = _alone_before(output / RETRIEVER, measured)
+            alone = done_before(output / RETRIEVER, None, measured)
             results.append(alone or _candidates_alone(evaluation(), output / RETRIEVER, measured))
         if not metrics:
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
@@ -122,13 +122,6 @@ def _one(
 def _evaluate(ranked: Ranked, folder: Path, facts: Facts) -> Facts:
     # without a threshold nothing is called NIL: a ranker orders candidates
     return evaluate_retrieval(ranked.predictions, threshold=None, output=folder / EVALUATION, facts=facts)
-
-
-def _alone_before(folder: Path, measured: str) -> Facts:
-    """RETURNS (dict): metrics of the candidates alone, if they were measured so; empty = they were not."""
-    path = folder / EVALUATION / "metrics.json"
-    metrics: Facts = read_json(path) if path.is_file() else {}
-    return metrics if metrics.get("measured_fingerprint") == measured else {}
 
 
 def _measured(study: StudySettings, settings: RankRunSettings, linker: Linker) -> str:

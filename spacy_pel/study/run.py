@@ -4,7 +4,7 @@ import time
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 from thinc.api import Config
 
@@ -57,6 +57,12 @@ def run_study(
     return list(results.values())
 
 
+def read_metrics(folder: Path) -> Dict[str, Any]:
+    """RETURNS (dict): metrics.json of a run's folder; empty = it was not measured yet."""
+    path = folder / EVALUATION / "metrics.json"
+    return dict(read_json(path)) if path.is_file() else {}
+
+
 @contextmanager
 def named(run: StudyRun) -> Iterator[None]:
     """RAISES (PelError): the same, with the run that cannot be made."""
@@ -66,18 +72,17 @@ def named(run: StudyRun) -> Iterator[None]:
         raise PelError(Errors.E696.format(run=run.label, came=err)) from err
 
 
-def done_before(folder: Path, run: StudyRun, measured: str) -> Dict[str, Any]:
+def done_before(folder: Path, run: Optional[StudyRun], measured: str) -> Dict[str, Any]:
     """What was measured when the study ran before.
 
     folder (Path): of the run.
-    run (StudyRun): what it would be now.
+    run (Optional[StudyRun]): what it would be now; None = nothing is trained there.
     measured (str): fingerprint of what is measured now.
     RETURNS (dict): its metrics.json; empty = there is none, or of other mentions.
     RAISES (PelError): if the folder holds a run with other settings.
     """
-    path = folder / EVALUATION / "metrics.json"
-    metrics: Dict[str, Any] = read_json(path) if path.is_file() else {}
-    if metrics and metrics.get("study_fingerprint") != run.fingerprint:
+    metrics = read_metrics(folder)
+    if metrics and run is not None and metrics.get("study_fingerprint") != run.fingerprint:
         raise PelError(Errors.E691.format(path=folder))
     return metrics if metrics.get("measured_fingerprint") == measured else {}
 

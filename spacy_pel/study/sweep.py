@@ -8,9 +8,9 @@ from typing import Any, Dict, List, Optional, Tuple
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..reports.sweep import SweepPoint, sweep_points
-from ..util import fingerprint, read_json
-from .plan import StudyRun, Tree, plan_study
-from .run import EVALUATION
+from ..util import fingerprint
+from .plan import StudyRun, Tree, at, plan_study
+from .run import EVALUATION, read_metrics
 
 
 def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[SweepPoint]]:
@@ -25,7 +25,7 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[Swee
     """
     _, runs = plan_study(config)
     alike: Dict[str, List[Tuple[float, StudyRun]]] = {}
-    metrics = {run.name: _metrics(folder / run.name / EVALUATION) for run in runs}
+    metrics = {run.name: read_metrics(folder / run.name) for run in runs}
     for run in runs:
         # a setting may have been overridden on the command line: what was trained counts, not the file
         value, rest = _apart(metrics[run.name].get("config", run.config), setting.split("."))
@@ -51,20 +51,12 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[Swee
     return lines
 
 
-def _metrics(path: Path) -> Dict[str, Any]:
-    """RETURNS (dict): of an evaluation; empty = it is not done."""
-    file = path / "metrics.json"
-    return dict(read_json(file)) if file.is_file() else {}
-
-
 def _apart(config: Tree, keys: List[str]) -> Tuple[Optional[float], Tree]:
     """RETURNS (tuple): the number at the setting, None if there is none; and the config without it
     and without the seed."""
     rest = copy.deepcopy(config)
     rest.get("system", {}).pop("seed", None)
-    section: Any = rest
-    for key in keys[:-1]:
-        section = section.get(key) if isinstance(section, dict) else None
+    section = at(rest, keys[:-1])
     if not isinstance(section, dict):
         return None, rest
     value = section.pop(keys[-1], None)

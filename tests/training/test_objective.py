@@ -227,9 +227,8 @@ def test_gradients_accumulate():
             torch.testing.assert_close(parameter.grad, parts[0][name] + parts[1][name])
 
 
-@pytest.mark.parametrize("mask", ["per mention", "in batch"])
-def test_bf16_and_dropout(mask):
-    exact = make(dtype=torch.float32, regularizer=FGSM())
+def close_in_bf16(exact, mask):
+    """RETURNS (Tensor): the value in full precision."""
     expected, _ = exact(make_batch(mask))
     with torch.autocast("cpu", torch.bfloat16):
         value, _ = exact(make_batch(mask))
@@ -237,6 +236,12 @@ def test_bf16_and_dropout(mask):
     torch.testing.assert_close(value, expected, rtol=0.05, atol=0.05)
     value.backward()
     assert all(torch.isfinite(p.grad).all() for p in exact.parameters() if p.grad is not None)
+    return expected
+
+
+@pytest.mark.parametrize("mask", ["per mention", "in batch"])
+def test_bf16_and_dropout(mask):
+    expected = close_in_bf16(make(dtype=torch.float32, regularizer=FGSM()), mask)
     dropped = make(dtype=torch.float32, dropout=0.3, regularizer=FGSM())
     values = []
     for _ in range(2):
