@@ -68,7 +68,7 @@ def compare(
     RETURNS (Dict[str, Figures]): name -> its metrics and outcomes; ours first.
     RAISES (PelError): if an input is missing or broken.
     """
-    from spacy_pel.data import read_corpus
+    from spacy_pel.corpora import read_corpus
     from spacy_pel.evaluation import Outcomes, compute_metrics, seen_in_corpus
     from spacy_pel.kb import KnowledgeBase
 
@@ -127,7 +127,7 @@ def _predictions(kb: Any, documents: Sequence[Document], answers: Sequence[Any],
 
 
 def _plot(output: Path, figures: Dict[str, Figures]) -> None:
-    from spacy_pel.evaluation.plots import plot_nil, plot_recall
+    from spacy_pel.evaluation.report.plots import plot_nil, plot_recall
 
     plot_recall(output / "recall.png", {name: metrics for name, (metrics, _) in figures.items()})
     plot_nil(output / "nil.png", {name: outcomes for name, (_, outcomes) in figures.items()})

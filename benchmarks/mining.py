@@ -15,12 +15,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from spacy_pel.data import read_corpus
+from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.negatives.mining.mine_corpus import mine_corpus
 from spacy_pel.registry import registry
-from spacy_pel.training.examples import GoldMention, gold_mentions, places_of_rows
-from spacy_pel.training.mine_corpus import mine_corpus
+from spacy_pel.training.retriever.examples import GoldMention, gold_mentions, places_of_rows
 
 _COLUMNS = {
     "entities": "{:,}",

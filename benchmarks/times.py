@@ -121,7 +121,7 @@ def main(
     output: Annotated[Optional[Path], typer.Option(help="Also write the table as Markdown.")] = None,
 ) -> None:
     """Print training and inference times of finished runs."""
-    from spacy_pel.study.table import markdown
+    from spacy_pel.research.study.table import markdown
     from spacy_pel.util import atomic_path
 
     try:

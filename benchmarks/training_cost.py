@@ -21,13 +21,13 @@ from rich.console import Console
 from rich.table import Table
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.losses.cross_entropy import CrossEntropy
-from spacy_pel.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.regularizers.fgsm import FGSM
-from spacy_pel.scoring.cosine import Cosine
-from spacy_pel.scoring.dot_product import DotProduct
-from spacy_pel.training.batches import PairBatch, Side
-from spacy_pel.training.objective import Objective
+from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
+from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.objectives.regularizers.fgsm import FGSM
+from spacy_pel.similarities.cosine import Cosine
+from spacy_pel.similarities.dot_product import DotProduct
+from spacy_pel.training.retriever.batches import PairBatch, Side
+from spacy_pel.training.retriever.objective import Objective
 
 _LOSSES: Dict[str, Any] = {"Pb": (ProxySoftplus(), Cosine()), "CE": (CrossEntropy(), DotProduct())}
 

@@ -92,7 +92,13 @@ def run(
     RAISES (PelError): if an input is missing or broken.
     """
     from spacy_pel.encoders import load_encoder
-    from spacy_pel.evaluation.worlds import POLICY, WorldOutcomes, WorldTable, world_difference, world_metrics
+    from spacy_pel.research.worlds.tables import (
+        POLICY,
+        WorldOutcomes,
+        WorldTable,
+        world_difference,
+        world_metrics,
+    )
 
     tested = [UnseenWorld(name, worlds, split) for name in test]  # before a training that takes long
     if model is None:
@@ -155,9 +161,9 @@ def _train(
     gpu_id: int,
     resume: bool,
 ) -> Path:
-    from spacy_pel.training.loop import Trainer
-    from spacy_pel.training.settings import read_settings
-    from spacy_pel.training.worlds import WorldTrainer, join_worlds
+    from spacy_pel.research.worlds.worlds import WorldTrainer, join_worlds
+    from spacy_pel.training.retriever.loop import Trainer
+    from spacy_pel.training.retriever.settings import read_settings
 
     paths = join_worlds(worlds, train, output / "joined", splits=("train", "dev"))
     overrides = {**_overrides(settings), **{f"paths.{name}": str(path) for name, path in paths.items()}}
@@ -172,7 +178,7 @@ def _untrained(config: Path, output: Path, settings: Sequence[str]) -> Any:
     """The encoder as training begins with it."""
     import torch
 
-    from spacy_pel.training.settings import read_settings
+    from spacy_pel.training.retriever.settings import read_settings
 
     loaded = read_settings(config, _overrides(settings))
     torch.manual_seed(loaded.seed)
@@ -182,7 +188,7 @@ def _untrained(config: Path, output: Path, settings: Sequence[str]) -> Any:
 
 def _names_of(worlds: Path, train: Sequence[str]) -> Set[str]:
     """Normalised names of the training worlds: of their entities, and their mentions in train.jsonl."""
-    from spacy_pel.data import read_corpus
+    from spacy_pel.corpora import read_corpus
     from spacy_pel.kb import KnowledgeBase
     from spacy_pel.util import normalize_alias
 

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from .encoders import load_encoder
     from .encoders.bi_encoder import BiEncoder
     from .evaluation import evaluate, evaluate_end_to_end
-    from .indexes import EntityIndex
+    from .index import EntityIndex
     from .kb import KnowledgeBase
     from .linking import Linker, MentionQuery
     from .pipeline.proxy_entity_linker import ProxyEntityLinker
-    from .training.loop import train
-    from .training.settings import read_settings
+    from .training.retriever.loop import train
+    from .training.retriever.settings import read_settings
 
 _LAZY: Dict[str, str] = {
     "BiEncoder": ".encoders.bi_encoder",
-    "EntityIndex": ".indexes",
+    "EntityIndex": ".index",
     "KnowledgeBase": ".kb",
     "Linker": ".linking",
     "MentionQuery": ".linking",
@@ -29,8 +29,8 @@ _LAZY: Dict[str, str] = {
     "evaluate": ".evaluation",
     "evaluate_end_to_end": ".evaluation",
     "load_encoder": ".encoders",
-    "read_settings": ".training.settings",
-    "train": ".training.loop",
+    "read_settings": ".training.retriever.settings",
+    "train": ".training.retriever.loop",
 }
 
 __all__ = [

@@ -6,7 +6,7 @@ import pytest
 from thinc.api import Config
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.training.settings import read_settings
+from spacy_pel.training.retriever.settings import read_settings
 
 FOLDER = Path(__file__).parents[1] / "configs"
 TRAINING = sorted(path for path in FOLDER.glob("*.cfg") if "pel" in Config().from_disk(path))

@@ -10,7 +10,7 @@ from spacy.cli.assemble import assemble_cli
 from spacy.cli.train import train
 from spacy.util import load_config
 
-from spacy_pel.data import write_corpus
+from spacy_pel.corpora import write_corpus
 from spacy_pel.types import Document, Mention
 
 CONFIGS = Path(__file__).parents[1] / "configs"

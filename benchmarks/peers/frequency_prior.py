@@ -3,10 +3,9 @@
 from collections import Counter, defaultdict
 from typing import DefaultDict, Iterable, List, Sequence, Tuple
 
+from benchmarks.peers.scispacy_linker import Answer
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.util import normalize_alias
-
-from .scispacy_linker import Answer
 
 NOTE = (
     "Frequency prior: the training entities of the (normalised) surface by how often it names them, then "

@@ -6,13 +6,12 @@ import time
 from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from benchmarks.peers.frequency_prior import FrequencyPrior
+from benchmarks.peers.scispacy_linker import Answer, ScispacyLinker
+from benchmarks.peers.surfaces import surfaces
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Document
 from spacy_pel.util import atomic_path, fingerprint, logger
-
-from .frequency_prior import FrequencyPrior
-from .scispacy_linker import Answer, ScispacyLinker
-from .surfaces import surfaces
 
 PEERS = ("frequency prior", "scispaCy, abbreviations expanded", "scispaCy")
 

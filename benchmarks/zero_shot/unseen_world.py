@@ -3,15 +3,14 @@
 from pathlib import Path
 from typing import Any, Collection, Dict, List, Sequence
 
-from spacy_pel.data import read_corpus
+from benchmarks.zero_shot.ranking import Ranking
+from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Prediction
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import cut_window
 from spacy_pel.types import MentionInText
 from spacy_pel.util import normalize_alias
-
-from .ranking import Ranking
 
 
 class UnseenWorld:

@@ -6,14 +6,14 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..evidence.name_features import candidate_table
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows, Rows
 from ..util import fingerprint, normalize_alias
 from ..util.ragged import offsets_of
+from .distinct_entities import Mask, find_entities
 from .saved import read_folder, write_folder
-from .table import candidate_table
-from .walk import Mask, find_entities
 
 
 @registry.pel_candidates("spacy-pel.AliasMatch.v1")

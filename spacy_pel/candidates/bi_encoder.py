@@ -14,7 +14,7 @@ from ..util import fingerprint
 from .saved import read_folder, reading, write_folder
 
 if TYPE_CHECKING:  # brings faiss along
-    from ..indexes import EntityIndex
+    from ..index import EntityIndex
 
 
 @registry.pel_candidates("spacy-pel.BiEncoderCandidates.v1")

@@ -7,17 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
+from ..evidence.name_features import candidate_table
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows, Rows, Scores
 from ..util import fingerprint, normalize_alias
 from ..util.ragged import offsets_of
 from .built import check_built
+from .distinct_entities import Mask, find_entities
 from .names import NameTable
 from .saved import read_arrays, read_folder, reading, write_arrays, write_folder
 from .sparse_rows import best_of
-from .table import candidate_table
-from .walk import Mask, find_entities
 from .words import words_of
 
 _NAMES, _BM25 = "names.npz", "bm25"

@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 from ..encoders.backend import Backend
 from ..encoders.bi_encoder import BiEncoder
 from ..errors import Errors, PelError
-from ..indexes import EntityIndex
-from ..indexes.faiss_flat import FaissFlat
+from ..evidence.name_features import candidate_table
+from ..index import EntityIndex
+from ..index.faiss_flat import FaissFlat
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..text import SynonymCard
+from ..templates import SynonymCard
 from ..types import CandidateTable, MentionInText, RankedRows, Rows, Vectors
 from ..util import fingerprint
 from ..util.ragged import offsets_of
 from .built import check_built
+from .distinct_entities import Mask, find_entities
 from .saved import read_folder, reading, write_folder
-from .table import candidate_table
-from .walk import Mask, find_entities
 
 _ENCODER, _INDEX = "encoder", "index"
 _KINDS = ("alias",)

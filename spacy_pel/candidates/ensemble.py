@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..indexes.evidence import FEATURES, best_row
-from ..indexes.evidence_sources import Found
+from ..evidence.evidence import FEATURES, best_row
+from ..evidence.evidence_sources import Found
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import FUSED, CandidateGenerator, CandidateTable, MentionInText, Rows
 from ..util import fingerprint
 from ..util.ragged import offsets_of, owners, places_in_pieces, segment_max
+from .distinct_entities import Mask
 from .saved import read_folder, reading, write_folder
-from .walk import Mask
 
 How = Literal["rrf", "union"]
 

@@ -6,12 +6,14 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 import numpy as np
 
 from ..errors import Errors, PelError
+from ..evidence.name_features import candidate_table
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows, Rows
 from ..util import fingerprint, normalize_alias
 from ..util.ragged import offsets_of
 from .built import check_built
+from .distinct_entities import Mask, live_mask
 from .exact_neighbours import ExactNeighbours
 from .names import NameTable
 from .saved import (
@@ -23,9 +25,7 @@ from .saved import (
     write_folder,
     write_strings,
 )
-from .table import candidate_table
 from .vectorized_names import VectorizedNames
-from .walk import Mask, live_mask
 
 _NAMES, _TEXTS, _VECTORS = "names.npz", "names.json", "char"
 _LEAST_NAMES = 1000  # in a toy knowledge base no n-gram occurs ten times

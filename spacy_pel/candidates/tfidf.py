@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
+from ..evidence.name_features import candidate_table
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows, Rows
 from ..util import fingerprint, logger, normalize_alias
 from ..util.ragged import offsets_of, owners, places_in_pieces
 from .built import check_built
+from .distinct_entities import Mask, find_entities
 from .names import NameTable
 from .saved import read_arrays, read_folder, reading, write_arrays, write_folder
 from .sparse_rows import FoundRows
-from .table import candidate_table
 from .vectorized_names import VectorizedNames, char_vectorizer, word_vectorizer
-from .walk import Mask, find_entities
 
 _NAMES = "names.npz"
 

@@ -1,3 +1,4 @@
+from ..research.cli import gradients, map, margins, okb, study, sweep
 from . import (
     calibrate,
     candidates_add,
@@ -9,7 +10,6 @@ from . import (
     debug,
     demo,
     evaluate,
-    gradients,
     index,
     kb_add,
     kb_build,
@@ -19,17 +19,12 @@ from . import (
     kb_sample,
     kb_show,
     link,
-    map,
-    margins,
     mine,
-    okb,
     rank_add,
     rank_train,
     recode,
     report,
     restore,
-    study,
-    sweep,
     train,
 )
 from ._app import main, pel_cli

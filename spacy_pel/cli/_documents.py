@@ -92,7 +92,7 @@ def _document(record: Dict[str, Any], number: int, where: str) -> Document:
 
 
 def _pubtator(path: Path) -> Iterator[Document]:
-    from ..data.pubtator_corpus import make_pubtator_corpus
+    from ..corpora.readers.pubtator_corpus import make_pubtator_corpus
 
     for document in make_pubtator_corpus()([path]):
         yield Document(document.id, document.text, meta=document.meta)

@@ -20,7 +20,7 @@ def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None
     RAISES (PelError): if it is no pipeline with a linker, or has another encoder (the NIL model knows
         directions of its vectors), or another kind of generator, combiner, NIL model or reranker.
     """
-    from ..pipeline.learned import saved_generator_kind
+    from ..pipeline.calibration import saved_generator_kind
 
     encoders = [_encoder_of(source), _encoder_of(pipeline)]
     if encoders[0] != encoders[1]:

@@ -53,10 +53,10 @@ def calibrate(
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
-    from ..data import read_corpus
+    from ..corpora import read_corpus
     from ..nil import best_f1_threshold, precision_threshold
+    from ..pipeline.calibration import learned_state
     from ..pipeline.gold import gold_queries
-    from ..pipeline.learned import learned_state
     from ._learned import check_fits, copy_pipeline, store_learned
     from ._pipeline import load_pipeline
 
@@ -98,7 +98,7 @@ def calibrate(
 def _figures(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): counts, and figures of NIL and of recall over all classes."""
     from ..evaluation import Outcomes, gold_prediction
-    from ..evaluation.nil_figures import nil_figures
+    from ..evaluation.metrics.nil_figures import nil_figures
 
     predictions, given = [], iter(links)
     for document in documents:

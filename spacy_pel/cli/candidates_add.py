@@ -40,7 +40,7 @@ def candidates_add(
     from ..candidates.ensemble import EnsembleCandidates
     from ..candidates.loading import load_generator
     from ..kb import KnowledgeBase
-    from ..pipeline.learned import generator_kind
+    from ..pipeline.calibration import generator_kind
     from ..util import atomic_path, read_json, write_json
     from ._learned import learned_path
     from ._pipeline import load_pipeline

@@ -51,10 +51,10 @@ def candidates_eval(
     Example: spacy-pel candidates-eval corpus/kb corpus/test.jsonl training/tfidf training/bm25
     --train corpus/train.jsonl --output metrics/candidates
     """
-    from ..data import read_corpus
+    from ..corpora import read_corpus
     from ..evaluation import seen_in_corpus
     from ..evaluation.candidates import POLICY, GoldMentions, measure_generator
-    from ..evaluation.plots import plot_recall
+    from ..evaluation.report.plots import plot_recall
     from ..util import atomic_path, fingerprint, write_json
     from ._kb import open_kb
 

@@ -42,8 +42,8 @@ def compare(
 
     Example: spacy-pel compare metrics/base metrics/new --group-by type
     """
-    from ..evaluation.by_type import GROUPINGS, NO_NAME, Groups
     from ..evaluation.compare import compare_runs
+    from ..evaluation.metrics.by_type import GROUPINGS, NO_NAME, Groups
     from ..evaluation.run_folder import read_run
     from ._kb import fill_types, open_kb
 

@@ -72,7 +72,7 @@ def convert(
     if dev_out is None:
         written = [write(out, keep)]
     else:
-        from ..data import carve
+        from ..corpora import carve
 
         fit, dev = carve(keep, dev_share)  # before preprocessing: windows of one document stay together
         written = [write(out, fit), write(dev_out, dev)]
@@ -97,7 +97,7 @@ def _kept(part: Any, files: List[Path], splits: List[Path]) -> Iterator[Document
     if not splits:
         yield from part(files)
         return
-    from ..data import read_ids
+    from ..corpora import read_ids
 
     wanted: Set[str] = set(chain.from_iterable(map(read_ids, splits)))
     found: Set[str] = set()
@@ -112,13 +112,13 @@ def _kept(part: Any, files: List[Path], splits: List[Path]) -> Iterator[Document
 
 def _writer(nlp_name: str, steps: List[Any]) -> Callable[[Path, Iterable[Document]], Dict[str, Any]]:
     def write(path: Path, documents: Iterable[Document]) -> Dict[str, Any]:
-        from ..data import write_corpus
-        from ..data.preprocessing import preprocess
+        from ..corpora import write_corpus
+        from ..corpora.preprocessing import preprocess
 
         counts: Dict[str, Any] = {"path": str(path), "documents": 0, "mentions": 0, "nil": 0}
         counted = _count(preprocess(documents, steps), counts)
         if path.suffix == ".spacy":
-            from ..data.spacy_reader import to_docbin
+            from ..corpora.spacy_reader import to_docbin
 
             left_out: Dict[str, int] = {}
             to_docbin(path, counted, _load_nlp(nlp_name), left_out)

@@ -25,8 +25,8 @@ def corpus_info(
 
     Example: spacy-pel corpus-info corpus/train.jsonl --kb corpus/kb --output metrics/corpus
     """
-    from ..data import read_corpus
-    from ..reports.corpus_facts import corpus_facts, plot_spread
+    from ..corpora import read_corpus
+    from ..evaluation.report.corpus_facts import corpus_facts, plot_spread
     from ..util import write_json
     from ._kb import open_kb
 

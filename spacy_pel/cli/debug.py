@@ -39,9 +39,9 @@ def debug(
 
 
 def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
-    from ..data import read_corpus
+    from ..corpora import read_corpus
     from ..kb import KnowledgeBase
-    from ..training.settings import read_settings
+    from ..training.retriever.settings import read_settings
 
     settings = read_settings(config, overrides)
     missing = [name for name in ("kb", "train", "dev") if getattr(settings.paths, name) is None]

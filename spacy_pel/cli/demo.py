@@ -25,7 +25,7 @@ def demo(
 
     Example: spacy-pel demo --text "Tobramycin in cystic fibrosis."
     """
-    from ..reports import render_links
+    from ..evaluation.report import render_links
     from ..util import atomic_path, write_jsonl
     from ._demo_texts import DEMO_TEXTS
     from ._pipeline import load_pipeline
@@ -64,7 +64,7 @@ def _tables(result: Dict[str, Any], kb: Any) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    from ..reports import NOTE, LinkRow, link_row
+    from ..evaluation.report import NOTE, LinkRow, link_row
     from ..types import NIL
 
     console = Console()

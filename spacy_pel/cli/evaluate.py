@@ -41,7 +41,7 @@ def evaluate(
     """
     from itertools import chain
 
-    from ..data import read_corpus
+    from ..corpora import read_corpus
     from ..evaluation import evaluate as evaluate_linker
     from ..evaluation import evaluate_end_to_end, seen_in_corpus
     from ..pipeline.gold import gold_queries

@@ -51,9 +51,9 @@ def index(
     """
     from itertools import chain
 
-    from ..data import read_corpus
+    from ..corpora import read_corpus
     from ..encoders import load_encoder
-    from ..indexes import EntityIndex
+    from ..index import EntityIndex
     from ..kb import KnowledgeBase
     from ..registry import registry
 

@@ -25,7 +25,7 @@ def kb_info(
     Example: spacy-pel kb info corpus/kb --check
     """
     from ..kb import KnowledgeBase
-    from ..kb.check import check_content
+    from ..kb.store.check import check_content
 
     opened = KnowledgeBase.from_disk(kb)
     if check:

@@ -34,8 +34,8 @@ def kb_merge(
     Example: spacy-pel kb merge corpus/kb configs/open_cui.cfg --data data --corpus corpus/train.jsonl
     """
     from ..kb import KnowledgeBase
-    from ..kb.merge import Merge
-    from ..kb.merge_config import parse_merge_config
+    from ..kb.merge.merge import Merge
+    from ..kb.merge.merge_config import parse_merge_config
 
     overrides = parse_overrides(ctx.args)
     if corpus:

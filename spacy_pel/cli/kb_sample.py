@@ -27,7 +27,7 @@ def kb_sample(
     """
     from itertools import chain
 
-    from ..data import read_corpus
+    from ..corpora import read_corpus
     from ..kb import KnowledgeBase
     from ..kb.sample import sample_entities
 

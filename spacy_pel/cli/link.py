@@ -41,8 +41,8 @@ def link(
     """
     from ..util import fingerprint, progress
     from ._documents import read_documents
-    from ._parts import PartFiles
     from ._pipeline import load_pipeline
+    from ._resumable import PartFiles
 
     documents = read_documents(input_path, format_name)
     first = next(documents, None)  # a wrong path or format shows before the pipeline is loaded

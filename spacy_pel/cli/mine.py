@@ -35,14 +35,14 @@ def mine(
 
     Example: spacy-pel mine corpus/kb training/model-best corpus/train.jsonl training/negatives.jsonl
     """
-    from ..data import read_corpus
+    from ..corpora import read_corpus
     from ..encoders import load_encoder
     from ..kb import KnowledgeBase
-    from ..negatives.search import INDEX_KINDS
+    from ..negatives.mining.mine_corpus import mine_corpus
+    from ..negatives.mining.mined_file import mined_lines
+    from ..negatives.mining.streaming_top_k import INDEX_KINDS
     from ..registry import registry
-    from ..training.examples import gold_mentions
-    from ..training.mine_corpus import mine_corpus
-    from ..training.mined_file import mined_lines
+    from ..training.retriever.examples import gold_mentions
     from ..util import write_jsonl
 
     if index not in INDEX_KINDS:

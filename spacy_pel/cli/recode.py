@@ -30,8 +30,8 @@ def recode(
 
     Example: spacy-pel recode training/index training/index_small --index-type faisspq
     """
-    from ..indexes import EntityIndex
-    from ..indexes import recode as copy
+    from ..index import EntityIndex
+    from ..index import recode as copy
 
     small = copy(EntityIndex.from_disk(index), make_vector_index(index_type, codes, pca, row_bytes))
     small.to_disk(out)

@@ -36,7 +36,7 @@ def report(
 
     Example: spacy-pel report metrics/base metrics/new --corpus corpus/test.jsonl --kb training/pipeline
     """
-    from ..evaluation.report import make_report
+    from ..evaluation.report.report import make_report
     from ..util import atomic_path
     from ._kb import fill_types, open_kb
 

@@ -33,8 +33,8 @@ def restore(
 
     Example: spacy-pel restore metrics/expanded metrics/expanded_restored --corpus corpus/dev_expanded.jsonl
     """
-    from ..data import read_corpus
-    from ..data.preprocessing import restored
+    from ..corpora import read_corpus
+    from ..corpora.preprocessing import restored
     from ..evaluation.restore import restore_run
     from ..util import read_jsonl, write_jsonl
 

@@ -26,8 +26,8 @@ def train(
     Example: spacy-pel train configs/pel_minilm.cfg --output training/encoder
     --pel.training.max_epochs 1
     """
-    from ..training.loop import Trainer
-    from ..training.settings import read_settings
+    from ..training.retriever.loop import Trainer
+    from ..training.retriever.settings import read_settings
 
     settings = read_settings(config, parse_overrides(ctx.args))
     best = Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)

@@ -10,7 +10,7 @@ from ..registry import registry
 from ..types import CandidateTable, Scores
 from ..util import logger
 from ..util.ragged import owners, segment_softmax, segment_sum
-from .columns import DEFAULT_WEIGHTS, columns
+from .linear_features import DEFAULT_WEIGHTS, columns
 
 Floats = NDArray[np.float64]
 

@@ -5,17 +5,17 @@ from typing import Any, Dict, Optional, Sequence
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..scoring import Similarity
-from ..scoring.cosine import Cosine
-from ..scoring.similarity import IndexSide
-from ..text import EntityCard, EntityTemplate, MarkedContext, RaggedTokens
+from ..similarities import Similarity
+from ..similarities.cosine import Cosine
+from ..similarities.similarity import IndexSide
+from ..templates import EntityCard, EntityTemplate, MarkedContext, RaggedTokens
 from ..types import Entity, MentionInText, Vectors
 from ..util import atomic_path, read_json, write_json
 from .backend import Backend
 from .encode_batches import encode_batches
 from .pooling import Pooling
 from .representations import Representations
-from .state import load_weights, save_tower, weights_fingerprint
+from .tower_files import load_weights, save_tower, weights_fingerprint
 
 _FILE = "bi_encoder.json"
 

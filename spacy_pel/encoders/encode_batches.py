@@ -7,7 +7,7 @@ from typing import Iterator, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..text import RaggedTokens
+from ..templates import RaggedTokens
 from ..types import Rows
 from ..util import progress
 from .backend import EncodeBatch

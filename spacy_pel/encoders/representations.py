@@ -7,7 +7,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scoring import Encoded, Similarity, TokenVectors
+from ..similarities import Encoded, Similarity, TokenVectors
 from ..types import Rows, Scores, Vectors
 from ..util.ragged import offsets_of, take_pieces
 

@@ -5,7 +5,7 @@ from typing import Any, Optional, Tuple
 import torch
 from torch import Tensor, nn
 
-from ..scoring.widen import widen
+from ..util.precision import widen
 from .pooling import Pooling, marker_mask, mention_mask, pool
 
 # poolings that look for the markers: what counts in their mean

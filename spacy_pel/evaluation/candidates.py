@@ -10,8 +10,8 @@ from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..types import CandidateGenerator, Document, MentionInText
 from ..util import progress
-from .metrics import compute_metrics
-from .outcomes import Outcomes
+from .metrics.metrics import compute_metrics
+from .metrics.outcomes import Outcomes
 from .predict import IsSeen, gold_prediction
 from .prediction import Prediction
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from .mcnemar import mcnemar
-from .nil_metrics import average_precision
-from .outcomes import Outcomes
-from .paired_bootstrap import Difference, metric_difference, share_difference
+from .metrics.mcnemar import mcnemar
+from .metrics.nil_metrics import average_precision
+from .metrics.outcomes import Outcomes
+from .metrics.paired_bootstrap import Difference, metric_difference, share_difference
 from .run_folder import Run
 
 Flags = NDArray[np.bool_]

@@ -7,13 +7,13 @@ from ..errors import Errors, PelError
 from ..linking import Linker
 from ..types import Document
 from ..util import machine_note, progress, write_json
-from .groups import DocumentGroups
-from .metrics import RECALL_AT, compute_metrics
-from .outcomes import Outcomes
-from .plots import plot_nil, plot_recall, plot_reliability
+from .metrics.groups import DocumentGroups
+from .metrics.metrics import RECALL_AT, compute_metrics
+from .metrics.outcomes import Outcomes
+from .metrics.seen import seen_in_index
 from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold
+from .report.plots import plot_nil, plot_recall, plot_reliability
 from .run_folder import recorded
-from .seen import seen_in_index
 from .spans import SpanCounts
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator
 
-from ..data.preprocessing import Original
+from ..corpora.preprocessing import Original
 from ..errors import Errors, PelError
 from ..types import Document
 from ..util import write_json
-from .metrics import RECALL_AT, compute_metrics
-from .outcomes import Outcomes
+from .metrics.metrics import RECALL_AT, compute_metrics
+from .metrics.outcomes import Outcomes
 from .prediction import Prediction
 from .run_folder import read_metrics, read_predictions, recorded
 

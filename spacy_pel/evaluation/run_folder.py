@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 
 from ..errors import Errors, PelError
 from ..util import atomic_path, read_json, read_jsonl
-from .outcomes import Outcomes
+from .metrics.outcomes import Outcomes
 from .prediction import Prediction
 
 MentionKey = Tuple[str, int, int, int]  # document, start, end, how many with these came before it

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ..errors import Warnings
 from ..types import Entity
 from ..util import logger
-from .arrow_files import Table
-from .arrow_store import entity_of_record
-from .hash_search import find_strings
-from .repair import Repairs, merge_duplicates
-from .store_writer import ENTITIES, StoreWriter
+from .readers.repair import Repairs, merge_duplicates
+from .store.arrow_files import Table
+from .store.arrow_store import entity_of_record
+from .store.hash_search import find_strings
+from .store.store_writer import ENTITIES, StoreWriter
 
 
 def build_store(

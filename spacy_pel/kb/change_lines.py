@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Union
 
 from ..types import Entity
-from .jsonl_kb import JsonlKB
 from .knowledge_base import KnowledgeBase
+from .readers.jsonl_kb import JsonlKB
 
 
 @dataclass

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
-from .merged_store import MergedStore
-from .repair import Repairs
+from .readers.repair import Repairs
+from .store.merged_store import MergedStore
 
 
 def add_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
 from ..util import atomic_path, normalize_alias, progress
-from .arrow_store import ArrowStore
 from .build import build_store
 from .changes import add_entities, retire_entities, update_entities
-from .merged_store import MergedStore
-from .pack import pack, unpack
-from .save import check_target, copy_store, merge_store
+from .store.arrow_store import ArrowStore
+from .store.merged_store import MergedStore
+from .store.pack import pack, unpack
+from .store.save import check_target, copy_store, merge_store
 
 PathLike = Union[str, Path]
 _TEMPORARY = "spacy_pel_kb_"

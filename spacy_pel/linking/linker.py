@@ -30,7 +30,7 @@ from .thresholds import ChooseThreshold, Threshold, fit_by_label, threshold_of
 from .type_filter import allowed_rows, read_entity_types
 
 if TYPE_CHECKING:  # the index brings faiss along, which the linker itself does not need
-    from ..indexes import EntityIndex
+    from ..index import EntityIndex
 
 # Scores and nil_scores are relative to a mention's candidates. So as many are always looked at,
 # and a smaller top_k only shortens what is handed out: it must not turn a mention NIL. Twice as many

@@ -1,6 +1,6 @@
 """Negative samplers: which other entities a mention is pushed away from."""
 
 from .draw import Draw, DrawRequest, NegativeSampler
-from .mined import MinedTable
+from .mining.mined import MinedTable
 
 __all__ = ["Draw", "DrawRequest", "MinedTable", "NegativeSampler"]

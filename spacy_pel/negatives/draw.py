@@ -6,7 +6,7 @@ from typing import Protocol, Sequence, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .mined import MinedTable
+from .mining.mined import MinedTable
 
 
 @dataclass

@@ -38,7 +38,7 @@ class AbbreviationDetector:
     """
 
     def __init__(self, vocab: Vocab, name: str = "pel_abbreviation_detector") -> None:
-        from ..data.abbreviations import make_detector
+        from ..corpora.abbreviations import make_detector
 
         self.vocab = vocab
         self.name = name

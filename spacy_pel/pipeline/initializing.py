@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Callable, Iterable, Optional
 from spacy.training import Example
 
 from ..errors import Errors, PelError
-from ..indexes import EntityIndex
+from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..types import CandidateGenerator, Encoder, Ranker
 from .checks import check_vector_loaders

@@ -48,7 +48,7 @@ def make_index_loader(path: PathLike) -> Callable[[KnowledgeBase, Encoder], obje
     """
 
     def load_index(kb: KnowledgeBase, encoder: Encoder) -> object:
-        from ..indexes import EntityIndex
+        from ..index import EntityIndex
 
         return EntityIndex.from_disk(Path(path), kb=kb, encoder=encoder)
 

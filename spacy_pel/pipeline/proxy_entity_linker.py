@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..errors import Errors, PelError
-from ..indexes import EntityIndex
+from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, Reranker
 from ..types import CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, VectorIndex

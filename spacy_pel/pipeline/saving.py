@@ -8,12 +8,12 @@ import srsly
 
 from ..candidates.loading import check_origin as check_generator_origin
 from ..errors import Errors, PelError
-from ..indexes import EntityIndex
-from ..indexes.folder import check_origin
+from ..index import EntityIndex
+from ..index.folder import check_origin
 from ..kb import KnowledgeBase
 from ..util import read_json, write_json
+from .calibration import learned_state, load_learned_state
 from .folder_bytes import check_size, folder_from_bytes, folder_to_bytes
-from .learned import learned_state, load_learned_state
 
 if TYPE_CHECKING:
     from .proxy_entity_linker import ProxyEntityLinker

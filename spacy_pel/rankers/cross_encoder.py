@@ -9,7 +9,7 @@ from ..encoders.backend import Backend
 from ..encoders.encode_batches import encode_batches
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..text import MentionEntityPair, RaggedTokens
+from ..templates import MentionEntityPair, RaggedTokens
 from ..types import RankingTask, Scores
 from ..util import atomic_path, write_json
 from .loading import FILE, read_saved
@@ -147,7 +147,7 @@ class CrossEncoder:
     @property
     def fingerprint(self) -> str:
         """RETURNS (str): changes with weights, tokenizer and templates; not with ``top_k`` and ``mix``."""
-        from ..encoders.state import weights_fingerprint
+        from ..encoders.tower_files import weights_fingerprint
 
         if self._fingerprint is None:
             self._fingerprint = weights_fingerprint(self._ready(), self.tokenizer, self.settings, self.store)
@@ -190,7 +190,7 @@ class CrossEncoder:
         import torch
         from safetensors.torch import save_file
 
-        from ..encoders.state import save_tower
+        from ..encoders.tower_files import save_tower
 
         tower = self._ready()
         dtype = torch.float16 if self.store == "float16" else torch.float32

@@ -11,8 +11,8 @@ from ..encoders.loading import is_bi_encoder
 from ..encoders.representations import Representations, pair_scores
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..scoring.euclidean import Euclidean
-from ..text import SynonymCard
+from ..similarities.euclidean import Euclidean
+from ..templates import SynonymCard
 from ..types import Entity, MentionInText, RankingTask, Scores
 from ..util import atomic_path, write_json
 from .loading import FILE, read_saved

@@ -14,8 +14,8 @@ from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .device import make_accelerator
 from .metrics_log import MetricsLog
 from .optimizer import make_optimizer, set_learn_rate
-from .rank_settings import RankTrainingSettings
-from .settings import TrainingSettings
+from .ranker.rank_settings import RankTrainingSettings
+from .retriever.settings import TrainingSettings
 from .step_log import StepLog
 
 Figures = Dict[str, float]

@@ -5,7 +5,7 @@ from typing import Any, Sequence, Tuple
 import torch
 from torch import nn
 
-from .settings import OptimizerSettings
+from .retriever.settings import OptimizerSettings
 
 
 def make_optimizer(

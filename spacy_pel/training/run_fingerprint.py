@@ -4,7 +4,7 @@ from typing import Any, Dict, List
 
 from ..kb import KnowledgeBase
 from ..util import fingerprint, open_text
-from .settings import RunSettings
+from .retriever.settings import RunSettings
 
 # These end a training or look at it, and may change when it goes on.
 _NO_MATTER = {"eval_frequency", "patience", "max_epochs", "max_steps"}

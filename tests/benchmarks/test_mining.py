@@ -5,10 +5,10 @@ import json
 from typer.testing import CliRunner
 
 from benchmarks.mining import main, part_of
-from spacy_pel.data import write_corpus
+from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.examples import gold_mentions
+from spacy_pel.training.retriever.examples import gold_mentions
 from spacy_pel.types import Document, Entity, Mention
 
 ENTITIES = [Entity(f"C{i}", f"name {i}") for i in range(60)]

@@ -1,8 +1,8 @@
 import pytest
 
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.indexes import EntityIndex
-from spacy_pel.indexes.brute_force import BruteForce
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity, MentionInText
 

@@ -8,8 +8,7 @@ import pytest
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.errors import PelError
 from spacy_pel.types import MentionInText
-
-from .conftest import mentions_of
+from tests.candidates.conftest import mentions_of
 
 MENTIONS = mentions_of("Heart attack", "renal failure", "Heart attack", "cold")
 

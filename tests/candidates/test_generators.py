@@ -8,12 +8,11 @@ import pytest
 
 from spacy_pel.candidates.loading import load_generator, make_generator
 from spacy_pel.errors import PelError
-from spacy_pel.indexes import FEATURES
+from spacy_pel.index import FEATURES
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, Entity
-
-from .conftest import found, mentions_of
+from tests.candidates.conftest import found, mentions_of
 
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 SETTINGS = {

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
-from spacy_pel.data import write_corpus
+from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import write_jsonl

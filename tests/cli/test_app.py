@@ -13,8 +13,7 @@ from spacy_pel.cli._app import PelGroup
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.errors import PelError
 from spacy_pel.util.config import load_config
-
-from .conftest import run
+from tests.cli.conftest import run
 
 COMMANDS = ["calibrate", "convert", "debug", "evaluate", "index", "link", "train"]
 KB_COMMANDS = ["add", "build", "diff", "info", "merge", "show"]

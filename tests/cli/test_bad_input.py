@@ -7,11 +7,10 @@ import shutil
 
 import pytest
 
-from spacy_pel.data import read_corpus, write_corpus
+from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
-
-from .conftest import run
+from tests.cli.conftest import run
 
 
 def error(*args):

@@ -8,10 +8,9 @@ from dataclasses import replace
 import pytest
 import spacy
 
-from spacy_pel.data import read_corpus, write_corpus
+from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.util import fingerprint, read_jsonl
-
-from .conftest import NAMES, documents, run
+from tests.cli.conftest import NAMES, documents, run
 
 KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision", "nil_recall", "nil_f1"]
 KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]

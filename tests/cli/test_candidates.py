@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from spacy_pel.data import write_corpus
+from spacy_pel.corpora import write_corpus
 from spacy_pel.types import Document, Mention
-
-from .conftest import NAMES, run
+from tests.cli.conftest import NAMES, run
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,7 @@ import shutil
 import pytest
 
 from spacy_pel.util import read_jsonl, write_jsonl
-
-from .conftest import run
+from tests.cli.conftest import run
 
 
 @pytest.fixture(scope="module")

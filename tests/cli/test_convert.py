@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import spacy_pel.cli.convert  # noqa: F401  (registers the command)
 from spacy_pel.cli import pel_cli
-from spacy_pel.data import read_corpus
+from spacy_pel.corpora import read_corpus
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 PUBTATOR = str(FIXTURES / "pubtator" / "tiny.txt")

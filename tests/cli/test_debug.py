@@ -2,7 +2,7 @@
 
 import pytest
 
-from .conftest import run
+from tests.cli.conftest import run
 
 TRAIN = """
 [paths]

@@ -2,8 +2,7 @@
 
 from spacy_pel.cli._demo_texts import DEMO_TEXTS
 from spacy_pel.util import read_jsonl
-
-from .conftest import run
+from tests.cli.conftest import run
 
 TEXT = 'Aspirin\'s "effect" in <fever> & zebra fish: aspirin against fever.'
 

@@ -8,11 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from spacy_pel.cli import _parts
-from spacy_pel.data import read_corpus
+from spacy_pel.cli import _resumable as _parts
+from spacy_pel.corpora import read_corpus
 from spacy_pel.util import read_jsonl
-
-from .conftest import run
+from tests.cli.conftest import run
 
 TEXTS = ["Aspirin for fever.".lower(), "Nothing here.", "No stroke after influenza."]
 IDS = [["C0", "C5"], [], ["C3", "C7"]]

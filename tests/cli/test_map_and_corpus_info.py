@@ -5,8 +5,7 @@ import pytest
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.rankers.dual_encoder import DualEncoder
 from spacy_pel.util import read_json
-
-from .conftest import NAMES, run
+from tests.cli.conftest import NAMES, run
 
 
 @pytest.fixture(scope="module")

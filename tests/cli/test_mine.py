@@ -5,12 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from spacy_pel.data import read_corpus
+from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.types import MentionInText
 from spacy_pel.util import read_jsonl
-
-from .conftest import ENTITIES, run
+from tests.cli.conftest import ENTITIES, run
 
 
 @pytest.fixture

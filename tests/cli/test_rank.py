@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from spacy_pel.data import read_corpus, write_corpus
-
-from .conftest import run
-from .test_link import killed_after
+from spacy_pel.corpora import read_corpus, write_corpus
+from tests.cli.conftest import run
+from tests.cli.test_link import killed_after
 
 CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
 

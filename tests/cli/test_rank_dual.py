@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-
-from .conftest import run
+from tests.cli.conftest import run
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 STUDY = """

@@ -5,8 +5,7 @@ import shutil
 import pytest
 
 from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
-
-from .conftest import run
+from tests.cli.conftest import run
 
 
 @pytest.fixture(scope="module")

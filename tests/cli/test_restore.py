@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from spacy_pel.data import read_corpus
-from spacy_pel.data.preprocessing import original_id, original_span
+from spacy_pel.corpora import read_corpus
+from spacy_pel.corpora.preprocessing import original_id, original_span
 from spacy_pel.util import read_json, read_jsonl, write_jsonl
-
-from .conftest import run
+from tests.cli.conftest import run
 
 STEPS = ("--preprocess", "lowercase,longestmentions,sentencewindows", "--set", "sentencewindows.neighbours=0")
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from spacy_pel.combiners import BestRow, LinearCombiner
-from spacy_pel.combiners.columns import DEFAULT_WEIGHTS, columns
 from spacy_pel.combiners.linear import ConditionalLogit, is_gold
+from spacy_pel.combiners.linear_features import DEFAULT_WEIGHTS, columns
 from spacy_pel.errors import PelError
-from spacy_pel.indexes import FEATURES
+from spacy_pel.index import FEATURES
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, CandidateTable
 

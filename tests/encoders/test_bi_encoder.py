@@ -14,8 +14,8 @@ from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.torch_backend import TorchBackend
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.scoring.dot_product import DotProduct
-from spacy_pel.text import MarkedContext
+from spacy_pel.similarities.dot_product import DotProduct
+from spacy_pel.templates import MarkedContext
 from spacy_pel.types import MentionInText
 
 NAMES = ["fever", "heart attack", "kidney stone of the left kidney"]

@@ -9,10 +9,10 @@ from spacy_pel.combiners.best_row import make_best_row
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate, seen_in_corpus
-from spacy_pel.evaluation.outcomes import Outcomes
-from spacy_pel.evaluation.plots import plot_nil, plot_recall
-from spacy_pel.indexes import EntityIndex
-from spacy_pel.indexes.brute_force import make_brute_force
+from spacy_pel.evaluation.metrics.outcomes import Outcomes
+from spacy_pel.evaluation.report.plots import plot_nil, plot_recall
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import make_brute_force
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.nil import ScoreThreshold

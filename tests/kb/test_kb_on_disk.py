@@ -10,10 +10,9 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.check import check_content
+from spacy_pel.kb.store.check import check_content
 from spacy_pel.types import Entity
-
-from .conftest import ENTITIES, REDIRECTS, changed, many, same
+from tests.kb.conftest import ENTITIES, REDIRECTS, changed, many, same
 
 
 def test_built_on_disk_equals_in_memory(kb, folder):
@@ -116,7 +115,7 @@ def test_bytes_of_something_else(kb, monkeypatch):
     for wrong in (b"", b"abc", data[:40], data[:-1]):
         with pytest.raises(PelError, match="PEL-E108"):
             KnowledgeBase.from_bytes(wrong)
-    monkeypatch.setattr("spacy_pel.kb.pack.LIMIT", 100)
+    monkeypatch.setattr("spacy_pel.kb.store.pack.LIMIT", 100)
     with pytest.raises(PelError, match="PEL-E107"):
         kb.to_bytes()
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb import KnowledgeBase, alias_map, hash_search, store_writer
-from spacy_pel.kb.check import check_content
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.store import alias_map, hash_search, store_writer
+from spacy_pel.kb.store.check import check_content
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
-
-from .conftest import ENTITIES, REDIRECTS, many, same
+from tests.kb.conftest import ENTITIES, REDIRECTS, many, same
 
 
 def test_by_id(kb):

@@ -9,8 +9,8 @@ import pytest
 from spacy_pel.combiners import BestRow
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.indexes import EntityIndex
-from spacy_pel.indexes.brute_force import BruteForce
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, cut_window
 from spacy_pel.linking.thresholds import fit_by_label, threshold_of

@@ -7,12 +7,11 @@ import pytest
 import spacy
 
 from spacy_pel.errors import PelError
-from spacy_pel.indexes import EntityIndex
-from spacy_pel.indexes.brute_force import BruteForce
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-
-from .conftest import ENTITIES, NAME, make_doc
+from tests.pipeline.conftest import ENTITIES, NAME, make_doc
 
 WEIGHTS = "random:layers=1,width=16"
 TFIDF = "spacy-pel.TfIdf.v1"

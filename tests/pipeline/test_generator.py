@@ -17,11 +17,10 @@ from spacy_pel.evaluation import evaluate
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.gold import gold_queries
 from spacy_pel.types import FUSED, NIL, Entity
-
-from .conftest import NAME, TEXTS, links
-from .test_processes import METHODS, SCRIPT
-from .test_reranker import CROSS
-from .test_serialization import FITTED, dev_set
+from tests.pipeline.conftest import NAME, TEXTS, links
+from tests.pipeline.test_processes import METHODS, SCRIPT
+from tests.pipeline.test_reranker import CROSS
+from tests.pipeline.test_serialization import FITTED, dev_set
 
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 BI_ENCODER = {"@pel_candidates": "spacy-pel.BiEncoderCandidates.v1"}

@@ -4,8 +4,7 @@ from spacy.tokens import Doc, Span
 from spacy_pel.pipeline.gold import gold_queries
 from spacy_pel.pipeline.mentions import long_forms, spelled_out
 from spacy_pel.types import Document, Mention
-
-from .conftest import NAME
+from tests.pipeline.conftest import NAME
 
 pytest.importorskip("scispacy")
 TEXT = "Huntington disease (HD) is rare. HD is inherited."

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from spacy_pel.types import Entity
-
-from .conftest import NAME, TEXTS, links
+from tests.pipeline.conftest import NAME, TEXTS, links
 
 SCRIPT = """
 import json

@@ -11,8 +11,7 @@ from spacy.tokens import Doc, DocBin
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import NIL, Document, Entity, Mention
-
-from .conftest import NAME, PLAIN, TEXTS, links
+from tests.pipeline.conftest import NAME, PLAIN, TEXTS, links
 
 FITTED = {
     "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},

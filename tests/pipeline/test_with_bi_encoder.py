@@ -7,8 +7,7 @@ import pytest
 import spacy
 
 from spacy_pel.errors import PelError
-
-from .conftest import NAME, TEXTS, links
+from tests.pipeline.conftest import NAME, TEXTS, links
 
 
 @pytest.fixture(scope="module")

@@ -7,15 +7,15 @@ from spacy_pel.combiners import BestRow
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.encoders.torch_backend import TorchBackend
-from spacy_pel.indexes import EntityIndex
-from spacy_pel.indexes.brute_force import BruteForce
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.nil import ScoreThreshold
 from spacy_pel.rankers.cross_encoder import CrossEncoder
 from spacy_pel.rankers.dual_encoder import DualEncoder
-from spacy_pel.scoring.euclidean import Euclidean
-from spacy_pel.text import MarkedContext, SynonymCard
+from spacy_pel.similarities.euclidean import Euclidean
+from spacy_pel.templates import MarkedContext, SynonymCard
 from spacy_pel.types import Document, Entity, Mention, MentionInText, RankingTask
 
 ENTITIES = [

@@ -12,10 +12,9 @@ from transformers import AutoModel
 from spacy_pel.errors import PelError
 from spacy_pel.rankers import load_ranker
 from spacy_pel.rankers.cross_encoder import CrossEncoder
-from spacy_pel.text import EntityCard, MarkedContext
+from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.types import RankingTask
-
-from .conftest import ENTITIES, MENTIONS, TASK, make_ranker
+from tests.rankers.conftest import ENTITIES, MENTIONS, TASK, make_ranker
 
 
 def test_score_is_a_linear_layer_on_the_mean_over_real_tokens(ranker):

@@ -6,26 +6,25 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.anchors.all_mentions import AllMentions
-from spacy_pel.anchors.mean_prototype import MeanPrototype
-from spacy_pel.anchors.one_mention import OneMention
-from spacy_pel.anchors.soft_radius import SoftRadius
-from spacy_pel.data import write_corpus
+from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.linking import Linker, Reranker
-from spacy_pel.losses.cross_entropy import CrossEntropy
-from spacy_pel.losses.triplet import Triplet
+from spacy_pel.objectives.anchors.all_mentions import AllMentions
+from spacy_pel.objectives.anchors.mean_prototype import MeanPrototype
+from spacy_pel.objectives.anchors.one_mention import OneMention
+from spacy_pel.objectives.anchors.soft_radius import SoftRadius
+from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
+from spacy_pel.objectives.losses.triplet import Triplet
 from spacy_pel.rankers import load_ranker
-from spacy_pel.training.group_batches import GroupPlanner, GroupStore
-from spacy_pel.training.group_objective import GroupObjective
-from spacy_pel.training.rank_candidates import RankMentions, _find
-from spacy_pel.training.rank_loop import RankTrainer
-from spacy_pel.training.rank_settings import read_rank_settings
+from spacy_pel.training.ranker.group_batches import GroupPlanner, GroupStore
+from spacy_pel.training.ranker.group_objective import GroupObjective
+from spacy_pel.training.ranker.rank_candidates import RankMentions, _find
+from spacy_pel.training.ranker.rank_loop import RankTrainer
+from spacy_pel.training.ranker.rank_settings import read_rank_settings
 from spacy_pel.types import Document, Mention
-
-from .conftest import CUES, NAMES, make_dual
-from .test_rank_training import contents, differing, metrics, with_values
+from tests.rankers.conftest import CUES, NAMES, make_dual
+from tests.rankers.test_rank_training import contents, differing, metrics, with_values
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 CONFIG = CONFIGS / "triplet_tiny.cfg"
@@ -386,7 +385,7 @@ def test_soft_radius_in_training_moves_to_the_radius_of_the_clusters(train, tmp_
 
 def test_lambda_has_a_learning_rate_of_its_own():
     from spacy_pel.training.optimizer import make_optimizer
-    from spacy_pel.training.settings import OptimizerSettings
+    from spacy_pel.training.retriever.settings import OptimizerSettings
 
     ranker = make_dual()
     anchors = SoftRadius(learn_rate=0.25)

@@ -8,13 +8,13 @@ from spacy_pel.candidates.ensemble import EnsembleCandidates
 from spacy_pel.combiners import LinearCombiner
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.indexes import EntityIndex
-from spacy_pel.indexes.brute_force import BruteForce
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.nil import ScoreThreshold
-from spacy_pel.training.leave_out import LeaveOut
-from spacy_pel.training.rank_candidates import RankMentions, cached_candidates
+from spacy_pel.training.ranker.leave_out import LeaveOut
+from spacy_pel.training.ranker.rank_candidates import RankMentions, cached_candidates
 from spacy_pel.types import Document, Entity, Mention
 
 KB = KnowledgeBase([Entity(f"D{i}", name) for i, name in enumerate(["gout", "asthma", "measles", "fever"])])

@@ -7,21 +7,20 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.data import write_corpus
+from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, Reranker
+from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.rankers import load_ranker
-from spacy_pel.regularizers.fgsm import FGSM
-from spacy_pel.training.rank_batches import PairStore, RankPlanner, are_gold, with_gold, without_name
-from spacy_pel.training.rank_candidates import Candidates, RankMentions, _find
-from spacy_pel.training.rank_loop import RankTrainer
-from spacy_pel.training.rank_objective import CandidateCrossEntropy, RankObjective
-from spacy_pel.training.rank_settings import read_rank_settings
+from spacy_pel.training.ranker.rank_batches import PairStore, RankPlanner, are_gold, with_gold, without_name
+from spacy_pel.training.ranker.rank_candidates import Candidates, RankMentions, _find
+from spacy_pel.training.ranker.rank_loop import RankTrainer
+from spacy_pel.training.ranker.rank_objective import CandidateCrossEntropy, RankObjective
+from spacy_pel.training.ranker.rank_settings import read_rank_settings
 from spacy_pel.types import Document, Entity, Mention
-
-from .conftest import make_ranker, make_sense_documents
+from tests.rankers.conftest import make_ranker, make_sense_documents
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SMALL = {

@@ -11,11 +11,10 @@ from spacy_pel.errors import PelError
 from spacy_pel.linking import Reranker
 from spacy_pel.rankers import load_ranker
 from spacy_pel.registry import registry
-from spacy_pel.training.rank_recipe import RankRecipe, recipe_of
-from spacy_pel.training.rank_settings import RankerSettings
+from spacy_pel.training.ranker.rank_recipe import RankRecipe, recipe_of
+from spacy_pel.training.ranker.rank_settings import RankerSettings
 from spacy_pel.types import RankingTask
-
-from .conftest import ENTITIES, MENTIONS, TASK, make_dual, make_ranker
+from tests.rankers.conftest import ENTITIES, MENTIONS, TASK, make_dual, make_ranker
 
 MAKE = {"spacy-pel.CrossEncoder.v1": make_ranker, "spacy-pel.DualEncoder.v1": make_dual}
 NAMES = sorted(registry.parts("pel_rankers").values())

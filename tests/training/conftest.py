@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from spacy_pel.data import write_corpus
+from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.loop import Trainer
-from spacy_pel.training.settings import read_settings
+from spacy_pel.training.retriever.loop import Trainer
+from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.types import Document, Entity, Mention
 
 CONFIG = Path(__file__).parents[2] / "configs" / "tiny.cfg"

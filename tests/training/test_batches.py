@@ -11,14 +11,13 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.negatives import DrawRequest
 from spacy_pel.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.negatives.random_negatives import RandomNegatives
-from spacy_pel.text import EntityCard, MarkedContext
-from spacy_pel.training.batches import BatchPlanner
-from spacy_pel.training.examples import build_examples
-from spacy_pel.training.groups import Groups
-from spacy_pel.training.settings import ViewSettings
+from spacy_pel.templates import EntityCard, MarkedContext
+from spacy_pel.training.ranker.groups import Groups
+from spacy_pel.training.retriever.batches import BatchPlanner
+from spacy_pel.training.retriever.examples import build_examples
+from spacy_pel.training.retriever.settings import ViewSettings
 from spacy_pel.types import Document, Mention
-
-from .conftest import ENTITIES, NAMES, document, make_documents
+from tests.training.conftest import ENTITIES, NAMES, document, make_documents
 
 
 @pytest.fixture(scope="module")

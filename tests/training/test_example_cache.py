@@ -5,16 +5,15 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.text import RaggedTokens
-from spacy_pel.text.ragged_writer import RaggedWriter
-from spacy_pel.training import example_cache
-from spacy_pel.training.example_cache import cached_examples
-from spacy_pel.training.example_store import ExampleStore
-from spacy_pel.training.examples import build_examples, write_examples
-from spacy_pel.training.loop import Trainer
-from spacy_pel.training.settings import read_settings
-
-from .conftest import CONFIG, SMALL, make_documents
+from spacy_pel.templates import RaggedTokens
+from spacy_pel.templates.ragged_writer import RaggedWriter
+from spacy_pel.training.retriever import example_cache
+from spacy_pel.training.retriever.example_cache import cached_examples
+from spacy_pel.training.retriever.example_store import ExampleStore
+from spacy_pel.training.retriever.examples import build_examples, write_examples
+from spacy_pel.training.retriever.loop import Trainer
+from spacy_pel.training.retriever.settings import read_settings
+from tests.training.conftest import CONFIG, SMALL, make_documents
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +108,7 @@ def test_a_build_that_falls_over_leaves_nothing(cached, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("spacy_pel.training.examples._write_entities", falls_over)
+        patched.setattr("spacy_pel.training.retriever.examples._write_entities", falls_over)
         with pytest.raises(KeyboardInterrupt):
             cached()
     assert list((tmp_path / "cache").iterdir()) == []

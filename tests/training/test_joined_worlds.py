@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 
-from spacy_pel.data import read_corpus, write_corpus
+from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.negatives import DrawRequest
-from spacy_pel.training.loop import Trainer
-from spacy_pel.training.settings import read_settings
-from spacy_pel.training.worlds import WorldTrainer, join_worlds, world_numbers
+from spacy_pel.research.worlds.worlds import WorldTrainer, join_worlds, world_numbers
+from spacy_pel.training.retriever.loop import Trainer
+from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.types import Entity
-
-from .conftest import CONFIG, ENTITIES, SMALL, document, make_documents
+from tests.training.conftest import CONFIG, ENTITIES, SMALL, document, make_documents
 
 
 @pytest.fixture(scope="module")

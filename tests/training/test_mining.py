@@ -11,25 +11,24 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.data import write_corpus
+from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.negatives import MinedTable
 from spacy_pel.negatives.hard_negatives import HardNegatives
-from spacy_pel.text import EntityCard, MarkedContext
-from spacy_pel.training.batches import BatchPlanner
+from spacy_pel.negatives.mining.schedule import Schedule
+from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.training.checkpoint import Progress
-from spacy_pel.training.entity_chunks import EntityChunks
-from spacy_pel.training.examples import build_examples
-from spacy_pel.training.loop import Trainer
-from spacy_pel.training.mining import Mining
-from spacy_pel.training.schedule import Schedule
-from spacy_pel.training.settings import MiningSettings, ViewSettings
+from spacy_pel.training.retriever.batches import BatchPlanner
+from spacy_pel.training.retriever.entity_chunks import EntityChunks
+from spacy_pel.training.retriever.examples import build_examples
+from spacy_pel.training.retriever.loop import Trainer
+from spacy_pel.training.retriever.mining import Mining
+from spacy_pel.training.retriever.settings import MiningSettings, ViewSettings
 from spacy_pel.types import Document, Entity, Mention
-
-from .conftest import CONFIG, ENTITIES, NAMES, SMALL, differing, document, make_documents
-from .test_resume import SLOW_TRAINING, Stopped, stops_before
+from tests.training.conftest import CONFIG, ENTITIES, NAMES, SMALL, differing, document, make_documents
+from tests.training.test_resume import SLOW_TRAINING, Stopped, stops_before
 
 HARD = {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}
 MIXED = {"pel__negatives__@pel_negatives": "spacy-pel.MixedNegatives.v1"}
@@ -290,7 +289,7 @@ n_negatives = 8
 shared = true
 
 """
-    from spacy_pel.training.settings import read_settings
+    from spacy_pel.training.retriever.settings import read_settings
 
     path = tmp_path / "composed.cfg"
     path.write_text(text[:start] + parts + text[end:])
@@ -311,7 +310,7 @@ shared = true
 
 
 def test_negatives_from_a_file(train, data, tmp_path, encoder):
-    from spacy_pel.training.mined_file import read_mined
+    from spacy_pel.negatives.mining.mined_file import read_mined
 
     documents = [Document(f"d{i}", "fever and gout", [Mention(0, 5, "", ("C2",))]) for i in range(4)]
     write_corpus(tmp_path / "train.jsonl", documents)

@@ -9,19 +9,26 @@ import torch
 
 from spacy_pel.encoders import load_encoder
 from spacy_pel.errors import PelError
-from spacy_pel.losses.binary_cross_entropy import BinaryCrossEntropy
-from spacy_pel.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.mixing.adaptive_mixup import AdaptiveMixup
-from spacy_pel.mixing.hardest import HardestInBatch
-from spacy_pel.regularizers.fgsm import FGSM
-from spacy_pel.scoring.dot_product import DotProduct
-from spacy_pel.scoring.sum_of_max import SumOfMax
-from spacy_pel.training.objective import Objective
-from spacy_pel.training.settings import read_settings
-
-from .conftest import CONFIG, differing, metrics
-from .test_objective import ENTITIES, MASKS, MENTIONS, close_in_bf16, gradients, make, make_batch
-from .test_resume import Stopped, stops_before
+from spacy_pel.objectives.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.objectives.mixing.adaptive_mixup import AdaptiveMixup
+from spacy_pel.objectives.mixing.hardest import HardestInBatch
+from spacy_pel.objectives.regularizers.fgsm import FGSM
+from spacy_pel.similarities.dot_product import DotProduct
+from spacy_pel.similarities.sum_of_max import SumOfMax
+from spacy_pel.training.retriever.objective import Objective
+from spacy_pel.training.retriever.settings import read_settings
+from tests.training.conftest import CONFIG, differing, metrics
+from tests.training.test_objective import (
+    ENTITIES,
+    MASKS,
+    MENTIONS,
+    close_in_bf16,
+    gradients,
+    make,
+    make_batch,
+)
+from tests.training.test_resume import Stopped, stops_before
 
 SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
 

@@ -5,14 +5,14 @@ import pytest
 import torch
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.losses.cross_entropy import CrossEntropy
-from spacy_pel.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.regularizers.fgsm import FGSM
-from spacy_pel.scoring.cosine import Cosine
-from spacy_pel.scoring.dot_product import DotProduct
-from spacy_pel.scoring.euclidean import Euclidean
-from spacy_pel.training.batches import PairBatch, Side
-from spacy_pel.training.objective import Objective, _signs
+from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
+from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.objectives.regularizers.fgsm import FGSM
+from spacy_pel.similarities.cosine import Cosine
+from spacy_pel.similarities.dot_product import DotProduct
+from spacy_pel.similarities.euclidean import Euclidean
+from spacy_pel.training.retriever.batches import PairBatch, Side
+from spacy_pel.training.retriever.objective import Objective, _signs
 
 LOSSES = {"Pb": ProxySoftplus(alpha=8.0), "CE": CrossEntropy()}
 # of 3 mentions and 6 entities: whose negatives are the 3 further ones, and the others' positives?

@@ -6,12 +6,11 @@ import pytest
 
 from spacy_pel.encoders import load_encoder
 from spacy_pel.errors import PelError
-from spacy_pel.regularizers.fgsm import FGSM
-from spacy_pel.scoring.dot_product import DotProduct
-from spacy_pel.training.settings import read_settings
-
-from .conftest import CONFIG, differing, metrics
-from .test_resume import Stopped, stops_before
+from spacy_pel.objectives.regularizers.fgsm import FGSM
+from spacy_pel.similarities.dot_product import DotProduct
+from spacy_pel.training.retriever.settings import read_settings
+from tests.training.conftest import CONFIG, differing, metrics
+from tests.training.test_resume import Stopped, stops_before
 
 SECTIONS = """
 [pel.regularizer]

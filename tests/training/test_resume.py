@@ -14,15 +14,14 @@ import torch
 
 from spacy_pel.encoders import load_encoder
 from spacy_pel.errors import PelError
-from spacy_pel.training.loop import Trainer
-
-from .conftest import CONFIG, SMALL, contents, differing, metrics
+from spacy_pel.training.retriever.loop import Trainer
+from tests.training.conftest import CONFIG, SMALL, contents, differing, metrics
 
 SLOW_TRAINING = """
 import sys, json, time
 from pathlib import Path
 from spacy_pel.training import loop
-from spacy_pel.training.settings import read_settings
+from spacy_pel.training.retriever.settings import read_settings
 update = loop.Trainer._update
 def slow(*args):
     time.sleep(0.1)

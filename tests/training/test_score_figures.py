@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from spacy_pel.training.score_figures import score_figures
+from spacy_pel.training.ranker.score_figures import score_figures
 
 
 def test_against_the_hardest_negatives():

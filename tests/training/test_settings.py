@@ -4,9 +4,8 @@ import pytest
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
-from spacy_pel.training.settings import read_settings
-
-from .conftest import CONFIG
+from spacy_pel.training.retriever.settings import read_settings
+from tests.training.conftest import CONFIG
 
 
 @pytest.fixture

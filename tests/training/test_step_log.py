@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from spacy_pel.training.loop import Trainer
+from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.step_log import StepLog
-
-from .conftest import metrics
+from tests.training.conftest import metrics
 
 FIGURES = {"loss": 1.5, "grad_norm": 0.25, "learn_rate": 1e-3, "accuracy": 0.5}
 

@@ -6,21 +6,20 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.data import read_corpus, write_corpus
+from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.batches import BatchPlanner
-from spacy_pel.training.dev import DevRetrieval
-from spacy_pel.training.examples import build_examples
-from spacy_pel.training.loop import Trainer
-from spacy_pel.training.objective import Objective
 from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
-from spacy_pel.training.settings import DevSettings, OptimizerSettings, read_settings
+from spacy_pel.training.retriever.batches import BatchPlanner
+from spacy_pel.training.retriever.dev import DevRetrieval
+from spacy_pel.training.retriever.examples import build_examples
+from spacy_pel.training.retriever.loop import Trainer
+from spacy_pel.training.retriever.objective import Objective
+from spacy_pel.training.retriever.settings import DevSettings, OptimizerSettings, read_settings
 from spacy_pel.types import Document, Entity, Mention, MentionInText
-
-from .conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics
+from tests.training.conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics
 
 
 def test_ten_mentions_are_learnt_by_heart(train, tmp_path):

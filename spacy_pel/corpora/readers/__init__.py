@@ -1,0 +1,1 @@
+"""Corpus readers, one source format a file."""

@@ -1,0 +1,148 @@
+"""BioC, XML and JSON: BC5CDR, NLM-Chem, PubTator exports and others."""
+
+import json
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Document
+from ..policy import split_ids
+from .bioc_xml import xml_documents
+from .lines import json_lines, read_whole
+from .reader_base import CorpusReaderBase
+
+# infons that hold the concept id, in this order, whatever their case, blanks and underscores
+ID_KEYS = (
+    "identifier",
+    "conceptid",
+    "cui",
+    "mesh",
+    "meshid",
+    "omim",
+    "ncbigene",
+    "ncbitaxonomy",
+    "chebi",
+    "hpo",
+    "id",
+)
+
+
+@registry.pel_corpus_readers("spacy-pel.BiocCorpus.v1")
+def make_bioc_corpus(
+    *,
+    id_key: Optional[str] = None,
+    label: Optional[str] = None,
+    strip_prefix: str = "",
+    strict: bool = False,
+) -> "BiocCorpus":
+    """Build a reader of BioC files.
+
+    id_key (Optional[str]): the infon that holds the concept id; None = the first there is of
+        identifier, concept_id, cui, MeSH, OMIM, NCBI Gene and a few more.
+    label (Optional[str]): the label of every mention; None = the infon "type".
+    strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
+    strict (bool): a mention whose string does not stand at its offsets is an error.
+    RETURNS (BiocCorpus): the reader.
+    """
+    return BiocCorpus(id_key=id_key, label=label, strip_prefix=strip_prefix, strict=strict)
+
+
+class BiocCorpus(CorpusReaderBase):
+    """Reads .xml files, and .json files of a collection, of documents a line, or of a list.
+
+    A document's text is its passages (or their sentences) at their offsets, the gaps filled with
+    blanks. A passage whose offset lies before the end of the text so far is moved behind it, its
+    annotations with it, and counted as "moved_passages". Several locations of an annotation
+    are a discontinuous mention; ``|``, ``;`` and ``,`` join alternative ids. Relations are left out.
+    """
+
+    def __init__(
+        self,
+        *,
+        id_key: Optional[str] = None,
+        label: Optional[str] = None,
+        strip_prefix: str = "",
+        strict: bool = False,
+    ) -> None:
+        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
+        self.id_keys = ID_KEYS if id_key is None else (_plain(id_key),)
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        for path in paths:
+            is_xml = path.name.removesuffix(".gz").endswith(".xml")
+            for number, record in enumerate(
+                xml_documents(path) if is_xml else _json_documents(path), start=1
+            ):
+                where = f"{path}, document {number}"
+                try:
+                    yield self._document(record, where)
+                except PelError:
+                    raise
+                except (KeyError, TypeError, AttributeError, ValueError) as err:
+                    raise _unexpected(where, "passages with offset, text and annotations", repr(err)) from err
+
+    def _document(self, record: Dict[str, Any], where: str) -> Document:
+        document = Document(str(record["id"]), "")
+        where = f"{where} ({document.id})"
+        found: List[Tuple[int, Dict[str, Any]]] = []
+        for passage in record["passages"]:
+            pieces = [passage] if passage.get("text") is not None else passage.get("sentences") or []
+            shift = 0
+            for piece in pieces:
+                shift = self._append(document, piece)
+                found += [(shift, annotation) for annotation in piece.get("annotations") or []]
+            if pieces != [passage]:  # annotations of the passage, text in its sentences
+                found += [(shift, annotation) for annotation in passage.get("annotations") or []]
+        for shift, annotation in found:
+            self._mention(document, annotation, shift, where)
+        return document
+
+    def _append(self, document: Document, piece: Dict[str, Any]) -> int:
+        """Put a passage at its offset; returns how far it was moved."""
+        offset, length = int(piece.get("offset") or 0), len(document.text)
+        at = offset if offset >= length else length + 1
+        if at != offset:
+            self.count("moved_passages")
+        document.text = document.text.ljust(at) + (piece.get("text") or "")
+        return at - offset
+
+    def _mention(self, document: Document, annotation: Dict[str, Any], shift: int, where: str) -> None:
+        infons = {_plain(key): value for key, value in (annotation.get("infons") or {}).items()}
+        given = next((str(infons[key]) for key in self.id_keys if infons.get(key) is not None), "")
+        ids, composite = split_ids(given, alternatives="|;,", strip_prefix=self.strip_prefix)
+        spans = []
+        for location in annotation.get("locations") or []:
+            start = int(location["offset"]) + shift
+            spans.append((start, start + int(location["length"])))
+        label = str(infons.get("type") or "")
+        surface = annotation.get("text") or ""
+        if spans:
+            self.add(document, spans, surface, label=label, ids=ids, composite=composite, where=where)
+        else:
+            self.count("without_location")
+
+
+def _plain(key: str) -> str:
+    return "".join(char for char in key.casefold() if char.isalnum())
+
+
+def _json_documents(path: Path) -> Iterator[Dict[str, Any]]:
+    text = read_whole(path)
+    try:
+        data = json.loads(text)
+    except ValueError:
+        # not one JSON value: perhaps a document a line, as PubTator sends them
+        for _, record in json_lines(path):
+            yield record
+        return
+    if isinstance(data, dict):
+        lists = [value for key, value in data.items() if key in ("documents", "PubTator3")]
+        data = lists[0] if lists else [data]
+    if not isinstance(data, list) or not all(isinstance(record, dict) for record in data):
+        raise _unexpected(str(path), "a collection with documents", type(data).__name__)
+    yield from data
+
+
+def _unexpected(where: str, expected: str, came: str) -> PelError:
+    return PelError(Errors.E207.format(where=where, expected=expected, came=came, reader="bioc"))

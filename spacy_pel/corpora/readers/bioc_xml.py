@@ -1,0 +1,62 @@
+"""BioC XML as the dictionaries of BioC JSON, one document at a time."""
+
+from pathlib import Path
+from typing import Any, Dict, Iterator
+from xml.etree import ElementTree
+
+from ...errors import Errors, PelError
+from ...util import open_text
+
+
+def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
+    """Stream the documents of a BioC XML file (or .gz).
+
+    path (Path): the file.
+    YIELDS (Dict[str, Any]): with "id", "infons" and "passages", as BioC JSON has them.
+    RAISES (PelError): if the file is no XML.
+    """
+    with open_text(path) as file:
+        try:
+            # the bytes, not the text: the XML declaration names the encoding
+            for _, element in ElementTree.iterparse(file.buffer):  # type: ignore[attr-defined]
+                if element.tag == "document":
+                    yield _document(element)
+                    element.clear()
+        except ElementTree.ParseError as err:
+            raise PelError(
+                Errors.E207.format(where=path, expected="BioC XML", came=f"the fault: {err}", reader="bioc")
+            ) from err
+
+
+def _document(element: ElementTree.Element) -> Dict[str, Any]:
+    return {
+        "id": element.findtext("id", "").strip(),
+        "infons": _infons(element),
+        "passages": [_passage(passage) for passage in element.findall("passage")],
+    }
+
+
+def _passage(element: ElementTree.Element) -> Dict[str, Any]:
+    """A passage or a sentence: both have an offset, text and annotations."""
+    passage: Dict[str, Any] = {
+        "offset": element.findtext("offset", "0"),
+        "infons": _infons(element),
+        "sentences": [_passage(sentence) for sentence in element.findall("sentence")],
+        "annotations": [_annotation(annotation) for annotation in element.findall("annotation")],
+    }
+    text = element.findtext("text")
+    if text is not None:
+        passage["text"] = text
+    return passage
+
+
+def _annotation(element: ElementTree.Element) -> Dict[str, Any]:
+    return {
+        "infons": _infons(element),
+        "text": element.findtext("text", ""),
+        "locations": [dict(location.attrib) for location in element.findall("location")],
+    }
+
+
+def _infons(element: ElementTree.Element) -> Dict[str, str]:
+    return {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")}

@@ -1,0 +1,126 @@
+"""CRAFT: full texts as JSON lines and all ontologies' annotations as one table, given together."""
+
+from pathlib import Path
+from typing import Dict, Iterator, List, Literal, Optional, Sequence, Tuple
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Document
+from ..policy import split_ids
+from .lines import json_lines, numbered_lines
+from .reader_base import CorpusReaderBase
+
+COLUMNS = ["ontology", "split", "pmid", "spans", "id", "label", "text"]
+Part = Literal["train", "dev", "test"]
+Row = Tuple[str, Dict[str, str]]  # where it stands, and its fields
+
+
+@registry.pel_corpus_readers("spacy-pel.CraftCorpus.v1")
+def make_craft_corpus(
+    *,
+    ontologies: Optional[List[str]] = None,
+    part: Optional[Part] = None,
+    discontinuous: Literal["cover", "drop"] = "cover",
+    label: Optional[str] = None,
+    strip_prefix: str = "",
+    strict: bool = False,
+) -> "CraftCorpus":
+    """Build a reader of CRAFT.
+
+    ontologies (Optional[List[str]]): keep these annotations, e.g. ["CL", "UBERON"]; None = all.
+    part (Optional[str]): keep the documents of "train", "dev" or "test"; None = all.
+    discontinuous (str): "cover" = from the first part to the last, "drop" = leave them out.
+    label (Optional[str]): the label of every mention; None = the ontology.
+    strip_prefix (str): taken off the ids that have it.
+    strict (bool): a mention whose string does not stand at its offsets is an error.
+    RETURNS (CraftCorpus): the reader.
+    """
+    return CraftCorpus(
+        ontologies=ontologies,
+        part=part,
+        discontinuous=discontinuous,
+        label=label,
+        strip_prefix=strip_prefix,
+        strict=strict,
+    )
+
+
+class CraftCorpus(CorpusReaderBase):
+    """Reads ``craft_texts.jsonl`` (pmid, split, text) with ``craft_concepts.tsv`` (ontology, split, pmid,
+    spans "start,end;start,end", id, label, text), told apart by their names' ends.
+    """
+
+    def __init__(
+        self,
+        *,
+        ontologies: Optional[List[str]] = None,
+        part: Optional[Part] = None,
+        discontinuous: Literal["cover", "drop"] = "cover",
+        label: Optional[str] = None,
+        strip_prefix: str = "",
+        strict: bool = False,
+    ) -> None:
+        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
+        self.ontologies = None if ontologies is None else frozenset(ontologies)
+        self.part = part
+        self.discontinuous = discontinuous
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        names = {path: path.name.removesuffix(".gz") for path in paths}
+        texts = [path for path in paths if names[path].endswith(".jsonl")]
+        tables = [path for path in paths if names[path].endswith(".tsv")]
+        if not texts or not tables or len(texts) + len(tables) < len(paths):
+            raise self._unexpected(
+                ", ".join(map(str, paths)),
+                "a .jsonl file of texts and a .tsv file of concepts",
+                "these files",
+            )
+        rows = self._rows(tables)
+        for path in texts:
+            for number, record in json_lines(path):
+                if not {"pmid", "split", "text"} <= record.keys():
+                    where = f"{path}, line {number}"
+                    raise self._unexpected(where, "the keys pmid, split and text", f"{sorted(record)}")
+                if self.part is not None and record["split"] != self.part:
+                    continue
+                meta = {"split": record["split"]}
+                document = Document(str(record["pmid"]), record["text"], meta=meta)
+                for row in rows.get(document.id, ()):
+                    self._mention(document, row)
+                yield document
+
+    def _rows(self, tables: Sequence[Path]) -> Dict[str, List[Row]]:
+        rows: Dict[str, List[Row]] = {}
+        for path in tables:
+            for number, line in numbered_lines(path):
+                fields = line.split("\t")
+                if number == 1:
+                    if fields != COLUMNS:
+                        raise self._unexpected(str(path), f"the columns {COLUMNS}", f"{fields}")
+                    continue
+                where = f"{path}, line {number}"
+                if len(fields) != len(COLUMNS):
+                    raise self._unexpected(where, f"{len(COLUMNS)} fields", f"{len(fields)}")
+                row = dict(zip(COLUMNS, fields, strict=True))
+                if self.ontologies is None or row["ontology"] in self.ontologies:
+                    rows.setdefault(row["pmid"], []).append((where, row))
+        return rows
+
+    def _mention(self, document: Document, row: Row) -> None:
+        where, fields = row
+        try:
+            spans = []
+            for span in fields["spans"].split(";"):
+                start, end = span.split(",")
+                if start != end:  # two annotations have a part of no characters
+                    spans.append((int(start), int(end)))
+        except ValueError as err:
+            raise self._unexpected(where, "spans like 10,20;25,30", fields["spans"]) from err
+        if len(spans) > 1 and self.discontinuous == "drop":
+            self.count("discontinuous_dropped")
+            return
+        ids, _ = split_ids(fields["id"], composite="", strip_prefix=self.strip_prefix)
+        self.add(document, spans, fields["text"], label=fields["ontology"], ids=ids, where=where)
+
+    def _unexpected(self, where: str, expected: str, came: str) -> PelError:
+        return PelError(Errors.E207.format(where=where, expected=expected, came=came, reader="craft"))

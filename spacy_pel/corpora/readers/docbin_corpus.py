@@ -1,0 +1,94 @@
+"""spaCy's DocBin files (.spacy), as `spacy train` and annotation tools use them."""
+
+from pathlib import Path
+from typing import Iterator, Literal, Optional, Sequence
+
+import spacy
+from spacy.tokens import Doc, DocBin
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import NIL, Document
+from ..policy import split_ids
+from .reader_base import CorpusReaderBase
+
+
+@registry.pel_corpus_readers("spacy-pel.DocbinCorpus.v1")
+def make_docbin_corpus(
+    *,
+    lang: str = "en",
+    spans_key: Optional[str] = None,
+    unlabelled: Literal["drop", "nil"] = "drop",
+    label: Optional[str] = None,
+    strip_prefix: str = "",
+) -> "DocbinCorpus":
+    """Build a reader of DocBin files.
+
+    lang (str): the language whose blank vocabulary reads the file.
+    spans_key (Optional[str]): take the spans of this group; None = ``doc.ents``.
+    unlabelled (str): mentions with the id "", which nobody looked at: "drop" leaves them out
+        and counts them, "nil" takes them for NIL like those with the id "NIL".
+    label (Optional[str]): the label of every mention; None = as the file has it.
+    strip_prefix (str): taken off the ids that have it.
+    RETURNS (DocbinCorpus): the reader.
+    """
+    return DocbinCorpus(
+        lang=lang, spans_key=spans_key, unlabelled=unlabelled, label=label, strip_prefix=strip_prefix
+    )
+
+
+class DocbinCorpus(CorpusReaderBase):
+    """Reads entities (or a span group) with labels and ``kb_id``; ``|`` joins alternative ids.
+
+    A document's id is ``doc.user_data["pel_doc_id"]`` (the command `convert` writes it), or the
+    file's name and a number.
+    """
+
+    def __init__(
+        self,
+        *,
+        lang: str = "en",
+        spans_key: Optional[str] = None,
+        unlabelled: Literal["drop", "nil"] = "drop",
+        label: Optional[str] = None,
+        strip_prefix: str = "",
+    ) -> None:
+        super().__init__(label=label, strip_prefix=strip_prefix)
+        self.lang = lang
+        self.spans_key = spans_key
+        self.unlabelled = unlabelled
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        vocab = spacy.blank(self.lang).vocab
+        for path in paths:
+            for number, doc in enumerate(_load(path).get_docs(vocab), start=1):
+                doc_id = doc.user_data.get("pel_doc_id", f"{path.stem}-{number}")
+                document = Document(str(doc_id), doc.text)
+                self._mentions(document, doc, f"{path}, document {number}")
+                yield document
+
+    def _mentions(self, document: Document, doc: Doc, where: str) -> None:
+        for span in doc.ents if self.spans_key is None else doc.spans.get(self.spans_key, ()):
+            if not span.kb_id_ and self.unlabelled == "drop":
+                self.count("mentions")
+                self.count("unlabelled")
+                continue
+            given = "" if span.kb_id_ == NIL else span.kb_id_
+            ids, _ = split_ids(given, composite="", strip_prefix=self.strip_prefix)
+            place = [(span.start_char, span.end_char)]
+            self.add(document, place, span.text, label=span.label_, ids=ids, where=where)
+
+
+def _load(path: Path) -> DocBin:
+    if not path.is_file():
+        raise PelError(
+            Errors.E002.format(
+                expected="a .spacy file", path=path, came="there is none", todo="Check the path."
+            )
+        )
+    try:
+        return DocBin(store_user_data=True).from_disk(path)
+    except Exception as err:  # zlib, msgpack and numpy each have errors of their own
+        raise PelError(
+            Errors.E207.format(where=path, expected="a DocBin", came=f"{err}", reader="docbin")
+        ) from err

@@ -1,0 +1,82 @@
+"""The HPO gold standard corpus (GSC, GSC+): a folder of texts beside a folder of annotations."""
+
+import re
+from pathlib import Path
+from typing import Dict, Iterator, Optional, Sequence
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Document
+from ..policy import split_ids
+from .lines import numbered_lines, read_whole
+from .reader_base import CorpusReaderBase
+
+_LINE = re.compile(r"\[(\d+)::(\d+)\]\s+(\S+)\s*\|\s?(.*)")
+_UNDERSCORE_ID = re.compile(r"([A-Za-z]+)_(\w+)")
+
+
+@registry.pel_corpus_readers("spacy-pel.GscCorpus.v1")
+def make_gsc_corpus(
+    *, label: Optional[str] = "PHENOTYPE", strip_prefix: str = "", strict: bool = False
+) -> "GscCorpus":
+    """Build a reader of the HPO gold standard corpus.
+
+    label (Optional[str]): the label of every mention (the corpus has none).
+    strip_prefix (str): taken off the ids that have it.
+    strict (bool): a mention whose string does not stand at its offsets is an error.
+    RETURNS (GscCorpus): the reader.
+    """
+    return GscCorpus(label=label, strip_prefix=strip_prefix, strict=strict)
+
+
+class GscCorpus(CorpusReaderBase):
+    """Reads folders with ``Text/`` and ``Annotations/`` (one file a document, of the same name).
+
+    An annotation is ``[start::end]``, a tab, ``HP_0000110 | renal dysplasia``. Ids come out as ontologies
+    write them: ``HP:0000110``.
+    """
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        for path in paths:
+            texts = _files(_folder(path, "text"))
+            annotations = _files(_folder(path, "annotations"))
+            for stem in annotations:
+                if stem not in texts:
+                    raise _unexpected(str(annotations[stem]), f"a text of the name {stem}", "none")
+            for stem, file in texts.items():
+                document = Document(stem, read_whole(file))
+                if stem in annotations:
+                    self._annotate(document, annotations[stem])
+                yield document
+
+    def _annotate(self, document: Document, path: Path) -> None:
+        for number, line in numbered_lines(path):
+            if not line.strip():
+                continue
+            where = f"{path}, line {number}"
+            match = _LINE.fullmatch(line)
+            if match is None:
+                raise _unexpected(where, "[start::end], a tab and HP_0000110 | text", repr(line))
+            start, end, given, surface = match.groups()
+            ids, _ = split_ids(_UNDERSCORE_ID.sub(r"\1:\2", given), strip_prefix=self.strip_prefix)
+            self.add(document, [(int(start), int(end))], surface, label="", ids=ids, where=where)
+
+
+def _folder(path: Path, name: str) -> Path:
+    for folder in sorted(path.iterdir()) if path.is_dir() else []:
+        if folder.is_dir() and folder.name.casefold() == name:
+            return folder
+    raise _unexpected(str(path), "a folder with the folders Text and Annotations", "none of this kind")
+
+
+def _files(folder: Path) -> Dict[str, Path]:
+    """The documents' files by id: the name without .txt or .ann, in order."""
+    return {
+        file.name.removesuffix(".txt").removesuffix(".ann"): file
+        for file in sorted(folder.iterdir())
+        if file.is_file() and not file.name.startswith(".")
+    }
+
+
+def _unexpected(where: str, expected: str, came: str) -> PelError:
+    return PelError(Errors.E207.format(where=where, expected=expected, came=came, reader="gsc"))

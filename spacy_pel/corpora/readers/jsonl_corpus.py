@@ -1,0 +1,121 @@
+"""The corpus format of this package: JSON lines, one document a line."""
+
+from pathlib import Path
+from typing import Any, Dict, Iterable, Iterator, Sequence, Union
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Document, Mention
+from ...util import write_jsonl
+from ..offsets import OffsetCheck, new_report
+from .lines import json_lines
+
+PathLike = Union[str, Path]
+
+
+@registry.pel_corpus_readers("spacy-pel.JsonlCorpus.v1")
+def make_jsonl_corpus(*, strict: bool = True) -> "JsonlCorpus":
+    """Build a reader of the corpus format.
+
+    strict (bool): a mention whose given "text" does not stand at its offsets is an error;
+        otherwise it is moved by at most three characters or left out, and counted.
+    RETURNS (JsonlCorpus): the reader.
+    """
+    return JsonlCorpus(strict=strict)
+
+
+class JsonlCorpus:
+    """Reads ``{"id", "text", "mentions": [{"start", "end", "label", "ids"}], "meta"}`` lines.
+
+    A mention may have "composite" (all ids are meant) and "text", which is compared with
+    the document's text. Mentions stay as they are: order, white space and all.
+    """
+
+    def __init__(self, *, strict: bool = True) -> None:
+        self.strict = strict
+        self.report: Dict[str, int] = new_report()
+
+    def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
+        self.report = new_report()
+        check = OffsetCheck(self.report, strict=self.strict)
+        for path in paths:
+            for number, record in json_lines(Path(path)):
+                self.report["documents"] += 1
+                yield _document(record, check, f"{path}, line {number}")
+
+
+def read_corpus(path: PathLike) -> Iterator[Document]:
+    """Read a corpus file (.jsonl or .jsonl.gz), verifying the offsets.
+
+    path (PathLike): the file.
+    YIELDS (Document): the documents in order.
+    RAISES (PelError): if a line is not a document or a mention's offsets do not match.
+    """
+    return JsonlCorpus()([Path(path)])
+
+
+def write_corpus(path: PathLike, documents: Iterable[Document]) -> int:
+    """Write a corpus file, atomically; packed if the name ends in .gz.
+
+    path (PathLike): the file.
+    documents (Iterable[Document]): what to write; may be a generator.
+    RETURNS (int): the number of documents.
+    """
+    return write_jsonl(path, map(to_record, documents))
+
+
+def to_record(document: Document) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): one line of the corpus format."""
+    mentions = []
+    for mention in document.mentions:
+        record: Dict[str, Any] = {
+            "start": mention.start,
+            "end": mention.end,
+            "text": document.text[mention.start : mention.end],
+            "label": mention.label,
+            "ids": list(mention.ids),
+        }
+        if mention.composite:
+            record["composite"] = True
+        mentions.append(record)
+    return {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
+
+
+def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Document:
+    text = record.get("text")
+    mentions = record.get("mentions") or []
+    if not isinstance(text, str) or "id" not in record or not isinstance(mentions, list):
+        raise PelError(Errors.E202.format(where=where, came=f"the keys {sorted(record)}"))
+    document = Document(str(record["id"]), text, meta=dict(record.get("meta") or {}))
+    where = f"{where} ({document.id})"
+    for given in mentions:
+        mention = _mention(given, where)
+        in_text = 0 <= mention.start < mention.end <= len(text)
+        found = text[mention.start : mention.end] if in_text else ""
+        surface = given.get("text", found)
+        if in_text and surface == found:
+            check.report["mentions"] += 1
+            document.mentions.append(mention)
+            continue
+        place = check(text, mention.start, mention.end, surface, where=where)
+        if place is not None:
+            document.mentions.append(
+                Mention(*place, label=mention.label, ids=mention.ids, composite=mention.composite)
+            )
+    return document
+
+
+def _mention(given: Any, where: str) -> Mention:
+    try:
+        ids = given.get("ids") or []
+        if not isinstance(ids, list):
+            raise TypeError(ids)
+        return Mention(
+            int(given["start"]),
+            int(given["end"]),
+            label=str(given.get("label") or ""),
+            ids=tuple(str(entity_id) for entity_id in ids),
+            composite=bool(given.get("composite", False)),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as err:
+        raise PelError(Errors.E202.format(where=where, came=f"the mention {given!r}")) from err

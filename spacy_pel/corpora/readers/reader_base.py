@@ -1,0 +1,81 @@
+"""What all corpus readers share: settings, checked mentions, counts."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from ...errors import Errors, PelError
+from ...types import Document, Mention
+from ..offsets import OffsetCheck, new_report
+from ..policy import tidy
+
+
+class CorpusReaderBase(ABC):
+    """A reader writes ``read``; the base counts, orders mentions and gives shared settings.
+
+    label (Optional[str]): the label of every mention; None = as the source has it.
+    strip_prefix (str): taken off the ids that have it, e.g. "MESH:" or "UMLS:".
+    strict (bool): a mention whose string does not stand at its offsets is an error;
+        otherwise it is moved by at most three characters or left out, and counted.
+    """
+
+    def __init__(self, *, label: Optional[str] = None, strip_prefix: str = "", strict: bool = False) -> None:
+        self.label = label
+        self.strip_prefix = strip_prefix
+        self.strict = strict
+        self._begin()
+
+    @abstractmethod
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        """Stream the documents of the files."""
+
+    def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
+        """Stream the documents of the files, with verified mentions in order.
+
+        paths (Sequence[Path]): files (.gz or not) or folders, as the format wants.
+        YIELDS (Document): the documents in the order of the source.
+        RAISES (PelError): if a file is missing or broken, or there is no document.
+        """
+        paths = [Path(path) for path in paths]
+        self._begin()
+        for document in self.read(paths):
+            self.report["documents"] += 1
+            document.mentions = tidy(document.mentions, self.report)
+            yield document
+        if not self.report["documents"]:
+            raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files"))
+
+    def count(self, key: str) -> None:
+        """Count something in ``report``."""
+        self.report[key] = self.report.get(key, 0) + 1
+
+    def add(
+        self,
+        document: Document,
+        spans: Sequence[Tuple[int, int]],
+        surface: str,
+        *,
+        label: str,
+        ids: Tuple[str, ...],
+        composite: bool = False,
+        where: str,
+    ) -> None:
+        """Add a mention to a document, if its string stands at its offsets.
+
+        spans (Sequence[Tuple[int, int]]): its parts; several = a discontinuous mention, which
+            becomes the covering span and is listed in the document's meta.
+        """
+        place = self.check.parts(document.text, spans, surface, where=where)
+        if place is None:
+            return
+        if len(spans) > 1:
+            self.count("discontinuous")
+            listed: List[Dict[str, Any]] = document.meta.setdefault("discontinuous", [])
+            parts = [list(span) for span in sorted(spans)]
+            listed.append({"start": place[0], "end": place[1], "spans": parts})
+        label = label if self.label is None else self.label
+        document.mentions.append(Mention(*place, label=label, ids=ids, composite=composite))
+
+    def _begin(self) -> None:
+        self.report: Dict[str, int] = new_report()
+        self.check = OffsetCheck(self.report, strict=self.strict)

@@ -1,0 +1,65 @@
+"""MedMentions ST21pv in a tokenised form: one JSON line a document, with sentences and token spans."""
+
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Sequence
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Document
+from ..policy import split_ids
+from .detokenize import glue, spaces_in
+from .lines import json_lines
+from .reader_base import CorpusReaderBase
+
+
+@registry.pel_corpus_readers("spacy-pel.St21pvCorpus.v1")
+def make_st21pv_corpus(
+    *, label: Optional[str] = "ENTITY", strip_prefix: str = "", strict: bool = False
+) -> "St21pvCorpus":
+    """Build a reader of tokenised MedMentions.
+
+    label (Optional[str]): the label of every mention (the copy has no semantic types).
+    strip_prefix (str): taken off the ids that have it, e.g. "UMLS:".
+    strict (bool): a mention whose tokens do not give its listed string is an error.
+    RETURNS (St21pvCorpus): the reader.
+    """
+    return St21pvCorpus(label=label, strip_prefix=strip_prefix, strict=strict)
+
+
+class St21pvCorpus(CorpusReaderBase):
+    """Reads ``{"pmid", "sentences": [{"tokens", "mentions": [{"start", "end", "cui", "text"}]}]}``.
+
+    Text is rebuilt from the tokens (see ``detokenize.py``), sentences are joined by one
+    blank; a mention that the source's sentence splitter cut in two is found across the cut. This
+    copy of the corpus lacks the sentences without a mention, and its abbreviations stand
+    expanded.
+    """
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        for path in paths:
+            for number, record in json_lines(path):
+                where = f"{path}, line {number}"
+                try:
+                    yield self._document(record, where)
+                except (KeyError, TypeError, IndexError, AttributeError) as err:
+                    raise PelError(Errors.E203.format(where=where, came=repr(err))) from err
+
+    def _document(self, record: Dict[str, Any], where: str) -> Document:
+        document = Document(str(record["pmid"]), "")
+        found = []
+        for sentence in record["sentences"]:
+            tokens: List[str] = sentence["tokens"]
+            fixed: Dict[int, str] = {}
+            for given in sentence["mentions"]:
+                spaces = spaces_in(tokens[given["start"] : given["end"]], given["text"])
+                fixed.update(enumerate(spaces, start=given["start"]))
+            piece, offsets = glue(tokens, fixed)
+            shift = len(document.text) + 1 if document.text else 0
+            document.text = f"{document.text} {piece}" if document.text else piece
+            for given in sentence["mentions"]:
+                start, end = offsets[given["start"]][0], offsets[given["end"] - 1][1]
+                found.append((start + shift, end + shift, given["text"], given["cui"]))
+        for start, end, surface, cui in found:
+            ids, _ = split_ids(cui, strip_prefix=self.strip_prefix)
+            self.add(document, [(start, end)], surface, label="", ids=ids, where=f"{where} ({document.id})")
+        return document

@@ -1,0 +1,176 @@
+"""ZESHEL: mentions as JSON lines with token offsets into the pages of wikis, given together."""
+
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Document
+from .lines import json_lines
+from .reader_base import CorpusReaderBase
+from .zeshel_files import json_files, world_of
+
+_PAGE = ("document_id", "title", "text")
+_MENTION = ("mention_id", "context_document_id", "label_document_id", "text", "category", "corpus")
+Key = Tuple[str, str]  # a world and a page in it
+
+
+@registry.pel_corpus_readers("spacy-pel.ZeshelCorpus.v1")
+def make_zeshel_corpus(
+    *,
+    worlds: Optional[List[str]] = None,
+    label: Optional[str] = None,
+    strip_prefix: str = "",
+    strict: bool = False,
+) -> "ZeshelCorpus":
+    """Build a reader of ZESHEL.
+
+    worlds (Optional[List[str]]): keep the mentions of these wikis; None = all.
+    label (Optional[str]): the label of every mention; None = its category, e.g. "LOW_OVERLAP".
+    strip_prefix (str): taken off the ids that have it.
+    strict (bool): a mention whose string does not stand at its offsets is an error.
+    RETURNS (ZeshelCorpus): the reader.
+    """
+    return ZeshelCorpus(worlds=worlds, label=label, strip_prefix=strip_prefix, strict=strict)
+
+
+class _Given(NamedTuple):
+    """A mention as it stands in a file."""
+
+    where: str
+    mention_id: str
+    first: int  # token, inclusive
+    last: int
+    text: str
+    label_id: str
+    category: str
+
+
+class ZeshelCorpus(CorpusReaderBase):
+    """Reads a split's file of mentions (``mentions/train.json``: mention_id, context_document_id,
+    label_document_id, start_index, end_index, text, category, corpus) with the pages of its worlds
+    (``documents/<world>.json``, or the folder). Which file holds what is seen in its first line.
+
+    The indices count white-space tokens, both ends inclusive. A document's text is its page's
+    tokens joined by blanks; its meta has the ``world`` and, for each mention, the ``mention_id``
+    and ``category``. Only pages with mentions become documents, and only they are kept in memory
+    one at a time. Counted in ``report`` as ``no_page``: mentions on a page that the files lack.
+    """
+
+    def __init__(
+        self,
+        *,
+        worlds: Optional[List[str]] = None,
+        label: Optional[str] = None,
+        strip_prefix: str = "",
+        strict: bool = False,
+    ) -> None:
+        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
+        self.worlds = None if worlds is None else frozenset(worlds)
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        pages, mentions = self._sorted(list(json_files(paths)), paths)
+        wanted = self._mentions(mentions)
+        without = sorted({world for world, _ in wanted} - {world_of(path) for path in pages})
+        if without:
+            raise self._unexpected(
+                ", ".join(map(str, pages)),
+                f"the pages of every world with mentions (or the setting 'worlds'), {without[0]}.json too",
+                f"no file {', '.join(f'{world}.json' for world in without)}",
+            )
+        for path in pages:
+            world = world_of(path)
+            if any(key[0] == world for key in wanted):
+                for number, record in json_lines(path):
+                    self._check(record, _PAGE, f"{path}, line {number}")
+                    given = wanted.pop((world, record["document_id"]), None)
+                    if given is not None:
+                        yield self._document(record, world, given)
+        for lost in wanted.values():
+            self._no_page(lost)
+
+    def _sorted(self, files: List[Path], paths: Sequence[Path]) -> Tuple[List[Path], List[Path]]:
+        """Which files hold pages, which mentions?"""
+        pages, mentions = [], []
+        for path in files:
+            keys = set(next((record for _, record in json_lines(path)), {}))
+            if keys >= set(_MENTION):
+                mentions.append(path)
+            elif keys >= set(_PAGE):
+                pages.append(path)
+            else:
+                expected = f"the keys of a page ({', '.join(_PAGE)}) or of a mention ({', '.join(_MENTION)})"
+                raise self._unexpected(str(path), expected, ", ".join(sorted(keys)) or "an empty file")
+        if not pages or not mentions:
+            kinds = "pages" if mentions else "mentions"
+            shown = ", ".join(map(str, paths)) or "no files"
+            raise self._unexpected(shown, "files of pages and of mentions", f"no file of {kinds}")
+        return pages, mentions
+
+    def _mentions(self, files: Sequence[Path]) -> Dict[Key, List[_Given]]:
+        wanted: Dict[Key, List[_Given]] = {}
+        for path in files:
+            for number, record in json_lines(path):
+                where = f"{path}, line {number}"
+                self._check(record, _MENTION, where)
+                first, last = record.get("start_index"), record.get("end_index")
+                if type(first) is not int or type(last) is not int:
+                    came = f"{first!r} and {last!r}"
+                    raise self._unexpected(where, "start_index and end_index as whole numbers", came)
+                world = record["corpus"]
+                if self.worlds is None or world in self.worlds:
+                    given = _Given(
+                        where,
+                        record["mention_id"],
+                        first,
+                        last,
+                        record["text"],
+                        record["label_document_id"],
+                        record["category"],
+                    )
+                    wanted.setdefault((world, record["context_document_id"]), []).append(given)
+        return wanted
+
+    def _document(self, page: Dict[str, Any], world: str, mentions: Sequence[_Given]) -> Document:
+        tokens = page["text"].split()
+        starts = [0, *accumulate(len(token) + 1 for token in tokens)]
+        listed: List[Dict[str, Any]] = []
+        meta = {"world": world, "title": page["title"], "mentions": listed}
+        document = Document(page["document_id"], " ".join(tokens), meta=meta)
+        for given in mentions:
+            outside = len(document.text), len(document.text)  # no text stands there: a mismatch
+            inside = 0 <= given.first <= given.last < len(tokens)
+            span = (starts[given.first], starts[given.last + 1] - 1) if inside else outside
+            ids = (given.label_id.removeprefix(self.strip_prefix),) if given.label_id else ()
+            before = len(document.mentions)
+            self.add(
+                document,
+                [span],
+                given.text,
+                label=given.category,
+                ids=ids,
+                where=f"{given.where}, {page['document_id']}",
+            )
+            if len(document.mentions) > before:
+                place = document.mentions[-1]
+                about = {"mention_id": given.mention_id, "category": given.category}
+                listed.append({"start": place.start, "end": place.end, **about})
+        return document
+
+    def _no_page(self, mentions: Sequence[_Given]) -> None:
+        for given in mentions:
+            if self.strict:
+                raise self._unexpected(
+                    given.where, "a mention on one of the pages", "a page that is not there"
+                )
+            for key in ("mentions", "dropped", "no_page"):
+                self.count(key)
+
+    def _check(self, record: Dict[str, Any], keys: Sequence[str], where: str) -> None:
+        wrong = [key for key in keys if not isinstance(record.get(key), str)]
+        if wrong:
+            raise self._unexpected(where, f"strings as {', '.join(keys)}", f"no string as {', '.join(wrong)}")
+
+    def _unexpected(self, where: str, expected: str, came: str) -> PelError:
+        return PelError(Errors.E207.format(where=where, expected=expected, came=came, reader="zeshel"))

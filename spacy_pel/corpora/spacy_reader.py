@@ -1,0 +1,100 @@
+"""From the corpus format to spaCy: examples for training and evaluation, and DocBin files."""
+
+from pathlib import Path
+from typing import Callable, Dict, Iterable, Iterator, List, Union
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+from spacy.training import Example
+from spacy.util import filter_spans
+
+from ..errors import Warnings
+from ..types import NIL, Document
+from ..util import atomic_path, logger
+from .readers.jsonl_corpus import read_corpus
+
+
+@spacy.registry.readers("spacy-pel.MentionJsonl.v1")
+def make_mention_jsonl(path: Union[str, Path], limit: int = 0) -> Callable[[Language], Iterable[Example]]:
+    """Build a spaCy reader of the corpus format, for ``[corpora]`` of a config.
+
+    path (Union[str, Path]): a .jsonl or .jsonl.gz file.
+    limit (int): read at most so many documents; 0 = all.
+    RETURNS (Callable[[Language], Iterable[Example]]): the reader.
+    """
+    return MentionJsonl(path, limit=limit)
+
+
+class MentionJsonl:
+    """Yields examples whose reference has the gold mentions with labels and ids.
+
+    The predicted doc is bare: gold mentions and ids never stand on it. ``report`` counts
+    what ``doc.ents`` could not hold.
+
+    path (Union[str, Path]): the corpus file.
+    limit (int): read at most so many documents; 0 = all.
+    """
+
+    def __init__(self, path: Union[str, Path], *, limit: int = 0) -> None:
+        self.path = Path(path)
+        self.limit = limit
+        self.report: Dict[str, int] = {}
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        report: Dict[str, int] = {}
+        for number, document in enumerate(read_corpus(self.path)):
+            if self.limit and number >= self.limit:
+                break
+            predicted = nlp.make_doc(document.text)
+            yield Example(predicted, with_gold(predicted.copy(), document, report))
+        if not self.report and (report["misaligned"] or report["overlapping"]):
+            logger.warning(Warnings.W201.format(path=self.path, **report))
+        self.report = report
+
+
+def with_gold(doc: Doc, document: Document, report: Dict[str, int]) -> Doc:
+    """Set a document's mentions as ``doc.ents``, the first id of each as its ``kb_id``.
+
+    doc (Doc): the tokenised text of the document.
+    document (Document): where the mentions come from.
+    report (Dict[str, int]): counts "mentions", "misaligned" (the offsets lie inside a
+        token) and "overlapping" (left out for a longer one).
+    RETURNS (Doc): the doc.
+    """
+    spans: List[Span] = []
+    for mention in document.mentions:
+        kb_id = mention.ids[0] if mention.ids else NIL
+        span = doc.char_span(mention.start, mention.end, label=mention.label, kb_id=kb_id)
+        if span is not None:
+            spans.append(span)
+    kept = filter_spans(spans)
+    doc.set_ents(kept)
+    for key, count in (
+        ("mentions", len(document.mentions)),
+        ("misaligned", len(document.mentions) - len(spans)),
+        ("overlapping", len(spans) - len(kept)),
+    ):
+        report[key] = report.get(key, 0) + count
+    return doc
+
+
+def to_docbin(
+    path: Union[str, Path], documents: Iterable[Document], nlp: Language, report: Dict[str, int]
+) -> int:
+    """Write documents as a .spacy file, e.g. for ``spacy evaluate``; the ids go to ``doc.user_data``.
+
+    path (Union[str, Path]): the file.
+    documents (Iterable[Document]): what to write.
+    nlp (Language): its tokenizer cuts the texts.
+    report (Dict[str, int]): counts as in ``with_gold``.
+    RETURNS (int): the number of documents.
+    """
+    docbin = DocBin(store_user_data=True)
+    for document in documents:
+        doc = with_gold(nlp.make_doc(document.text), document, report)
+        doc.user_data["pel_doc_id"] = document.id
+        docbin.add(doc)
+    with atomic_path(path) as part:
+        docbin.to_disk(part)
+    return len(docbin)

@@ -1,0 +1,85 @@
+"""Figures by groups of documents, e.g. the wikis or ontologies they belong to, and their mean."""
+
+from typing import Any, Dict, Iterable, Iterator, List, Sequence
+
+import numpy as np
+
+from ...errors import Errors, PelError
+from ...research.worlds.tables import WorldOutcomes, WorldTable, world_metrics
+from ...types import Document
+from .outcomes import Outcomes
+
+_PREFIX = "meta."
+
+
+class DocumentGroups:
+    """Which group does each document belong to?
+
+    key (str): "meta.KEY", a key of the documents' meta, e.g. "meta.world"; dots lead into
+        objects within.
+    RAISES (PelError): if the key does not begin with "meta.".
+    """
+
+    def __init__(self, key: str):
+        if not key.startswith(_PREFIX) or key == _PREFIX:
+            raise PelError(Errors.E622.format(came=key))
+        self.key = key
+        self._groups: Dict[str, str] = {}  # of documents with mentions, in the order of the corpus
+
+    def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Take notes of documents on their way to the linker.
+
+        YIELDS (Document): the same.
+        RAISES (PelError): at a document that lacks the key.
+        """
+        for document in documents:
+            if document.mentions:
+                self._groups.setdefault(document.id, self._group(document))
+            yield document
+
+    def _group(self, document: Document) -> str:
+        value: Any = document.meta
+        for part in self.key[len(_PREFIX) :].split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if not isinstance(value, (str, int)):
+            raise PelError(
+                Errors.E623.format(
+                    key=self.key, document=document.id, known=", ".join(document.meta) or "none"
+                )
+            )
+        return str(value)
+
+    def metrics(
+        self, outcomes: Outcomes, *, ks: Sequence[int], n_samples: int = 1000, seed: int = 0
+    ) -> Dict[str, Any]:
+        """Figures of the groups.
+
+        outcomes (Outcomes): of the mentions of the documents that passed by.
+        RETURNS (Dict[str, Any]): "group_by"; "groups", by name: n, n_nil, accuracy (with NIL) and recall@k
+            with intervals, which is unnormalised: all mentions count whose gold entity is in the KB; and
+            "macro_accuracy", "macro_recall@k" with intervals: each group counts the same.
+        """
+        ids, names = list(self._groups), sorted(set(self._groups.values()))
+        of_document = np.array([names.index(group) for group in self._groups.values()], dtype=np.int64)
+        group = of_document[outcomes.document]
+        worlds: Dict[str, WorldOutcomes] = {}
+        groups: Dict[str, Dict[str, Any]] = {}
+        for number, name in enumerate(names):
+            mine = group == number
+            groups[name] = {
+                "n": int(mine.sum()),
+                "n_nil": int((mine & outcomes.is_nil).sum()),
+                "accuracy": float(outcomes.correct[mine].mean()),
+            }
+            linkable = mine & ~outcomes.is_nil
+            if linkable.any():
+                documents: List[str] = [ids[i] for i in outcomes.document[linkable]]
+                worlds[name] = WorldOutcomes(documents, outcomes.rank[linkable])
+        result: Dict[str, Any] = {"group_by": self.key, "groups": groups}
+        result["macro_accuracy"] = float(np.mean([figures["accuracy"] for figures in groups.values()]))
+        if worlds:
+            found = world_metrics(WorldTable(worlds, ks=ks), n_samples=n_samples, seed=seed)
+            for name, figures in found["worlds"].items():
+                groups[name].update({key: value for key, value in figures.items() if key != "n"})
+            result.update({f"macro_{key}": value for key, value in found["macro"].items()})
+        return result

@@ -1,0 +1,31 @@
+"""Which gold entities does the training corpus hold?"""
+
+from typing import TYPE_CHECKING, Iterable, Optional, Sequence, Set
+
+from ...kb import KnowledgeBase
+from ...types import Document
+from ..predict import IsSeen
+
+if TYPE_CHECKING:  # brings faiss along
+    from ...index import EntityIndex
+
+
+def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
+    """RETURNS (IsSeen): tells whether one of some live ids is a gold id in the documents."""
+    ids = {entity_id for document in documents for mention in document.mentions for entity_id in mention.ids}
+    live: Set[str] = {resolved for entity_id in ids if (resolved := kb.resolve(entity_id)) is not None}
+
+    def is_seen(gold: Sequence[str]) -> bool:
+        return not live.isdisjoint(gold)
+
+    return is_seen
+
+
+def seen_in_index(kb: KnowledgeBase, index: Optional["EntityIndex"]) -> IsSeen:
+    """RETURNS (IsSeen): tells whether the texts that the index was built with name one of the ids. Without
+    an index there are no such texts, and nothing was seen."""
+
+    def is_seen(gold: Sequence[str]) -> bool:
+        return index is not None and bool((index.priors.total(kb.rows(list(gold))) > 0).any())
+
+    return is_seen

@@ -1,0 +1,99 @@
+"""A report of one or more evaluations."""
+
+from pathlib import Path
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+
+from ...kb import KnowledgeBase
+from ..metrics.by_type import GROUPINGS, Groups
+from ..prediction import Prediction
+from ..run_folder import Run, read_metrics, read_run, run_names
+from .error_cases import ErrorSample
+from .error_kinds import KINDS
+from .report_charts import charts
+from .report_errors import shown_error, texts_of
+from .report_html import Page, render_report
+from .report_tables import difference_table, group_tables, metric_table, run_notes
+
+
+class Report(NamedTuple):
+    """A finished report.
+
+    html (str): the page.
+    errors (Dict[str, Dict[str, int]]): run -> kind -> number of errors, shown or not.
+    n_shown (int): errors on the page.
+    """
+
+    html: str
+    errors: Dict[str, Dict[str, int]]
+    n_shown: int
+
+
+class _Reading(NamedTuple):
+    run: Run
+    groups: Dict[str, Groups]
+    errors: ErrorSample
+
+
+def make_report(
+    paths: Sequence[Path],
+    *,
+    corpora: Sequence[Path] = (),
+    kb: Optional[KnowledgeBase] = None,
+    watch: Sequence[Callable[[Prediction], None]] = (),
+    title: str = "Entity linking",
+    max_errors: int = 200,
+    n_samples: int = 1000,
+    seed: int = 0,
+) -> Report:
+    """Make the page.
+
+    paths (Sequence[Path]): folders that ``evaluate`` wrote; the first run is what others are compared with.
+    corpora (Sequence[Path]): what was evaluated, for the context of errors.
+    kb (Optional[KnowledgeBase]): gives names.
+    watch (Sequence[Callable]): called with each prediction before anything else.
+    title (str): of the page.
+    max_errors (int): of each kind, shared by the runs.
+    n_samples (int): bootstrap samples of the differences.
+    seed (int): of the bootstrap and the choice of errors.
+    RETURNS (Report): the page and counts.
+    RAISES (PelError): if a folder or a corpus is not what it should be.
+    """
+    per_run = max(1, max_errors // len(paths)) if max_errors else 0
+    names = run_names(paths)
+    read = {name: _read(path, watch, per_run, seed) for name, path in zip(names, paths, strict=True)}
+    runs = {name: one.run for name, one in read.items()}
+    masks = {name: {key: groups.masks() for key, groups in one.groups.items()} for name, one in read.items()}
+    cases = [(name, case) for name, one in read.items() for case in one.errors.cases()]
+    texts = texts_of(corpora, (case for _, case in cases)) if corpora else None
+    errors = [shown_error(name, case, texts=texts, kb=kb) for name, case in cases]
+    places = {kind: place for place, kind in enumerate(KINDS)}
+    difference = difference_table(runs, n_samples=n_samples, seed=seed)
+    tables = [metric_table(runs), *([difference] if difference else []), *group_tables(runs, masks)]
+    counts = {name: one.errors.counts for name, one in read.items()}
+    page = Page(
+        title=title,
+        description=_description(runs),
+        runs=run_notes(runs),
+        tables=tables,
+        charts=charts(runs),
+        kinds={kind: text for kind, text in KINDS.items() if any(one[kind] for one in counts.values())},
+        counts=counts,
+        errors=sorted(errors, key=lambda error: places[error.kind]),
+    )
+    return Report(render_report(page), counts, len(errors))
+
+
+def _read(path: Path, watch: Sequence[Callable[[Prediction], None]], n_errors: int, seed: int) -> _Reading:
+    metrics = read_metrics(path)
+    thresholds: Dict[str, Any] = {"": metrics.get("threshold"), **(metrics.get("threshold_by_label") or {})}
+    errors = ErrorSample(n_per_kind=n_errors, thresholds=thresholds, seed=seed)
+    groups = {key: Groups(groups_of) for key, groups_of in GROUPINGS.items()}
+    watchers: List[Callable[[Prediction], None]] = [*watch, *(one.add for one in groups.values()), errors.add]
+    return _Reading(read_run(path, watch=watchers), groups, errors)
+
+
+def _description(runs: Dict[str, Run]) -> str:
+    first = next(iter(runs.values()))
+    if len(runs) == 1:
+        return f"{len(first.mentions):,} mentions in {first.metrics['n_documents']:,} documents."
+    return f"{len(runs)} evaluations."

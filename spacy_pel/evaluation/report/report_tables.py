@@ -1,0 +1,158 @@
+"""The tables of a report: metrics side by side, differences, figures by group."""
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+from ..compare import POLICY as COMPARE_POLICY
+from ..compare import compare_runs
+from ..metrics.by_type import NO_NAME, type_table
+from ..metrics.metrics import RECALL_AT
+from ..run_folder import Run
+from .report_html import Cell, Table
+
+Runs = Mapping[str, Run]  # name -> run
+_COUNTS = {"n": "mentions", "n_nil": "NIL mentions"}
+_SHARES = {
+    "accuracy": "accuracy with NIL",
+    **{f"recall@{k}": f"recall@{k}" for k in RECALL_AT},
+    "recall_all@1": "recall@1, NIL as a class",
+    "recall_all@64": "recall@64, NIL as a class",
+    "mrr": "mean reciprocal rank",
+    "accuracy_seen": "recall@1, entity seen in training",
+    "accuracy_unseen": "recall@1, entity unseen",
+    "nil_aupr": "NIL auPR",
+    "nil_precision": "NIL precision",
+    "nil_recall": "NIL recall",
+    "nil_f1": "NIL F1",
+    "nil_ece": "NIL calibration error",
+    "mention_f1": "mentions found, F1",
+    "link_f1": "mentions found and linked, F1",
+}
+_GROUPINGS = {
+    "label": "By mention label",
+    "type": "By type of the gold entity",
+    "seen": "By what the training corpus holds",
+}
+
+
+def metric_table(runs: Runs) -> Table:
+    """RETURNS (Table): the runs' metrics side by side; what no run has is left out."""
+    metrics = [run.metrics for run in runs.values()]
+    rows = [[Cell(name), *(Cell(f"{one[key]:,}") for one in metrics)] for key, name in _COUNTS.items()]
+    for key, name in _SHARES.items():
+        if any(one.get(key) is not None for one in metrics):
+            rows.append([Cell(name), *(_percent(one, key) for one in metrics)])
+    if all("mentions_per_second" in one for one in metrics):
+        rate = [Cell(f"{one['mentions_per_second']:,.0f}") for one in metrics]
+        rows.append([Cell("mentions per second"), *rate])
+    note = "Percent, with 95 % bootstrap intervals over documents. " + str(metrics[0].get("policy", ""))
+    return Table("Metrics", note, ["", *runs], rows)
+
+
+def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Optional[Table]:
+    """RETURNS (Optional[Table]): the other runs against the first one, paired; None if they are not
+    all of the same mentions and gold ids."""
+    (first_name, first), *others = runs.items()
+    if not others or not all(_same_mentions(first, run) for _, run in others):
+        return None
+    found = {name: compare_runs(first, run, n_samples=n_samples, seed=seed) for name, run in others}
+    rows = []
+    for key in next(iter(found.values()))["differences"]:
+        cells = [_difference(one["differences"].get(key)) for one in found.values()]
+        rows.append([Cell(key.replace("nil_aupr", "NIL auPR")), *cells])
+    for key in ("recall@1", "accuracy"):
+        tests = [one["tests"][key] for one in found.values()]
+        cells = [
+            Cell(_p_value(one["p_value"]), f"{one['n_only_a']:,} : {one['n_only_b']:,}") for one in tests
+        ]
+        rows.append([Cell(f"McNemar p, {key}"), *cells])
+    note = (
+        f"A = {first_name}, B = the column. * = the interval leaves out 0. Behind p: mentions that A alone "
+        f"and that B alone has right. {COMPARE_POLICY}"
+    )
+    return Table(f"Difference from {first_name}, in points", note, ["", *found], rows)
+
+
+def group_tables(runs: Runs, masks: Mapping[str, Mapping[str, Dict[str, Any]]]) -> List[Table]:
+    """RETURNS (List[Table]): one for each grouping that tells anything.
+
+    runs (Mapping[str, Run]): name -> run.
+    masks (Mapping): run -> grouping -> group -> its mentions.
+    """
+    return [_group_table(runs, masks, key, title) for key, title in _GROUPINGS.items() if _tells(masks, key)]
+
+
+def _tells(masks: Mapping[str, Mapping[str, Dict[str, Any]]], grouping: str) -> bool:
+    return len({name for one in masks.values() for name in one[grouping]} - {NO_NAME}) > 1
+
+
+def _group_table(
+    runs: Runs, masks: Mapping[str, Mapping[str, Dict[str, Any]]], grouping: str, title: str
+) -> Table:
+    rows = {
+        name: {row.name: row for row in type_table(run.outcomes, masks[name][grouping])}
+        for name, run in runs.items()
+    }
+    cells = []
+    for group in dict.fromkeys(group for one in rows.values() for group in one):
+        line = [Cell(group)]
+        for one in rows.values():
+            if group in one:
+                row = one[group]
+                line += [
+                    Cell(f"{row.n:,}"),
+                    _share(row.recall_1),
+                    _share(row.recall_all),
+                    _share(row.accuracy),
+                ]
+            else:
+                line += [Cell("–")] * 4
+        cells.append(line)
+    header = ["", *["mentions", "recall@1", "recall", "accuracy"] * len(runs)]
+    note = (
+        "recall@1, and recall among all candidates, of the mentions whose entity is in the KB; accuracy of "
+        "all, with NIL."
+    )
+    if grouping == "type":
+        note += f" A mention counts in each type of its gold entities; those without are in {NO_NAME}."
+    return Table(title, note, header, cells, [("", 1), *((name, 4) for name in runs)])
+
+
+def _same_mentions(a: Run, b: Run) -> bool:
+    ours, theirs = (dict(zip(run.mentions, run.gold, strict=True)) for run in (a, b))
+    return ours == theirs
+
+
+def _percent(metrics: Dict[str, Any], key: str) -> Cell:
+    value, low, high = (metrics.get(name) for name in (key, f"{key}_low", f"{key}_high"))
+    interval = "" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}"
+    return Cell(_share(value).text, interval)
+
+
+def _share(value: Optional[float]) -> Cell:
+    return Cell("–" if value is None else f"{100 * value:.1f}")
+
+
+def _difference(one: Optional[Dict[str, Any]]) -> Cell:
+    if one is None:
+        return Cell("–")
+    star = "*" if one["significant"] else ""
+    interval = f"{100 * one['low']:+.1f} to {100 * one['high']:+.1f}{star}"
+    return Cell(f"{100 * one['difference']:+.1f}", interval)
+
+
+def _p_value(value: float) -> str:
+    return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
+
+
+def run_notes(runs: Runs) -> Dict[str, str]:
+    """RETURNS (Dict[str, str]): a line about each run: folder and fingerprints."""
+    notes = {}
+    for name, run in runs.items():
+        prints: Sequence[str] = [
+            f"{part} {str(run.metrics[key])[:8]}"
+            for part in ("model", "index", "kb", "corpus")
+            if run.metrics.get(key := f"{part}_fingerprint")
+        ]
+        how = ["end to end"] if run.metrics.get("end_to_end") else []
+        notes[name] = " · ".join([str(run.path), *how, *prints])
+    return notes

@@ -1,0 +1,1 @@
+"""What speaks for a candidate: near rows, names, priors and spelling."""

@@ -1,0 +1,36 @@
+"""From ranked entities to the evidence that combiners, NIL models and rankers read."""
+
+from typing import Sequence
+
+import numpy as np
+
+from ..kb import KnowledgeBase
+from ..types import CandidateTable, MentionInText, RankedRows
+from ..util.ragged import owners
+from .evidence import FEATURES
+from .evidence_sources import exact_matches
+from .spelling import spelling
+
+
+def candidate_table(
+    kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[MentionInText]
+) -> CandidateTable:
+    """Fill in the FEATURES that names alone can tell.
+
+    kb (KnowledgeBase): the entities.
+    ranked (RankedRows): found for the mentions.
+    mentions (Sequence[MentionInText]): (n,).
+    RETURNS (CandidateTable): the same candidates in the same order. "name" is the generator's score,
+        "exact" comes from the KB's alias map, "edit" and "partial" from spelling; what annotated text and
+        vectors would tell is 0.
+    """
+    surfaces = [mention.surface for mention in mentions]
+    zeros = np.zeros(len(ranked.kb_rows), dtype=np.float32)
+    features = {name: zeros.copy() for name in FEATURES}
+    features["name"] = ranked.scores.astype(np.float32)
+    exact = exact_matches(kb, surfaces, [None] * len(surfaces))
+    own = owners(ranked.offsets) * kb.n_rows + ranked.kb_rows
+    features["exact"] = np.isin(own, exact.mentions * kb.n_rows + exact.kb_rows).astype(np.float32)
+    table = CandidateTable(ranked.kb_rows, ranked.offsets, features)
+    table.features.update(spelling(kb, surfaces, table))
+    return table

@@ -1,0 +1,6 @@
+from ..evidence.evidence import FEATURES
+from .entity_index import EntityIndex
+from .priors import AliasPriors
+from .recode import recode
+
+__all__ = ["FEATURES", "AliasPriors", "EntityIndex", "recode"]

@@ -1,0 +1,1 @@
+"""Several sources merged into one knowledge base."""

@@ -1,0 +1,188 @@
+"""Merging ontologies by cross reference into one knowledge base with the ids of another.
+
+Every source term finds the ids it stands for (a UMLS cross reference, a mapping table, or
+the mappings of an earlier source) and brings its names, its definition and its type to
+each of them. Then twins are merged (see ``twins.py``), and only then the readers of names
+that already have the ids (annotated text) add theirs: what is a twin does not depend on a
+corpus.
+"""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Set, Tuple
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Entity
+from ...util import logger
+from ..readers.obo_kb import xref_ids
+from ..readers.ontology import Term, read_sssom, read_table, read_terms
+from .merge_config import MergeConfig, MergeSource
+from .merge_record import MergeRecord
+from .twins import merge_twins
+
+Pairs = Dict[str, List[str]]  # term id -> ids
+
+
+class Merge:
+    """One merge: iterate over it for the entities, then read report, redirects and source.
+
+    config (MergeConfig): the sources.
+    data (Path): the folder of the sources' files.
+    """
+
+    def __init__(self, config: MergeConfig, data: Path) -> None:
+        self.config = config
+        self.data = Path(data)
+        self.redirects: Dict[str, str] = {}
+        self.report: Dict[str, Dict[str, int]] = {}  # source -> counts
+        self._records: Dict[str, MergeRecord] = {}
+        self._ids_of: Dict[str, Pairs] = {}  # source -> term id -> ids
+        self._terms: Dict[str, Dict[str, Term]] = {}
+        self._valid = re.compile(config.id_pattern).fullmatch
+
+    def __call__(self) -> Iterator[Entity]:
+        """YIELDS (Entity): the merged entities, ordered by id."""
+        ontologies = {name: source for name, source in self.config.sources.items() if not source.reader}
+        readers = {name: source for name, source in self.config.sources.items() if source.reader}
+        for name, source in ontologies.items():
+            self._add_ontology(name, source)
+        self.redirects = merge_twins(self._records)
+        for name, source in readers.items():
+            self._add_entities(name, source)
+        if not self._records:
+            raise PelError(Errors.E143.format(sources=", ".join(self.config.sources)))
+        for entity_id in sorted(self._records):
+            yield self._records[entity_id].entity(entity_id)
+
+    @property
+    def source(self) -> Dict[str, Any]:
+        """For meta.json: name, licence, and each source's origin, version, licence and counts."""
+        told = {"origin", "version", "licence"}
+        return {
+            "name": self.config.name,
+            "licence": self.config.licence,
+            "twins_merged": len(self.redirects),
+            "sources": [
+                {
+                    "name": name,
+                    **source.model_dump(include=told),
+                    # a folder outside the data folder says nothing on another machine
+                    "files": [Path(file).name if Path(file).is_absolute() else file for file in source.files],
+                    **self.report.get(name, {}),
+                }
+                for name, source in self.config.sources.items()
+            ],
+        }
+
+    def _add_ontology(self, name: str, source: MergeSource) -> None:
+        terms = read_source_terms(source, self.data)
+        links, curated = self._link(source, terms)
+        self._terms[name], self._ids_of[name] = terms, links
+        counts = self.report[name] = defaultdict(int, terms=len(terms))
+        for term_id, ids in links.items():
+            term = terms.get(term_id)
+            if term is None or not term.name:
+                counts["terms_without_name"] += 1
+                continue
+            for entity_id in ids:
+                if entity_id not in self._records and (source.only_known or not source.names):
+                    continue
+                record = self._records.setdefault(entity_id, MergeRecord())
+                counts["ids_new"] += not record.names
+                counts["ids"] += name not in record.sources
+                record.sources.add(name)
+                if (term_id, entity_id) in curated:
+                    record.curated.add(name)
+                record.term_ids[term_id] = None
+                record.add_type(source.type, weak=source.weak_type)
+                if source.definitions and self.config.definitions:
+                    record.add_definition(term.definition)
+                for text in _names(term, source):
+                    counts["names_new"] += record.add_name(text)
+        self.report[name] = dict(counts)
+        logger.info("%s: %s", name, self.report[name])
+
+    def _link(self, source: MergeSource, terms: Dict[str, Term]) -> Tuple[Pairs, Set[Tuple[str, str]]]:
+        """Find each term's ids. RETURNS: term id -> ids, and the curated ones of these pairs."""
+        links: Dict[str, Dict[str, None]] = defaultdict(dict)
+        curated: Set[Tuple[str, str]] = set()
+        for path in source.mappings:
+            for term_id, target, label in read_sssom(self.data / path):
+                target = target.partition(":")[2]
+                links[term_id][target] = None
+                curated.add((term_id, target))
+                # the table may be newer than the ontology's file: it knows terms and labels of its own
+                terms.setdefault(term_id, Term(term_id)).absorb(Term(term_id, label))
+        for term in terms.values():
+            # what was mapped by hand stands above the cross references of the same term
+            for prefix in source.id_xref if term.id not in links else ():
+                links[term.id].update(dict.fromkeys(xref_ids(term.xrefs, prefix)))
+        if source.via is not None:
+            for other_id, term_id in self._via_pairs(source, terms):
+                links[term_id].update(dict.fromkeys(self._ids_of[source.via].get(other_id, ())))
+        valid = {term_id: [found for found in ids if self._valid(found)] for term_id, ids in links.items()}
+        return {term_id: ids for term_id, ids in valid.items() if ids}, curated
+
+    def _via_pairs(self, source: MergeSource, terms: Mapping[str, Term]) -> Iterator[Tuple[str, str]]:
+        """YIELDS (Tuple[str, str]): (term of the other source, term of this one)."""
+        if not (source.via_mappings or source.via_xref):
+            yield from ((term_id, term_id) for term_id in terms)
+        for path in source.via_mappings:
+            for other_id, term_id, _ in read_sssom(self.data / path):
+                yield other_id, source.id_prefix + term_id.partition(":")[2]
+        for other in self._terms[source.via or ""].values():
+            for prefix in source.via_xref:
+                for number in xref_ids(other.xrefs, prefix):
+                    yield other.id, source.id_prefix + number
+
+    def _add_entities(self, name: str, source: MergeSource) -> None:
+        reader = registry.resolve_short("pel_kb_readers", source.reader or "")(**source.settings)
+        counts = self.report[name] = defaultdict(int)
+        for entity in reader([self.data / path for path in source.files]) if source.files else ():
+            entity_id = self.redirects.get(entity.concept_id, entity.concept_id)
+            if not self._valid(entity_id) or (source.only_known and entity_id not in self._records):
+                counts["left_out"] += 1
+                continue
+            record = self._records.setdefault(entity_id, MergeRecord())
+            counts["ids"] += 1
+            counts["ids_new"] += not record.names
+            record.sources.add(name)
+            for kind in [source.type] if source.type else entity.types:
+                record.add_type(kind, weak=source.weak_type)
+            if source.definitions and self.config.definitions:
+                record.add_definition(entity.definition)
+            for text in (entity.canonical_name, *entity.aliases):
+                counts["names_new"] += record.add_name(text)
+        self.report[name] = dict(counts)
+        logger.info("%s: %s", name, self.report[name])
+
+
+def _names(term: Term, source: MergeSource) -> List[str]:
+    if not source.names:
+        return []
+    return [term.name, *(text for text, scope in term.synonyms if scope in source.scopes)]
+
+
+def read_source_terms(source: MergeSource, data: Path) -> Dict[str, Term]:
+    """Read a source's live terms; what several files say about one term is put together.
+
+    source (MergeSource): the source.
+    data (Path): the folder of the files.
+    RETURNS (Dict[str, Term]): id -> term.
+    """
+    terms: Dict[str, Term] = {}
+    for name in source.files:
+        if name in source.columns:
+            found = read_table(
+                data / name, columns=source.columns[name], header=source.header, id_prefix=source.id_prefix
+            )
+        else:
+            found = read_terms(data / name)
+        for term in found:
+            if term.id in terms:
+                terms[term.id].absorb(term)
+            else:
+                terms[term.id] = term
+    return {term_id: term for term_id, term in terms.items() if not term.obsolete}

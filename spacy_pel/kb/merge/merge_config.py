@@ -1,0 +1,108 @@
+"""The config of a merged knowledge base: ``[merge]`` and one ``[merge.sources.NAME]`` a source."""
+
+from typing import Any, Dict, List, Literal, Mapping, Optional
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ...errors import Errors, PelError
+
+Scope = Literal["exact", "related", "narrow", "broad"]
+
+
+class MergeSource(BaseModel):
+    """One source of a merge.
+
+    A source is either an ontology, whose terms find their ids by cross references, mapping
+    tables or another source's mappings, or (with ``reader``) anything a KB reader reads
+    whose ids are already those of the merged knowledge base.
+
+    files (List[str]): paths below the data folder; several files may speak of the same terms.
+    reader (Optional[str]): short or full name of a KB reader, e.g. "corpusnames".
+    settings (Dict[str, Any]): the KB reader's settings.
+    scopes (List[str]): the synonyms to take.
+    id_xref (List[str]): prefixes of the cross references that give ids.
+    mappings (List[str]): SSSOM files from this source's terms to ids; what they map has no need
+        of cross references.
+    via (Optional[str]): the name of an earlier source: terms get the ids of that source's terms ...
+    via_mappings (List[str]): ... that these SSSOM files map to them, or that refer to them ...
+    via_xref (List[str]): ... by cross references of these prefixes, or (with neither) that
+        have the same term ids.
+    id_prefix (str): the terms' own prefix, e.g. "MESH:"; given to ids that lack it.
+    columns (Dict[str, List[Optional[str]]]): for tables: file name -> what its columns hold.
+    header (bool): do the tables begin with a line of column names?
+    names (bool): take the names; without them a source adds to known ids only.
+    definitions (bool): take the definitions.
+    only_known (bool): name only ids that an earlier source has.
+    type (str): the type that the entities get; "" = those of the reader, or none.
+    weak_type (bool): the type goes only to entities that no other source gives a type.
+    licence, origin, version (str): written to meta.json.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    files: List[str] = []
+    reader: Optional[str] = None
+    settings: Dict[str, Any] = {}
+    scopes: List[Scope] = ["exact"]
+    id_xref: List[str] = []
+    mappings: List[str] = []
+    via: Optional[str] = None
+    via_mappings: List[str] = []
+    via_xref: List[str] = []
+    id_prefix: str = ""
+    columns: Dict[str, List[Optional[str]]] = {}
+    header: bool = True
+    names: bool = True
+    definitions: bool = True
+    only_known: bool = False
+    type: str = ""
+    weak_type: bool = False
+    licence: str = ""
+    origin: str = ""
+    version: str = ""
+
+
+class MergeConfig(BaseModel):
+    """What to merge.
+
+    id_pattern (str): a regular expression for the ids, e.g. "C[0-9]{7}"; others are left out.
+    sources (Dict[str, MergeSource]): in order of preference for names and definitions.
+    definitions (bool): False leaves out every source's definitions, for a KB of names, synonyms
+        and ids only.
+    name, licence (str): written to meta.json.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    definitions: bool = True
+    sources: Dict[str, MergeSource]
+    id_pattern: str = ".+"
+    name: str = ""
+    licence: str = ""
+
+
+def parse_merge_config(section: Mapping[str, Any]) -> MergeConfig:
+    """Check the section ``[merge]`` of a config.
+
+    section (Mapping[str, Any]): the filled section.
+    RETURNS (MergeConfig): its settings.
+    RAISES (PelError): at an unknown setting, a value of a wrong type or a source that has
+        no way to its ids.
+    """
+    try:
+        config = MergeConfig.model_validate(section)
+    except ValidationError as err:
+        first = err.errors()[0]
+        where = ".".join(["merge", *map(str, first["loc"])])
+        raise PelError(Errors.E142.format(where=where, came=first["msg"])) from err
+    earlier: List[str] = []
+    for name, source in config.sources.items():
+        where = f"merge.sources.{name}"
+        if not (source.reader or source.id_xref or source.mappings or source.via):
+            came = "none of reader, id_xref, mappings and via says how its terms get their ids"
+            raise PelError(Errors.E142.format(where=where, came=came))
+        if source.via is not None and source.via not in earlier:
+            came = f"'{source.via}' is no source before this one"
+            raise PelError(Errors.E142.format(where=f"{where}.via", came=came))
+        earlier.append(name)
+    return config

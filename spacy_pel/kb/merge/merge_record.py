@@ -1,0 +1,73 @@
+"""What a merge gathers about one id before it becomes an entity."""
+
+from dataclasses import dataclass, field
+from typing import Dict, List, Optional, Set
+
+from ...types import Entity
+from ..readers.ontology import clean_text
+
+
+@dataclass
+class MergeRecord:
+    """One id's names, definition and origin, from all sources so far.
+
+    names (List[str]): in order of arrival, the first is the canonical name; names that
+        differ in case only count as one.
+    types (List[str]): strong types; weak_types go in where there are none.
+    term_ids (Dict[str, None]): the source terms that point to this id.
+    sources (Set[str]): the sources that name it.
+    curated (Set[str]): the sources that name it by a curated mapping file.
+    """
+
+    names: List[str] = field(default_factory=list)
+    definition: Optional[str] = None
+    types: List[str] = field(default_factory=list)
+    weak_types: List[str] = field(default_factory=list)
+    term_ids: Dict[str, None] = field(default_factory=dict)
+    sources: Set[str] = field(default_factory=set)
+    curated: Set[str] = field(default_factory=set)
+    _folded: Set[str] = field(default_factory=set)
+
+    def add_name(self, name: str) -> bool:
+        """RETURNS (bool): was the name new?"""
+        name = clean_text(name)
+        folded = name.casefold()
+        if not name or folded in self._folded:
+            return False
+        self._folded.add(folded)
+        self.names.append(name)
+        return True
+
+    def add_definition(self, definition: Optional[str]) -> None:
+        """Take the definition if there is none yet."""
+        if self.definition is None and definition:
+            self.definition = clean_text(definition) or None
+
+    def add_type(self, name: str, *, weak: bool) -> None:
+        """Take a type unless it is there already."""
+        types = self.weak_types if weak else self.types
+        if name and name not in types:
+            types.append(name)
+
+    def take_over(self, other: "MergeRecord") -> None:
+        """Take over what a retired record knew."""
+        for name in other.names:
+            self.add_name(name)
+        self.add_definition(other.definition)
+        for name in other.types:
+            self.add_type(name, weak=False)
+        for name in other.weak_types:
+            self.add_type(name, weak=True)
+        self.term_ids.update(other.term_ids)
+        self.sources |= other.sources
+        self.curated |= other.curated
+
+    def entity(self, entity_id: str) -> Entity:
+        """RETURNS (Entity): the record as an entity of the knowledge base."""
+        return Entity(
+            entity_id,
+            self.names[0],
+            tuple(self.names[1:]),
+            tuple(self.types or self.weak_types),
+            self.definition,
+        )

@@ -1,0 +1,68 @@
+"""Twins: ids of a merge that no string tells apart and that the same source term points to.
+
+An ontology term may refer to several ids (two CUIs that were one concept once). The merge
+then gives both the same strings, and nothing can choose between them. The rule:
+
+1. Twins are ids with the same set of names (case, punctuation and order aside) that are
+   joined by a source term: both carry its id. Ids with the same names from different
+   terms only (two things of one name) are no twins.
+2. Of each group the id stays that most sources name by a curated exact match; then that
+   most sources name at all; then the lowest.
+3. The others are retired: they stay resolvable as redirects to the one that stays, which
+   also takes over their types, definition and source ids.
+"""
+
+from collections import defaultdict
+from typing import Dict, List, Mapping
+
+from ...util import normalize_alias
+from .merge_record import MergeRecord
+
+
+def merge_twins(records: Dict[str, MergeRecord]) -> Dict[str, str]:
+    """Merge the twins among the records, in place.
+
+    records (Dict[str, MergeRecord]): id -> record; the retired ids are taken out.
+    RETURNS (Dict[str, str]): retired id -> the id that stays.
+    """
+    redirects: Dict[str, str] = {}
+    for group in find_twins(records):
+        keeper, *retired = sorted(
+            group,
+            key=lambda entity_id: (
+                -len(records[entity_id].curated),
+                -len(records[entity_id].sources),
+                entity_id,
+            ),
+        )
+        for entity_id in retired:
+            records[keeper].take_over(records.pop(entity_id))
+            redirects[entity_id] = keeper
+    return redirects
+
+
+def find_twins(records: Mapping[str, MergeRecord]) -> List[List[str]]:
+    """RETURNS (List[List[str]]): the groups of twins, each with two ids at least."""
+    same_names: Dict[frozenset, List[str]] = defaultdict(list)
+    for entity_id, record in records.items():
+        same_names[frozenset(map(normalize_alias, record.names))].append(entity_id)
+    groups = []
+    for ids in same_names.values():
+        if len(ids) > 1:
+            groups += [group for group in _joined(ids, records) if len(group) > 1]
+    return groups
+
+
+def _joined(ids: List[str], records: Mapping[str, MergeRecord]) -> List[List[str]]:
+    """The connected parts of the ids, where sharing a source term connects."""
+    parts: List[List[str]] = []
+    terms: List[set] = []
+    for entity_id in ids:
+        own, members = set(records[entity_id].term_ids), [entity_id]
+        for place in reversed(range(len(parts))):
+            if not own.isdisjoint(terms[place]):
+                own |= terms.pop(place)
+                members = parts.pop(place) + members
+        parts.append(members)
+        terms.append(own)
+    return parts

@@ -1,0 +1,1 @@
+"""Knowledge base readers, one source format a file."""

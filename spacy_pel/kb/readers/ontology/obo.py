@@ -1,0 +1,115 @@
+r"""Terms of an OBO file, read line by line.
+
+fastobo (and pronto, which rests on it) refuses a whole file at the first line that
+breaks the grammar, and the releases that people have break it: unescaped commas in
+dbxref lists, bare braces, addresses with blanks. This reader needs only the tags of a
+term's identity, so it takes them and passes over the rest.
+"""
+
+import re
+from pathlib import Path
+from typing import Iterator, Optional
+
+from ....errors import Errors, PelError
+from ....util import open_text
+from .term import Term
+
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)")
+_COMMENT = re.compile(r"(?<!\\)\s+!.*$")
+_MODIFIERS = re.compile(r"\s+\{[^{}]*\}\s*$")
+_ESCAPES = {"n": " ", "t": " ", "W": " "}
+SCOPES = ("exact", "related", "narrow", "broad")
+
+
+def read_obo(path: Path) -> Iterator[Term]:
+    """Stream the [Term] stanzas of an OBO file.
+
+    path (Path): the file, .gz or not.
+    YIELDS (Term): in file order, obsolete ones included.
+    RAISES (PelError): at a stanza without an id and at a file without any stanza; names the line.
+    """
+    namespace, term, stanza, start, seen = "", None, "", 0, False
+    with open_text(path) as file:
+        for number, raw in enumerate(file, start=1):
+            line = raw.strip()
+            if line.startswith("[") and line.endswith("]"):
+                if stanza == "[Term]":
+                    yield _checked(term, path, start)
+                term, stanza, start, seen = None, line, number, True
+                continue
+            tag, colon, value = line.partition(":")
+            if not colon or line.startswith("!"):
+                continue
+            value = value.strip()
+            if not stanza:
+                if tag == "default-namespace" or (tag == "ontology" and not namespace):
+                    namespace = value
+            elif stanza == "[Term]":
+                if tag == "id":
+                    term = Term(id=_bare(value), namespace=namespace, line=start)
+                elif term is not None:
+                    _take(term, tag, value)
+    if stanza == "[Term]":
+        yield _checked(term, path, start)
+    if not seen:
+        raise PelError(
+            Errors.E002.format(
+                expected="an OBO file", path=path, came="it has no stanza", todo="Check the file."
+            )
+        )
+
+
+def _checked(term: Optional[Term], path: Path, line: int) -> Term:
+    if term is None:
+        raise PelError(
+            Errors.E002.format(
+                expected="a [Term] with an id",
+                path=f"{path}, line {line}",
+                came="there is none",
+                todo="Mend the stanza.",
+            )
+        )
+    return term
+
+
+def _take(term: Term, tag: str, value: str) -> None:
+    """Put one tag's value into the term."""
+    if tag == "name":
+        term.name = unescape(value)
+    elif tag == "def":
+        term.definition = _quoted(value)[0] or None
+    elif tag == "synonym":
+        text, rest = _quoted(value)
+        scope = (rest.split(None, 1) or [""])[0].lower()
+        # OBO 1.2: "If the scope is not given, RELATED is assumed"
+        term.synonyms.append((text, scope if scope in SCOPES else "related"))
+    elif tag in ("exact_synonym", "related_synonym", "narrow_synonym", "broad_synonym"):  # OBO 1.0
+        term.synonyms.append((_quoted(value)[0], tag.split("_")[0]))
+    elif tag == "xref":
+        xref = value.split('"')[0].strip()
+        term.xrefs.append(_bare(xref).split()[0] if xref else "")
+    elif tag == "namespace":
+        term.namespace = _bare(value)
+    elif tag == "is_obsolete":
+        term.obsolete = value.lower().startswith("true")
+    elif tag == "replaced_by":
+        term.replaced_by.append(_bare(value))
+    elif tag == "alt_id":
+        term.alt_ids.append(_bare(value))
+
+
+def _quoted(value: str) -> "tuple[str, str]":
+    match = _QUOTED.match(value)
+    if match is None:
+        return "", value
+    return unescape(match.group(1)), match.group(2)
+
+
+def unescape(text: str) -> str:
+    return _ESCAPED.sub(lambda match: _ESCAPES.get(match.group(1), match.group(1)), text)
+
+
+def _bare(value: str) -> str:
+    """Without trailing modifiers and comment."""
+    return unescape(_COMMENT.sub("", _MODIFIERS.sub("", _COMMENT.sub("", value)))).strip()

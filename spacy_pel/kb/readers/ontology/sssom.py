@@ -1,0 +1,44 @@
+"""Pairs of a mapping table in the SSSOM format."""
+
+import csv
+from pathlib import Path
+from typing import Iterator, NamedTuple, Sequence
+
+from ....errors import Errors, PelError
+from ....util import open_text
+
+
+class Mapping(NamedTuple):
+    """One line of a mapping table; the label is "" if the table has none."""
+
+    subject_id: str
+    object_id: str
+    subject_label: str
+
+
+_NEEDED = ("subject_id", "predicate_id", "object_id")
+
+
+def read_sssom(path: Path, *, predicates: Sequence[str] = ("skos:exactMatch",)) -> Iterator[Mapping]:
+    """Stream the pairs of an SSSOM table.
+
+    path (Path): the file, .gz or not; lines that begin with # are its head.
+    predicates (Sequence[str]): the relations that count.
+    YIELDS (Mapping): subject, object and the subject's label.
+    RAISES (PelError): if a needed column is missing.
+    """
+    with open_text(path) as file:
+        rows = csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t")
+        missing = [name for name in _NEEDED if name not in (rows.fieldnames or ())]
+        if missing:
+            raise PelError(
+                Errors.E002.format(
+                    expected=f"an SSSOM table with the columns {', '.join(_NEEDED)}",
+                    path=path,
+                    came=f"it lacks {', '.join(missing)}",
+                    todo="Check the file.",
+                )
+            )
+        for row in rows:
+            if row["predicate_id"] in predicates:
+                yield Mapping(row["subject_id"], row["object_id"], row.get("subject_label") or "")

@@ -1,0 +1,76 @@
+"""Terms of tables, one term or one part of a term a line."""
+
+import csv
+from pathlib import Path
+from typing import Iterator, List, Optional, Sequence
+
+from ....errors import Errors, PelError
+from ....util import open_text
+from .term import Term
+
+FIELDS = ("id", "name", "synonyms", "definition", "xrefs")
+
+
+def read_table(
+    path: Path,
+    *,
+    columns: Sequence[Optional[str]],
+    header: bool = True,
+    delimiter: str = "\t",
+    separator: str = "|",
+    id_prefix: str = "",
+) -> Iterator[Term]:
+    """Stream the lines of a table; several lines may speak of the same term.
+
+    path (Path): the file, .gz or not.
+    columns (Sequence[Optional[str]]): what each column holds: "id", "name", "synonyms",
+        "definition", "xrefs", or None (passed over).
+    header (bool): the first line holds column names and is passed over.
+    delimiter (str): between columns.
+    separator (str): between several synonyms or xrefs of a cell.
+    id_prefix (str): put before ids that lack it, e.g. "MESH:".
+    YIELDS (Term): one a line.
+    RAISES (PelError): for a column of unknown meaning and at a line with too few columns; names the line.
+    """
+    unknown = [name for name in columns if name is not None and name not in FIELDS]
+    if unknown or "id" not in columns:
+        raise PelError(Errors.E141.format(came=list(columns), known=", ".join(FIELDS)))
+    position = {name: place for place, name in enumerate(columns) if name is not None}
+    needed = max(position.values()) + 1
+    with open_text(path) as file:
+        if header:
+            rows = csv.reader(file, delimiter=delimiter)
+        else:  # bare exports write quotation marks as they are
+            rows = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        for number, row in enumerate(rows, start=1):
+            if (header and number == 1) or not row:
+                continue
+            if len(row) < needed or not row[position["id"]]:
+                raise PelError(
+                    Errors.E002.format(
+                        expected=f"an id and {needed} columns",
+                        path=f"{path}, line {number}",
+                        came=f"there are {len(row)}: {row[:3]}",
+                        todo="Mend the line, or change the setting 'columns'.",
+                    )
+                )
+            term = _term(row, position, separator, id_prefix)
+            term.line = number
+            yield term
+
+
+def _term(row: List[str], position: "dict[str, int]", separator: str, id_prefix: str) -> Term:
+    def cell(name: str) -> str:
+        return row[position[name]].strip() if name in position else ""
+
+    def cells(name: str) -> List[str]:
+        return [part.strip() for part in cell(name).split(separator) if part.strip()]
+
+    term_id = cell("id")
+    return Term(
+        id=term_id if term_id.startswith(id_prefix) else id_prefix + term_id,
+        name=cell("name"),
+        synonyms=[(text, "exact") for text in cells("synonyms")],
+        definition=cell("definition") or None,
+        xrefs=cells("xrefs"),
+    )

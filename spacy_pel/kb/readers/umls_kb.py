@@ -1,0 +1,163 @@
+"""Entities from a UMLS Metathesaurus: the RRF tables of a META folder, in one pass."""
+
+import re
+from array import array
+from bisect import bisect_left
+from pathlib import Path
+from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from ...registry import registry
+from ...types import Entity
+from .reader_base import KBReaderBase, Place
+from .rrf import RrfTables
+from .umls_types import ST21PV_SOURCES
+
+_DEFINITION_SOURCES = ("MSH", "NCI", "HPO", "GO")  # in this order, then as in the file
+
+
+@registry.pel_kb_readers("spacy-pel.UmlsKB.v1")
+def make_umls_kb(
+    *,
+    types: Optional[List[str]] = None,
+    id_prefix: str = "",
+    strict: bool = False,
+    languages: Optional[List[str]] = None,
+    sources: Optional[List[str]] = None,
+    suppressed: bool = False,
+) -> "UmlsKB":
+    """Build a reader of the UMLS.
+
+    types (Optional[List[str]]): keep concepts with any of these semantic types, e.g.
+        ["T047", "T191"]; "st21pv" = MedMentions' 21 types and their descendants.
+    id_prefix (str): keep concepts whose CUI starts so.
+    strict (bool): turn repairs into errors.
+    languages (Optional[List[str]]): keep names in these languages (LAT); None = ["ENG"].
+    sources (Optional[List[str]]): keep names and definitions of these vocabularies (SAB), e.g.
+        ["MSH", "SNOMEDCT_US"]; "st21pv" = MedMentions' 18 vocabularies; None = all.
+    suppressed (bool): keep obsolete and suppressible names and definitions too.
+    """
+    return UmlsKB(
+        types=types,
+        id_prefix=id_prefix,
+        strict=strict,
+        languages=languages,
+        sources=sources,
+        suppressed=suppressed,
+    )
+
+
+class _Name(NamedTuple):
+    text: str
+    rank: Tuple[int, bool, bool, bool]
+
+
+class UmlsKB(KBReaderBase):
+    """Reads MRCONSO and MRSTY, and MRDEF, MRRANK and MRCUI if they are there.
+
+    The tables are packed or not, whole or in parts, and sorted by CUI as NLM ships them, so
+    that they are read side by side with one concept in memory at a time.
+
+    * Names: by the filters. The preferred name has the highest rank of its source and term
+      type (MRRANK), then TS = P, then STT = PF, then ISPREF = Y, then comes first in the file;
+      without MRRANK the flags decide. The aliases follow in the same order.
+    * Definition: one that belongs to a name of the wanted languages and sources; of several,
+      the first of MSH, NCI, HPO, GO, then the first in the file.
+    * Redirects: CUIs merged into one that is kept (MRCUI, REL = SY).
+    """
+
+    about = {
+        "origin": "UMLS Metathesaurus, U.S. National Library of Medicine",
+        "version": "",
+        "licence": "UMLS Metathesaurus Licence: not to be passed on; sources have terms of their own",
+    }
+    ids_are_unique = True
+
+    def __init__(
+        self,
+        *,
+        types: Optional[Sequence[str]] = None,
+        id_prefix: str = "",
+        strict: bool = False,
+        languages: Optional[Sequence[str]] = None,
+        sources: Optional[Sequence[str]] = None,
+        suppressed: bool = False,
+    ):
+        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
+        self.languages = frozenset(languages or ["ENG"])
+        named = {source.lower() for source in sources or ()}
+        wanted = frozenset(sources or ()) | (ST21PV_SOURCES if "st21pv" in named else frozenset())
+        self.sources = wanted or None
+        self.suppressed = suppressed
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+        """YIELDS (Tuple[Place, Entity]): the concepts that pass the filters, in order of CUI."""
+        if len(paths) != 1 or not paths[0].is_dir():
+            came = f"the paths are {', '.join(map(str, paths)) or 'none'}"
+            self.fail(Place(Path("UMLS")), expected="one META folder", came=came, todo="Give its path.")
+        tables = RrfTables(self, paths[0])
+        found = re.findall(r"20\d\d[A-Z]{2}", str(paths[0].resolve()))
+        self.source["version"] = found[-1] if found else ""
+        ranks = {(sab, tty): int(rank) for _, (rank, sab, tty, *_) in tables.rows("MRRANK")}
+        types = tables.join("MRSTY")
+        definitions = tables.join("MRDEF")
+        live = array("l")  # numbers of the CUIs, sorted as the table is
+        for place, cui, group in tables.groups("MRCONSO"):
+            types_here = tuple(dict.fromkeys(row[1] for row in types(cui)))
+            if not self.wants(cui, types_here):
+                continue
+            names, atoms = self._names(group(), ranks)
+            if not names:
+                continue
+            definition = self._definition(definitions(cui), atoms)
+            first, *others = (name.text for name in names)
+            if _number(cui) >= 0:
+                live.append(_number(cui))
+            yield place, Entity(cui, first, tuple(others), types_here, definition)
+        self.redirects.update(self._merged(tables, live))
+
+    def _names(
+        self, rows: Sequence[List[str]], ranks: Dict[Tuple[str, str], int]
+    ) -> Tuple[List[_Name], Set[str]]:
+        names: List[_Name] = []
+        atoms: Set[str] = set()
+        for row in rows:
+            _, language, status, _, form, _, preferred, atom, _, _, _, source, kind, _, text, _, suppress = (
+                row[:17]
+            )
+            if language not in self.languages or not self._of_source(source):
+                continue
+            atoms.add(atom)
+            if suppress == "N" or self.suppressed:
+                rank = (ranks.get((source, kind), -1), status == "P", form == "PF", preferred == "Y")
+                names.append(_Name(text, rank))
+        names.sort(key=lambda name: name.rank, reverse=True)  # stable: ties stay in file order
+        return names, atoms
+
+    def _definition(self, rows: Sequence[List[str]], atoms: Set[str]) -> Optional[str]:
+        best: Optional[str] = None
+        best_place = len(_DEFINITION_SOURCES) + 1
+        for _, atom, _, _, source, text, suppress, *_ in rows:
+            if atom not in atoms or not self._of_source(source) or not (suppress == "N" or self.suppressed):
+                continue
+            known = source in _DEFINITION_SOURCES
+            here = _DEFINITION_SOURCES.index(source) if known else len(_DEFINITION_SOURCES)
+            if here < best_place:
+                best, best_place = text, here
+        return best
+
+    def _of_source(self, source: str) -> bool:
+        return self.sources is None or source in self.sources
+
+    def _merged(self, tables: RrfTables, live: "array[int]") -> Iterator[Tuple[str, str]]:
+        for _, (old, _, relation, _, _, new, *_) in tables.rows("MRCUI"):
+            if relation == "SY" and new and _is_in(live, new) and not _is_in(live, old):
+                yield old, new
+
+
+def _number(cui: str) -> int:
+    return int(cui[1:]) if cui[1:].isdigit() else -1
+
+
+def _is_in(numbers: "array[int]", cui: str) -> bool:
+    at = bisect_left(numbers, _number(cui))
+    return at < len(numbers) and numbers[at] == _number(cui)

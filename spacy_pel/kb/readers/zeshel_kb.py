@@ -1,0 +1,101 @@
+"""Entities from the pages of a wiki, as in ZESHEL (Logeswaran et al. 2019)."""
+
+import json
+from pathlib import Path
+from typing import Iterator, List, Optional, Sequence, Tuple
+
+from ...corpora.readers.zeshel_files import json_files, world_of
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Entity
+from .reader_base import KBReaderBase, Place
+
+_KEYS = ("document_id", "title", "text")
+
+
+@registry.pel_kb_readers("spacy-pel.ZeshelKB.v1")
+def make_zeshel_kb(
+    *,
+    n_words: int = 128,
+    skip_title: bool = True,
+    types: Optional[List[str]] = None,
+    id_prefix: str = "",
+    strict: bool = False,
+) -> "ZeshelKB":
+    """Build a reader of ZESHEL's documents.
+
+    n_words (int): the first so many words of a page are its entity's definition.
+    skip_title (bool): leave out the title with which ZESHEL begins every text.
+    types (Optional[List[str]]): keep these worlds; None = all.
+    id_prefix (str): keep entities whose id starts so.
+    strict (bool): turn repairs into errors.
+    """
+    return ZeshelKB(n_words=n_words, skip_title=skip_title, types=types, id_prefix=id_prefix, strict=strict)
+
+
+class ZeshelKB(KBReaderBase):
+    """Reads ``{"document_id", "title", "text"}``, one page a line, from ``documents/<world>.json``
+    or the folder of these files. Each page is an entity: its title the name, its first words the
+    definition. There are no other names; the type is the world, so that a knowledge base of
+    several wikis can still be told apart.
+    """
+
+    about = {
+        "origin": "ZESHEL (Logeswaran et al. 2019), wikis of FANDOM",
+        "version": "",
+        "licence": "CC BY-SA, as stated at github.com/lajanugen/zeshel",
+    }
+
+    def __init__(
+        self,
+        *,
+        n_words: int = 128,
+        skip_title: bool = True,
+        types: Optional[List[str]] = None,
+        id_prefix: str = "",
+        strict: bool = False,
+    ):
+        if n_words < 0:
+            raise PelError(Errors.E301.format(name="n_words", least=0, value=n_words))
+        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
+        self.n_words = n_words
+        self.skip_title = skip_title
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+        """YIELDS (Tuple[Place, Entity]): the pages in the order of the files."""
+        for path in json_files(paths):
+            for place, line in self.lines(path):
+                if line.strip():
+                    yield place, self.parse(place, line, world_of(path))
+
+    def parse(self, place: Place, line: str, world: str) -> Entity:
+        """RETURNS (Entity): of one page. RAISES (PelError): if the line is no page; names the place."""
+        try:
+            record = json.loads(line)
+        except ValueError as err:
+            self.fail(place, expected="a JSON object", came=str(err), todo="Mend the line.")
+        if not isinstance(record, dict) or not all(isinstance(record.get(key), str) for key in _KEYS):
+            keys = ", ".join(record) if isinstance(record, dict) else type(record).__name__
+            self.fail(
+                place,
+                expected='{"document_id", "title", "text"}, all of them strings',
+                came=f"it holds {keys or 'nothing'}",
+                todo="Give the files of ZESHEL's folder documents.",
+            )
+        page_id, title, text = (record[key] for key in _KEYS)
+        words = text.split(maxsplit=self.n_words + len(title) + 1)
+        if self.skip_title:
+            words = words[_title_length(title, words) :]
+        return Entity(page_id, title, (), (world,), " ".join(words[: self.n_words]) or None)
+
+
+def _title_length(title: str, words: Sequence[str]) -> int:
+    """How many of the words are the title? It stands there tokenised: "Tyler ( 2012 )" for "Tyler (2012)"."""
+    left = "".join(title.split())
+    for position, word in enumerate(words):
+        if not left:
+            return position
+        if not left.startswith(word):
+            return 0
+        left = left[len(word) :]
+    return 0 if left else len(words)

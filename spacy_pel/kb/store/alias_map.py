@@ -1,0 +1,140 @@
+"""The map from normalised names to rows, on disk: sorted hashes, the names, and their rows."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...util import hash_strings, normalize_alias
+from .arrow_files import Rows, Table, TableWriter, read_arrays, write_arrays
+from .hash_search import find_strings
+
+HASHES, NAMES, ROWS = "alias_hashes.arrow", "alias_names.arrow", "alias_rows.arrow"
+_CHUNK = 1 << 16
+_SCHEMA = pa.schema([("name", pa.string())])
+
+
+class AliasMap:
+    """Reads the map where it lies.
+
+    buffers (Dict[str, Buffer]): the contents of the three files by name.
+    """
+
+    def __init__(self, buffers: Dict[str, pa.Buffer]):
+        table = read_arrays(buffers[HASHES])
+        self._hashes, self._starts, self._counts = table["hash"], table["start"], table["count"]
+        self._names = Table(buffers[NAMES])
+        self._rows = read_arrays(buffers[ROWS])["row"]
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def find(self, names: Sequence[str]) -> List[Rows]:
+        """Look names up.
+
+        names (Sequence[str]): normalised names.
+        RETURNS (List[NDArray[int64]]): the rows with each name, ascending.
+        """
+        found = [np.zeros(0, dtype=np.int64)] * len(names)
+        positions = find_strings(names, self._hashes, lambda at: self._names.texts("name", at))
+        for i in np.flatnonzero(positions >= 0).tolist():
+            start = int(self._starts[positions[i]])
+            found[i] = self._rows[start : start + int(self._counts[positions[i]])].astype(np.int64)
+        return found
+
+
+class AliasMapWriter:
+    """Collects the names of entities and writes the map.
+
+    The names go to a spill file as they come; only their hashes and rows (12 bytes each) stay in
+    memory, are sorted, and lead the names into the files in order.
+
+    folder (Path): where the files (and for a while the spill) go.
+    """
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._spill_path = folder / "names.spill"
+        self._spill = TableWriter(self._spill_path, _SCHEMA)
+        self._names: List[str] = []
+        self._pending_rows: List[int] = []
+        self._hashes: List[NDArray[np.uint64]] = []
+        self._rows: List[NDArray[np.int32]] = []
+
+    def add(self, row: int, names: Sequence[str]) -> None:
+        """Note the names of an entity.
+
+        row (int): the entity's row; rows must come in ascending order.
+        names (Sequence[str]): its names as they are written.
+        """
+        keys = dict.fromkeys(map(normalize_alias, names))
+        keys.pop("", None)
+        self._names.extend(keys)
+        self._pending_rows.extend([row] * len(keys))
+        if len(self._names) >= _CHUNK:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._hashes.append(hash_strings(self._names))
+        self._rows.append(np.array(self._pending_rows, dtype=np.int32))
+        self._spill.write({"name": self._names})
+        self._names, self._pending_rows = [], []
+
+    def finish(self) -> None:
+        """Sort, and write the files."""
+        self._flush()
+        self._spill.close()
+        hashes, rows = np.concatenate(self._hashes), np.concatenate(self._rows)
+        order = np.argsort(hashes, kind="stable")  # stable: rows stay ascending within a name
+        hashes, rows = hashes[order], rows[order]
+        names = TableWriter(self._folder / NAMES, _SCHEMA)
+        firsts = [np.zeros(0, dtype=np.int64)]  # where a new name begins
+        with pa.memory_map(str(self._spill_path)) as file:
+            spill = Table(file.read_buffer())
+            for start, stop in _cuts(hashes):
+                chunk = spill.take("name", order[start:stop])
+                new = _new_names(hashes[start:stop], chunk)
+                if new is None:  # two names share a hash: put equal names side by side
+                    resort = np.array(_by_name(hashes[start:stop], chunk), dtype=np.int64)
+                    rows[start:stop], chunk = rows[start:stop][resort], chunk.take(pa.array(resort))
+                    new = _changes(chunk)
+                firsts.append(start + np.flatnonzero(new))
+                names.write({"name": chunk.filter(pa.array(new))})
+            del spill
+        names.close()
+        starts = np.concatenate(firsts)
+        counts = np.diff(np.append(starts, len(hashes))).astype(np.int32)
+        write_arrays(self._folder / HASHES, {"hash": hashes[starts], "start": starts, "count": counts})
+        write_arrays(self._folder / ROWS, {"row": rows})
+        self._spill_path.unlink()
+
+
+def _cuts(hashes: NDArray[np.uint64]) -> List[Any]:
+    # pieces of about one chunk that do not part equal hashes
+    cuts, start = [], 0
+    while start < len(hashes):
+        stop = min(start + _CHUNK, len(hashes))
+        stop = int(np.searchsorted(hashes, hashes[stop - 1], side="right"))
+        cuts.append((start, stop))
+        start = stop
+    return cuts
+
+
+def _changes(names: pa.Array) -> NDArray[np.bool_]:
+    import pyarrow.compute as pc
+
+    same = pc.equal(names.slice(1), names.slice(0, len(names) - 1))
+    return np.append(True, ~same.to_numpy(zero_copy_only=False))
+
+
+def _new_names(hashes: NDArray[np.uint64], names: pa.Array) -> Any:
+    new = _changes(names)
+    collided = new[1:] & (hashes[1:] == hashes[:-1])
+    return None if collided.any() else new
+
+
+def _by_name(hashes: NDArray[np.uint64], names: pa.Array) -> List[int]:
+    texts, keys = names.to_pylist(), hashes.tolist()
+    return sorted(range(len(texts)), key=lambda i: (keys[i], texts[i], i))

@@ -1,0 +1,182 @@
+"""A saved store and the changes to it, seen as one."""
+
+from collections import Counter
+from typing import Any, Collection, Dict, FrozenSet, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ...types import Entity
+from .arrow_files import Rows
+from .arrow_store import ArrowStore, Mask
+from .digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
+from .overlay import Overlay
+
+
+class MergedStore:
+    """Answers from the store where nothing changed, and from the overlay elsewhere.
+
+    Every change goes through ``put`` or ``set_redirect``, which keep the fingerprint and the
+    counts up to date.
+
+    store (ArrowStore): the saved part.
+    """
+
+    def __init__(self, store: ArrowStore):
+        self.store = store
+        self.overlay = Overlay()
+        self.counts: Dict[str, int] = dict(store.meta["counts"])
+        self._total = from_fingerprint(store.meta["fingerprint"])
+        self._live: Optional[Mask] = None
+        self._live_rows: Optional[Rows] = None
+        self._type_masks: Dict[FrozenSet[str], Mask] = {}
+
+    # --- changes
+
+    def put(self, row: int, entity: Entity, *, live: bool) -> None:
+        """Set what a row holds from now on; a row beyond the last one is new."""
+        if row < self.counts["rows"]:
+            was_live = self.overlay.rows[row][1] if row in self.overlay.rows else bool(self.store.live[row])
+            self._count(row, self.entity_at(row), was_live, -1)
+        else:
+            self.overlay.ids[entity.concept_id] = row
+            self.counts["rows"] += 1
+        self._count(row, entity, live, 1)
+        self.overlay.put(row, entity, live=live)
+        self._live = self._live_rows = None
+        self._type_masks = {}
+
+    def _count(self, row: int, entity: Entity, live: bool, sign: int) -> None:
+        self._total += sign * row_digest(row, entity, live)
+        self.counts["entities"] += sign * live
+        self.counts["aliases"] += sign * live * len(entity.aliases)
+
+    def set_redirect(self, old: str, new: Optional[str]) -> None:
+        """Note the successor of an id; None = it has none any more."""
+        current = self.redirect(old)
+        if current == new:
+            return
+        for successor, sign in ((current, -1), (new, 1)):
+            if successor is not None:
+                self._total += sign * redirect_digest(old, successor)
+                self.counts["redirects"] += sign
+        self.overlay.redirects[old] = new
+
+    @property
+    def fingerprint(self) -> str:
+        return to_fingerprint(self._total)
+
+    # --- redirects
+
+    def redirect(self, old: str) -> Optional[str]:
+        """RETURNS (Optional[str]): the successor noted for an id."""
+        if old in self.overlay.redirects:
+            return self.overlay.redirects[old]
+        return self.store.redirect(old)
+
+    def redirects(self) -> Dict[str, str]:
+        """RETURNS (Dict[str, str]): all of them."""
+        both: Dict[str, Optional[str]] = {**self.store.redirects(), **self.overlay.redirects}
+        return {old: new for old, new in both.items() if new is not None}
+
+    # --- rows by id and by name
+
+    def find_ids(self, ids: Sequence[str]) -> Rows:
+        """RETURNS (NDArray[int64]): the row of each id, retired or not; -1 = unknown."""
+        rows = self.store.find_ids(ids)
+        if self.overlay.ids:
+            for i in np.flatnonzero(rows < 0).tolist():
+                rows[i] = self.overlay.ids.get(ids[i], -1)
+        return rows
+
+    def find_names(self, names: Sequence[str]) -> List[Rows]:
+        """RETURNS (List[NDArray[int64]]): the live rows that have each normalised name, ascending."""
+        found = self.store.find_names(names)
+        return self.overlay.merge_names(names, found) if self.overlay.rows else found
+
+    # --- what rows hold
+
+    @property
+    def live(self) -> Mask:
+        """RETURNS (NDArray[bool]): by row; False = retired."""
+        if self._live is None:
+            if not self.overlay.rows:
+                self._live = self.store.live
+            else:
+                self._live = np.append(self.store.live, np.ones(len(self.overlay.ids), dtype=bool))
+                self._live[list(self.overlay.rows)] = [live for _, live in self.overlay.rows.values()]
+            self._live.flags.writeable = False
+        return self._live
+
+    @property
+    def live_rows(self) -> Rows:
+        """RETURNS (NDArray[int64]): the rows of live entities, ascending."""
+        if self._live_rows is None:
+            self._live_rows = np.flatnonzero(self.live)
+            self._live_rows.flags.writeable = False
+        return self._live_rows
+
+    def entity_at(self, row: int) -> Entity:
+        changed = self.overlay.rows.get(row)
+        return self.store.entity_at(row) if changed is None else changed[0]
+
+    def name_at(self, row: int) -> str:
+        changed = self.overlay.rows.get(row)
+        return self.store.name_at(row) if changed is None else changed[0].canonical_name
+
+    def names_at(self, rows: Rows) -> List[List[str]]:
+        stored = np.minimum(rows, self.store.n_rows - 1)
+        names = self.store.names_at(stored) if self.store.n_rows else [[] for _ in rows]
+        for i, row in enumerate(rows.tolist() if self.overlay.rows else ()):
+            if changed := self.overlay.rows.get(row):
+                names[i] = [changed[0].canonical_name, *changed[0].aliases]
+        return names
+
+    def ids_at(self, rows: Rows) -> List[str]:
+        n_stored = self.store.n_rows
+        if not len(rows) or int(rows.max()) < n_stored:
+            return self.store.ids_at(rows)
+        # the id of a stored row never changes, so only new rows are the overlay's
+        ids = self.store.ids_at(np.minimum(rows, n_stored - 1)) if n_stored else [""] * len(rows)
+        for i in np.flatnonzero(rows >= n_stored).tolist():
+            ids[i] = self.overlay.rows[int(rows[i])][0].concept_id
+        return ids
+
+    def items(self) -> Iterator[Tuple[Entity, bool]]:
+        """YIELDS (Tuple[Entity, bool]): every row in order, and whether it is live."""
+        for row, stored in enumerate(self.store.entities()):
+            yield self.overlay.rows.get(row, stored)
+        for row in range(self.store.n_rows, self.counts["rows"]):
+            yield self.overlay.rows[row]
+
+    # --- types
+
+    def type_counts(self) -> Dict[str, int]:
+        """RETURNS (Dict[str, int]): live entities by type, the most frequent type first."""
+        stored = self.store.type_counts().tolist()
+        counts = Counter(dict(zip(self.store.type_names, stored, strict=True)))
+        for row, (entity, live) in self.overlay.rows.items():
+            if row < self.store.n_rows and self.store.live[row]:
+                counts.subtract(self.store.entity_at(row).types)
+            if live:
+                counts.update(entity.types)
+        pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return {kind: count for kind, count in pairs if count > 0}
+
+    def rows_with_types(self, types: Collection[str]) -> Mask:
+        """RETURNS (NDArray[bool]): by row; live and of any of these types. Cached, not writable."""
+        key = frozenset(types)
+        if key not in self._type_masks:
+            wanted = np.array([kind in key for kind in self.store.type_names], dtype=bool)
+            mask = np.zeros(self.counts["rows"], dtype=bool)
+            mask[: self.store.n_rows] = self.store.rows_with_types(wanted)
+            for row, (entity, _) in self.overlay.rows.items():
+                mask[row] = not key.isdisjoint(entity.types)
+            mask &= self.live
+            mask.flags.writeable = False
+            self._type_masks[key] = mask
+        return self._type_masks[key]
+
+    def meta(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): what meta.json would say, without the list of files."""
+        kept = {key: value for key, value in self.store.meta.items() if key != "files"}
+        return {**kept, "fingerprint": self.fingerprint, "counts": dict(self.counts)}

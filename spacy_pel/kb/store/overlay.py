@@ -1,0 +1,57 @@
+"""Changes to a saved knowledge base that wait, in memory, to be merged on saving."""
+
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ...types import Entity
+from ...util import normalize_alias
+from .arrow_files import Rows
+
+
+class Overlay:
+    """What was added, changed or retired since the store was opened.
+
+    rows (Dict[int, Tuple[Entity, bool]]): row -> the entity there now, and whether it is live.
+    ids (Dict[str, int]): rows beyond the end of the store, by id.
+    redirects (Dict[str, Optional[str]]): retired id -> successor; None = none any more.
+    """
+
+    def __init__(self) -> None:
+        self.rows: Dict[int, Tuple[Entity, bool]] = {}
+        self.ids: Dict[str, int] = {}
+        self.redirects: Dict[str, Optional[str]] = {}
+        self._names: Dict[str, Dict[int, None]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.redirects)
+
+    def put(self, row: int, entity: Entity, *, live: bool) -> None:
+        """Set what a row holds from now on."""
+        if row in self.rows:
+            for name in _keys(self.rows[row][0]):
+                self._names.get(name, {}).pop(row, None)
+        self.rows[row] = (entity, live)
+        if live:
+            for name in _keys(entity):
+                self._names.setdefault(name, {})[row] = None
+
+    def merge_names(self, names: Sequence[str], found: List[Rows]) -> List[Rows]:
+        """Bring look-ups in the store up to date.
+
+        names (Sequence[str]): normalised names.
+        found (List[NDArray[int64]]): the store's rows for each.
+        RETURNS (List[NDArray[int64]]): the rows that have each name now, ascending.
+        """
+        merged = []
+        for name, rows in zip(names, found, strict=True):
+            own = self._names.get(name, ())
+            kept = [row for row in rows.tolist() if row not in self.rows]
+            if own or len(kept) < len(rows):
+                rows = np.array(sorted([*kept, *own]), dtype=np.int64)
+            merged.append(rows)
+        return merged
+
+
+def _keys(entity: Entity) -> Iterator[str]:
+    return map(normalize_alias, (entity.canonical_name, *entity.aliases))

@@ -1,0 +1,143 @@
+"""Writes the files of a knowledge base folder from a stream of entities."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ...types import Entity
+from ...util import hash_strings, write_json
+from . import alias_map
+from .alias_map import AliasMapWriter
+from .arrow_files import TableWriter, write_arrays
+from .digest import redirect_digest, row_digest, to_fingerprint
+
+FORMAT, VERSION = "spacy-pel-kb", 1
+META, ENTITIES, IDS, REDIRECTS, TYPES = (
+    "meta.json",
+    "entities.arrow",
+    "ids.arrow",
+    "redirects.arrow",
+    "types.arrow",
+)
+FILES = (ENTITIES, IDS, REDIRECTS, TYPES, alias_map.HASHES, alias_map.NAMES, alias_map.ROWS)
+_CHUNK = 1 << 15
+_SCHEMA = pa.schema(
+    [
+        ("concept_id", pa.string()),
+        ("canonical_name", pa.string()),
+        ("aliases", pa.list_(pa.string())),
+        ("types", pa.list_(pa.int32())),  # rows of types.arrow
+        ("definition", pa.string()),
+        ("live", pa.bool_()),
+    ]
+)
+_REDIRECT_SCHEMA = pa.schema([("hash", pa.uint64()), ("old", pa.string()), ("new", pa.string())])
+
+
+class StoreWriter:
+    """Appends entities, row by row, then sorts the look-up tables.
+
+    Entities go to the disk in chunks; what stays in memory is a hash per id and per name.
+
+    folder (Path): an existing, empty folder.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._entities = TableWriter(folder / ENTITIES, _SCHEMA)
+        self._aliases = AliasMapWriter(folder)
+        self._columns: Dict[str, List[Any]] = {name: [] for name in _SCHEMA.names}
+        self._types: Dict[str, int] = {}
+        self._id_hashes: List[NDArray[np.uint64]] = []
+        self._counts: Counter[str] = Counter()
+        self._total = 0  # of the digests
+
+    @property
+    def n_rows(self) -> int:
+        return self._counts["rows"]
+
+    @property
+    def type_names(self) -> List[str]:
+        return list(self._types)
+
+    def append(self, entity: Entity, *, live: bool = True) -> None:
+        """Write the next row.
+
+        entity (Entity): a checked entity (see Repairs).
+        live (bool): False = a retired entity, which keeps its row but is found by no name.
+        """
+        row = self.n_rows
+        types = [self._types.setdefault(kind, len(self._types)) for kind in entity.types]
+        values = (entity.concept_id, entity.canonical_name, entity.aliases, types, entity.definition, live)
+        for column, value in zip(self._columns.values(), values, strict=True):
+            column.append(value)
+        if live:
+            self._aliases.add(row, (entity.canonical_name, *entity.aliases))
+        self._total += row_digest(row, entity, live)
+        self._counts["rows"] += 1
+        self._counts["entities"] += live
+        self._counts["aliases"] += live * len(entity.aliases)
+        if len(self._columns["live"]) >= _CHUNK:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._id_hashes.append(hash_strings(self._columns["concept_id"]))
+        self._entities.write(self._columns)
+        self._columns = {name: [] for name in _SCHEMA.names}
+
+    def finish_entities(self) -> NDArray[np.uint64]:
+        """Write the last chunk.
+
+        RETURNS (NDArray[uint64]): the hashes of the ids, by row.
+        """
+        self._flush()
+        self._entities.close()
+        return np.concatenate(self._id_hashes)
+
+    def finish(
+        self,
+        id_hashes: NDArray[np.uint64],
+        *,
+        redirects: Mapping[str, str],
+        source: Mapping[str, Any],
+        report: Optional[Mapping[str, int]] = None,
+    ) -> None:
+        """Write the look-up tables and, last, meta.json.
+
+        id_hashes (NDArray[uint64]): what finish_entities gave.
+        redirects (Mapping[str, str]): retired id -> its successor.
+        source (Mapping[str, Any]): origin, licence, reader settings: JSON data.
+        report (Optional[Mapping[str, int]]): repairs by kind.
+        """
+        order = np.argsort(id_hashes, kind="stable")
+        write_arrays(self.folder / IDS, {"hash": id_hashes[order], "row": order.astype(np.int32)})
+        names = pa.array(self.type_names, type=pa.string())
+        write_arrays(self.folder / TYPES, {"name": names})
+        self._write_redirects(redirects)
+        self._aliases.finish()
+        counts = {name: self._counts[name] for name in ("rows", "entities", "aliases")}
+        meta = {
+            "format": FORMAT,
+            "version": VERSION,
+            "fingerprint": to_fingerprint(self._total),
+            "counts": {**counts, "redirects": len(redirects)},
+            "source": dict(source),
+            "report": dict(report or {}),
+            "files": {name: (self.folder / name).stat().st_size for name in FILES},
+        }
+        write_json(self.folder / META, meta)
+
+    def _write_redirects(self, redirects: Mapping[str, str]) -> None:
+        old, new = list(redirects), list(redirects.values())
+        self._total += sum(map(redirect_digest, old, new))
+        hashes = hash_strings(old)
+        order = np.argsort(hashes, kind="stable")
+        writer = TableWriter(self.folder / REDIRECTS, _REDIRECT_SCHEMA)
+        writer.write(
+            {"hash": hashes[order], "old": [old[i] for i in order], "new": [new[i] for i in order]},
+        )
+        writer.close()

@@ -1,0 +1,1 @@
+"""Hard-negative mining: streaming top-k search, schedule and mined table."""

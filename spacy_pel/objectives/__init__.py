@@ -1,0 +1,1 @@
+"""What training minimises: losses, regularizers, mixing and anchors."""

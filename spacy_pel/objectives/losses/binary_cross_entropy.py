@@ -1,0 +1,47 @@
+"""Binary cross-entropy over the positive and its negatives (Cai et al. 2023, section 3.4)."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from ...errors import Errors, PelError
+from ...registry import registry
+
+
+@registry.pel_losses("spacy-pel.BinaryCrossEntropy.v1")
+def make_binary_cross_entropy(scale: float = 1.0, offset: float = 0.0) -> "BinaryCrossEntropy":
+    """Build a BinaryCrossEntropy; the settings are the class's."""
+    return BinaryCrossEntropy(scale=scale, offset=offset)
+
+
+class BinaryCrossEntropy(nn.Module):
+    """Each similarity is the logit of "these two belong together", judged for itself:
+
+        L(m, P) = -log sigma(s(m,e+)) - sum_{e-} log(1 - sigma(s(m,e-)))
+
+    Every negative that scores above 0 pushes with about the same force, however many there are; with
+    few but hard ones, as AdaptiveMixup and HardestInBatch give them, positive and negatives balance.
+
+    Similarity: the dot product or SumOfMax (the paper's choices).
+    scale (float): multiplies the similarities; 1 in the paper.
+    offset (float): the similarity at which logits have their zero, 0 in the paper: scale (s - offset) takes
+        the place of s. Dot products of pretrained encoders lie far above 0 for unrelated texts too.
+    """
+
+    def __init__(self, *, scale: float = 1.0, offset: float = 0.0):
+        super().__init__()
+        if not scale > 0:
+            raise PelError(Errors.E332.format(value=scale))
+        self.scale = scale
+        self.offset = offset
+
+    def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
+        """Losses of n mentions; arguments as for ProxySoftplus.
+
+        RETURNS (Tensor): (n,), float32 or wider.
+        """
+        # -log sigma(x) = softplus(-x) and -log(1 - sigma(x)) = softplus(x): nothing overflows
+        dtype = torch.promote_types(positives.dtype, torch.float32)
+        pull = softplus(-self.scale * (positives.to(dtype) - self.offset))
+        pushed = self.scale * (negatives.to(dtype) - self.offset)
+        return pull + softplus(pushed.masked_fill(~mask, -torch.inf)).sum(dim=1)

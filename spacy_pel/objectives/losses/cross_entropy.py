@@ -1,0 +1,40 @@
+"""Cross-entropy over the positive and its negatives (Wiatrak et al. 2022, Eq. 1)."""
+
+import torch
+from torch import Tensor, nn
+
+from ...registry import registry
+
+
+@registry.pel_losses("spacy-pel.CrossEntropy.v1")
+def make_cross_entropy(scale: float = 1.0) -> "CrossEntropy":
+    """Build a CrossEntropy; the settings are the class's."""
+    return CrossEntropy(scale=scale)
+
+
+class CrossEntropy(nn.Module):
+    """A softmax in which the positive competes with its negatives:
+
+        L(m, P) = -s(m,e+) + log sum_{e in P} exp(s(m,e))                            (Eq. 1)
+
+    It only ranks: adding the same number to all similarities of a mention changes nothing, so
+    they have no zero in common and serve a NIL threshold badly. With in-batch negatives this
+    is InfoNCE, temperature 1 / scale.
+
+    Similarity: the dot product (the paper's choice), or the cosine with a scale of about 20.
+    scale (float): multiplies the similarities; 1 is Eq. 1 as it stands.
+    """
+
+    def __init__(self, *, scale: float = 1.0):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
+        """Losses of n mentions; arguments as for ProxySoftplus.
+
+        RETURNS (Tensor): (n,), float32 or wider.
+        """
+        dtype = torch.promote_types(positives.dtype, torch.float32)
+        own = self.scale * positives.to(dtype).unsqueeze(1)
+        others = (self.scale * negatives.to(dtype)).masked_fill(~mask, -torch.inf)
+        return torch.logsumexp(torch.cat([own, others], dim=1), dim=1) - own.squeeze(1)

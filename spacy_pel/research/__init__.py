@@ -1,0 +1,1 @@
+"""The papers' studies. Nothing in the product imports this folder."""

@@ -1,0 +1,62 @@
+"""The nearest entities of mentions by an encoder alone, in one stage or, of tokens, in two."""
+
+from typing import Dict, List, Sequence
+
+import numpy as np
+
+from ..encoders.bi_encoder import BiEncoder
+from ..encoders.rescoring import rescore
+from ..index import EntityIndex
+from ..kb import KnowledgeBase
+from ..types import Encoder, MentionInText, RankedRows
+from ..util.ragged import offsets_of, places_in_pieces
+
+FIRST_STAGE = 128
+_ROWS_PER_ENTITY = 8  # rows fetched for a candidate: several rows may lead to one entity
+
+
+def nearest_entities(
+    kb: KnowledgeBase,
+    index: EntityIndex,
+    encoder: Encoder,
+    mentions: Sequence[MentionInText],
+    *,
+    top_k: int,
+    first_stage: int = FIRST_STAGE,
+) -> RankedRows:
+    """Find distinct entities by the vectors of the index, no names and no priors. Where the encoder's
+    similarity compares tokens, the pooled vectors fetch more and the tokens order them.
+
+    kb (KnowledgeBase): the entities.
+    index (EntityIndex): made with the encoder.
+    encoder (Encoder): reads the mentions.
+    mentions (Sequence[MentionInText]): (n,).
+    top_k (int): entities of each mention, at most.
+    first_stage (int): so many are fetched for a similarity of tokens, or top_k if that is more.
+    RETURNS (RankedRows): best first.
+    """
+    in_two = isinstance(encoder, BiEncoder) and encoder.similarity.token_level
+    wanted = max(top_k, first_stage) if in_two else top_k
+    several = _ROWS_PER_ENTITY if len(index) > len(kb) else 1
+    scores, rows = index.search_rows(encoder.encode_mentions(mentions), several * wanted)
+    best: List[Dict[int, float]] = []
+    for own, found in zip(scores, rows, strict=True):
+        entities: Dict[int, float] = {}
+        for row, score in zip(index.kb_rows[found[found >= 0]].tolist(), own.tolist(), strict=False):
+            entities.setdefault(row, score)
+        best.append(dict(list(entities.items())[:wanted]))
+    ranked = RankedRows(
+        np.array([row for one in best for row in one], dtype=np.int64),
+        np.array([score for one in best for score in one.values()], dtype=np.float32),
+        offsets_of(np.array([len(one) for one in best], dtype=np.int64)),
+    )
+    if not isinstance(encoder, BiEncoder) or not in_two:
+        return ranked
+    return _first(rescore(encoder, kb, mentions, ranked), top_k)
+
+
+def _first(ranked: RankedRows, k: int) -> RankedRows:
+    """RETURNS (RankedRows): at most the first k of each mention."""
+    kept = places_in_pieces(ranked.offsets) < k
+    lengths = np.minimum(np.diff(ranked.offsets), k)
+    return RankedRows(ranked.kb_rows[kept], ranked.scores[kept], offsets_of(lengths))

@@ -1,0 +1,231 @@
+"""From a config with a [study] section to the list of its trainings."""
+
+import copy
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Set
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ...errors import Errors, PelError
+from ...util import fingerprint
+from ...util.config import load_config
+from ..nearest import FIRST_STAGE
+
+Tree = Dict[str, Any]
+_SECTIONS = ("ranker", "pel")
+# settings of [study] that speak of retrieval, which a ranker leaves to its pipeline
+_OF_RETRIEVAL = ("kb", "kinds", "top_k", "first_stage", "n_dev", "paper", "claims")
+
+
+class ExtraRun(BaseModel):
+    """``[study.extra.NAME]``: a training outside the matrix."""
+
+    model_config = ConfigDict(extra="forbid")
+    like: Dict[str, str] = Field(title="Factor -> level that it starts from")
+    label: str = Field(title="What tables and plots call it")
+    pel: Tree = Field(default={}, title="What is different, as in [pel]")
+    ranker: Tree = Field(default={}, title="What is different, as in [ranker]")
+
+
+class CellChange(BaseModel):
+    """``[study.cells.NAME]``: what some combinations of levels need for themselves."""
+
+    model_config = ConfigDict(extra="forbid")
+    at: Dict[str, str] = Field(title="Factor -> level; runs that have all of these")
+    pel: Tree = Field(default={}, title="What is different, as in [pel]")
+    ranker: Tree = Field(default={}, title="What is different, as in [ranker]")
+
+
+class ClaimSettings(BaseModel):
+    """``[study.claims.NAME]``: one side of runs is better than another, each a sum of labels with weights."""
+
+    model_config = ConfigDict(extra="forbid")
+    text: str = Field(title="The claim")
+    metric: Literal["recall@1", "recall@64", "nil_aupr"] = Field(default="recall@1", title="Better at what")
+    better: Dict[str, float] = Field(min_length=1, title="Label -> weight, of the side that is to be better")
+    than: Dict[str, float] = Field(min_length=1, title="Label -> weight, of the other side")
+
+
+class PaperRun(BaseModel):
+    """``[study.paper.NAME]``: the paper's figures, which the table shows beside ours."""
+
+    model_config = ConfigDict(extra="forbid")
+    label: str = Field(title="Of our run")
+    figures: Dict[Literal["recall@1", "recall@64", "nil_aupr"], float] = Field(title="In percent")
+
+
+class StudySettings(BaseModel):
+    """``[study]``"""
+
+    model_config = ConfigDict(extra="forbid")
+    test: Path = Field(title="Test corpus (JSON lines)")
+    kb: Optional[Path] = Field(default=None, title="Knowledge base of the evaluation; default: paths.kb")
+    kinds: List[str] = Field(default=["card"], title="Rows of the index of the evaluation")
+    top_k: int = Field(default=64, ge=1, title="Candidates of a mention")
+    first_stage: int = Field(
+        default=FIRST_STAGE, ge=1, title="Entities fetched where a similarity of tokens orders them"
+    )
+    seeds: List[int] = Field(default=[0], min_length=1, title="Each training is repeated with these")
+    n_dev: int = Field(default=0, ge=0, title="Documents of dev for the NIL threshold; 0 = all")
+    n_test: int = Field(default=0, ge=0, title="Documents of test; 0 = all")
+    factors: Dict[str, Dict[str, Tree]] = Field(
+        title="Factor -> level -> what it changes in [pel] or [ranker]; every combination is trained"
+    )
+    cells: Dict[str, CellChange] = Field(default={}, title="Changes of some combinations")
+    extra: Dict[str, ExtraRun] = Field(default={}, title="Trainings outside the matrix")
+    paper: Dict[str, PaperRun] = Field(default={}, title="The paper's figures for runs that it has, too")
+    claims: Dict[str, ClaimSettings] = Field(default={}, title="What the paper says of its runs")
+
+
+@dataclass
+class StudyRun:
+    """One training.
+
+    name: its folder.
+    label: what tables and plots call it, the same for all seeds.
+    levels: factor -> level; empty for an extra run.
+    seed: of everything.
+    config: a whole training config.
+    """
+
+    name: str
+    label: str
+    levels: Dict[str, str]
+    seed: int
+    config: Tree
+
+    @property
+    def of_ranker(self) -> bool:
+        """RETURNS (bool): whether a ranker is trained, and not an encoder."""
+        return "ranker" in self.config
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with every setting."""
+        return fingerprint(repr(sorted(_flat(self.config).items())))
+
+
+def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySettings, List[StudyRun]]":
+    """Read a study config.
+
+    path (Path): a training config with a [study] section.
+    overrides (Optional[dict]): dotted names to values.
+    RETURNS (tuple): the settings, and the trainings: the matrix of all levels for each seed, then
+        the extra ones.
+    RAISES (PelError): if the section is missing or wrong.
+    """
+    config = load_config(path, overrides or {})
+    if "study" not in config:
+        raise PelError(Errors.E690.format(path=path, came="it has no [study] section"))
+    section = next((name for name in _SECTIONS if name in config), None)
+    if section is None:
+        raise PelError(Errors.E690.format(path=path, came="it has no [pel] section, and no [ranker] section"))
+    useless = [f"study.{name}" for name in _OF_RETRIEVAL if section == "ranker" and name in config["study"]]
+    if useless:
+        came = f"{', '.join(useless)} say nothing of a study of rankers"
+        raise PelError(Errors.E690.format(path=path, came=came))
+    base: Tree = {name: copy.deepcopy(dict(section)) for name, section in config.items() if name != "study"}
+    try:
+        study = StudySettings(**config["study"])
+    except ValidationError as err:
+        problems = [f"study.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
+        raise PelError(Errors.E690.format(path=path, came="; ".join(problems))) from err
+    for name, cell in study.cells.items():
+        _check_levels(study, cell.at, f"study.cells.{name}.at", path)
+    runs = [
+        _run(base, section, study, dict(zip(study.factors, levels, strict=True)), seed)
+        for levels in product(*study.factors.values())
+        for seed in study.seeds
+    ]
+    for name, extra in study.extra.items():
+        every = {factor: extra.like.get(factor, "") for factor in {**study.factors, **extra.like}}
+        _check_levels(study, every, f"study.extra.{name}.like", path)
+        runs += [_run(base, section, study, extra.like, seed, name=name, extra=extra) for seed in study.seeds]
+    _check_labels(study, {run.label for run in runs}, path)
+    _check_overrides(overrides or {}, section, runs, path)
+    return study, runs
+
+
+def _run(
+    base: Tree,
+    section: str,
+    study: StudySettings,
+    levels: Dict[str, str],
+    seed: int,
+    *,
+    name: str = "",
+    extra: Optional[ExtraRun] = None,
+) -> StudyRun:
+    config = copy.deepcopy(base)
+    for factor, level in levels.items():
+        config[section] = merged(config[section], study.factors[factor][level])
+    for cell in study.cells.values():
+        if all(levels.get(factor) == level for factor, level in cell.at.items()):
+            config[section] = merged(config[section], getattr(cell, section))
+    if extra is not None:
+        config[section] = merged(config[section], getattr(extra, section))
+    config.setdefault("system", {})["seed"] = seed
+    folder = name or "-".join(levels.values()).replace(" ", "_")
+    label = extra.label if extra else " ".join(levels.values())
+    return StudyRun(f"{folder}/seed{seed}", label, {} if extra else dict(levels), seed, config)
+
+
+def _check_levels(study: StudySettings, levels: Mapping[str, str], name: str, path: Path) -> None:
+    for factor, level in levels.items():
+        if level not in study.factors.get(factor, {}):
+            came = f"{name} names no level of '{factor}'"
+            raise PelError(Errors.E690.format(path=path, came=came))
+
+
+def _check_labels(study: StudySettings, known: Set[str], path: Path) -> None:
+    """A mistyped label would leave a claim or a figure of the paper out without a word."""
+    named = [(f"study.paper.{name}.label", run.label) for name, run in study.paper.items()]
+    for name, claim in study.claims.items():
+        named += [(f"study.claims.{name}", label) for label in (*claim.better, *claim.than)]
+    for place, label in named:
+        if label not in known:
+            came = f"{place} names '{label}', which is the label of no run"
+            raise PelError(Errors.E690.format(path=path, came=came))
+
+
+def _check_overrides(overrides: Tree, section: str, runs: List[StudyRun], path: Path) -> None:
+    """An override of what each level sets whole would change nothing, without a word."""
+    for name, value in overrides.items():
+        if name.startswith(f"{section}.") and not any(
+            at(run.config, name.split(".")) == value for run in runs
+        ):
+            came = f"--{name} reaches no run, as [study.factors] sets this part. Override it there"
+            raise PelError(Errors.E690.format(path=path, came=came))
+
+
+def at(tree: Any, keys: Sequence[str]) -> Any:
+    """RETURNS (Any): what a config has at a place; None = nothing."""
+    for key in keys:
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return tree
+
+
+def merged(tree: Tree, change: Tree) -> Tree:
+    """Lay one tree over another. A registered part ("@...") replaces what was there whole, since the
+    settings of one part mean nothing to another.
+
+    RETURNS (dict): a new tree.
+    """
+    result = copy.deepcopy(tree)
+    for key, value in change.items():
+        old = result.get(key)
+        if isinstance(value, dict) and isinstance(old, dict) and not any(k[0] == "@" for k in value):
+            result[key] = merged(old, value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def _flat(tree: Tree, prefix: str = "") -> Dict[str, str]:
+    flat: Dict[str, str] = {}
+    for key, value in tree.items():
+        nested = isinstance(value, dict)
+        flat.update(_flat(value, f"{prefix}{key}.") if nested else {f"{prefix}{key}": repr(value)})
+    return flat

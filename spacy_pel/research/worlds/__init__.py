@@ -1,0 +1,1 @@
+"""Training on some ontologies and testing on others."""

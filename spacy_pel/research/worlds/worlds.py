@@ -1,0 +1,155 @@
+"""Training on several worlds (ontologies, wikis) at once, to be used on others: zero-shot linking."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Dict, Iterator, List, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...corpora import read_corpus, write_corpus
+from ...encoders.bi_encoder import BiEncoder
+from ...kb import KnowledgeBase
+from ...negatives import Draw, DrawRequest, NegativeSampler
+from ...negatives.draw import not_gold
+from ...training.length_batches import length_batches
+from ...training.retriever.batches import BatchPlanner
+from ...training.retriever.loop import Trainer
+from ...training.retriever.settings import RunSettings
+from ...types import Document, Entity
+
+JOINER = "/"  # of a world and an id: two wikis may use the same id
+
+
+def join_worlds(folder: Path, worlds: Sequence[str], out: Path, *, splits: Sequence[str]) -> Dict[str, Path]:
+    """Make one knowledge base and one corpus a split of several worlds.
+
+    folder (Path): holds for each world WORLD/kb and WORLD/SPLIT.jsonl.
+    worlds (Sequence[str]): which worlds.
+    out (Path): gets kb and SPLIT.jsonl; ids are WORLD/ID there.
+    splits (Sequence[str]): e.g. ("train", "dev").
+    RETURNS (Dict[str, Path]): "kb" and the splits, for ``[paths]`` of a config.
+    RAISES (PelError): if a file is missing or damaged.
+    """
+    bases = {world: KnowledgeBase.from_disk(folder / world / "kb") for world in worlds}
+    source = {"origin": "joined worlds", "worlds": {world: kb.fingerprint for world, kb in bases.items()}}
+    KnowledgeBase.build(_entities(bases), out / "kb", source=source)
+    paths = {"kb": out / "kb"}
+    for split in splits:
+        paths[split] = out / f"{split}.jsonl"
+        write_corpus(paths[split], _documents(folder, bases, split))
+    return paths
+
+
+def _entities(bases: Dict[str, KnowledgeBase]) -> Iterator[Entity]:
+    for world, kb in bases.items():
+        for entity in kb.entities():
+            yield replace(entity, concept_id=f"{world}{JOINER}{entity.concept_id}")
+
+
+def _documents(folder: Path, bases: Dict[str, KnowledgeBase], split: str) -> Iterator[Document]:
+    for world, kb in bases.items():
+        for document in read_corpus(folder / world / f"{split}.jsonl"):
+            mentions = []
+            for mention in document.mentions:
+                ids = [f"{world}{JOINER}{kb.resolve(entity_id) or entity_id}" for entity_id in mention.ids]
+                mentions.append(replace(mention, ids=tuple(dict.fromkeys(ids))))
+            yield Document(f"{world}{JOINER}{document.id}", document.text, mentions, {"world": world})
+
+
+def world_numbers(kb: KnowledgeBase) -> NDArray[np.int64]:
+    """RETURNS (NDArray[int64]): (entities,), which world each live entity of a joined KB is of: 0, 1, ..."""
+    worlds: Dict[str, int] = {}
+    names = (entity_id.partition(JOINER)[0] for entity_id in kb.ids_at(kb.live_rows))
+    return np.array([worlds.setdefault(name, len(worlds)) for name in names], dtype=np.int64)
+
+
+class OwnWorldNegatives:
+    """Keeps the negatives of a batch, whose examples are all of one world, within that world: an
+    entity of another world that the sampler drew is replaced by one of the own, at random.
+
+    negatives (NegativeSampler): draws from all worlds.
+    """
+
+    def __init__(self, negatives: NegativeSampler):
+        self.parts = {"negatives": negatives}
+        self._world: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._example_world = self._world
+        self._members: List[NDArray[np.int64]] = []
+
+    def tell(self, world: NDArray[np.int64], example_world: NDArray[np.int64]) -> None:
+        """world: (entities,), from ``world_numbers``. example_world: (examples,), mentions, then names."""
+        self._world, self._example_world = world, example_world
+        self._members = [np.flatnonzero(world == number) for number in range(int(world.max()) + 1)]
+
+    @property
+    def mined_depth(self) -> int:
+        """RETURNS (int): that of the sampler."""
+        return self.parts["negatives"].mined_depth
+
+    def sample(self, request: DrawRequest) -> Draw:
+        """RETURNS (Draw): as many entities as the sampler drew, of the batch's world."""
+        draw = self.parts["negatives"].sample(request)
+        own = int(self._example_world[request.examples[0]])
+        outside = self._world[draw.rows] != own
+        rows = draw.rows.copy()
+        rows[outside] = request.rng.choice(self._members[own], int(outside.sum()))
+        return Draw(rows, draw.mask & not_gold(rows, request.gold), draw.in_batch)
+
+
+class SameWorldPlanner(BatchPlanner):
+    """Batches whose examples are all of one world, so that in-batch negatives are too, as when each
+    world is a knowledge base of its own. Bare names are drawn from each world in the share of its
+    mentions, however many names it has.
+    """
+
+    _mentions: List[NDArray[np.int64]]  # example numbers of each world that has mentions
+    _names: List[NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, planner: BatchPlanner, world: NDArray[np.int64]) -> "SameWorldPlanner":
+        """planner (BatchPlanner): with an OwnWorldNegatives. world (NDArray[int64]): of each entity."""
+        made = cls.__new__(cls)
+        vars(made).update(vars(planner))
+        store = planner.store
+        n_mentions = len(store.mentions)
+        examples = world[np.concatenate([store.mention_entity, store.name_entity]).astype(np.int64)]
+        if isinstance(made.negatives, OwnWorldNegatives):
+            made.negatives.tell(world, examples)
+        present = np.unique(examples[:n_mentions])
+        made._mentions = [np.flatnonzero(examples[:n_mentions] == number) for number in present]
+        made._names = [n_mentions + np.flatnonzero(examples[n_mentions:] == number) for number in present]
+        return made
+
+    @property
+    def batches_per_epoch(self) -> int:
+        pairs = zip(self._mentions, self._names, strict=True)
+        return sum(-(-(len(mine) + self._bare(mine, names)) // self.batch_size) for mine, names in pairs)
+
+    def plan(self, epoch: int) -> List[NDArray[np.int64]]:
+        """RETURNS (List[NDArray]): as in ``BatchPlanner``, but each batch of one world; the worlds take turns
+        by chance."""
+        rng = np.random.default_rng([self.seed, 1, epoch])
+        lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])
+        batches: List[NDArray[np.int64]] = []
+        for mine, names in zip(self._mentions, self._names, strict=True):
+            bare = rng.choice(names, self._bare(mine, names), replace=False)
+            order = rng.permutation(np.concatenate([mine, bare]).astype(np.int64))
+            batches += length_batches(order, lengths, self.batch_size)
+        return [batches[i] for i in rng.permutation(len(batches))]
+
+    def _bare(self, mentions: NDArray[np.int64], names: NDArray[np.int64]) -> int:
+        share = self.views.alias_share
+        return min(round(len(mentions) * share / (1 - share)), len(names))
+
+
+class WorldTrainer(Trainer):
+    """A trainer on joined worlds whose batches are of one world each; see ``Trainer``."""
+
+    def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
+        super().__init__(settings, output, gpu_id=gpu_id, show_progress=show_progress)
+        # among the settings, so that a checkpoint of mixed batches is not gone on with
+        settings.pel.negatives = OwnWorldNegatives(settings.pel.negatives)
+
+    def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
+        return SameWorldPlanner.of(super()._planner(kb, encoder), world_numbers(kb))

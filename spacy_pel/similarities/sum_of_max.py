@@ -1,0 +1,73 @@
+"""SOM, the sum of maxima over tokens: a scorer of Cai et al. (2023), section 3.2."""
+
+from typing import TYPE_CHECKING, Any, Dict
+
+from ..registry import registry
+from ..types import Vectors
+from .similarity import IndexSide, Metric
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from .token_vectors import TokenVectors
+
+
+@registry.pel_similarities("spacy-pel.SumOfMax.v1")
+def make_sum_of_max() -> "SumOfMax":
+    """Build a SumOfMax."""
+    return SumOfMax()
+
+
+class SumOfMax:
+    """Each token of the mention looks for the token of the entity that suits it best:
+
+        f(m, e) = sum_t max_u v_m,t . v_e,u
+
+    Padding counts on neither side. An index holds the pooled vectors (the encoder's ``pooling``) and finds
+    candidates, and hard negatives, by their dot product; SOM then orders candidates by the tokens of the
+    entities' cards (see ``rescore``). In a component the second stage is a DualEncoder, as reranker,
+    that reads the same model. Loss: BinaryCrossEntropy in the paper.
+    """
+
+    registered_name = "spacy-pel.SumOfMax.v1"
+    unit_vectors = False
+    token_level = True
+    metric: Metric = "inner_product"
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        return {}
+
+    def __call__(self, mentions: "TokenVectors", entities: "TokenVectors") -> "Tensor":
+        """Tokens of n and of m texts -> (n, m), float32 or wider. All n m length length products are in
+        memory at once: draw negatives with ``shared = true``."""
+        from ..util.precision import widen
+
+        left, right = widen(mentions.vectors), widen(entities.vectors)
+        # (n length, m length): one product of matrices
+        products = left.flatten(0, 1) @ right.flatten(0, 1).T
+        products = products.view(*mentions.mask.shape, *entities.mask.shape)
+        return _sum_of_max(products, mentions.mask[:, :, None], entities.mask)
+
+    def paired(self, mentions: "TokenVectors", entities: "TokenVectors") -> "Tensor":
+        """Tokens of n texts and of (n, k) texts of their own -> (n, k), float32 or wider."""
+        from ..util.precision import widen
+
+        left, right = widen(mentions.vectors), widen(entities.vectors)
+        # (n, length, k length) -> (n, length, k, length)
+        products = (left @ right.flatten(1, 2).transpose(1, 2)).unflatten(2, entities.mask.shape[1:])
+        return _sum_of_max(products, mentions.mask[:, :, None], entities.mask[:, None])
+
+    def index_width(self, width: int) -> int:
+        return width
+
+    def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
+        """RETURNS (Vectors): the pooled vectors as they are."""
+        return vectors
+
+
+def _sum_of_max(products: "Tensor", own: "Tensor", theirs: "Tensor") -> "Tensor":
+    """products: (n, length of mentions, m, length of entities). own: (n, length, 1), theirs: as the last two
+    dimensions; True = a real token. RETURNS (Tensor): (n, m); a text without tokens has the score 0."""
+    best = products.masked_fill(~theirs, -float("inf")).amax(dim=-1)
+    return best.masked_fill(~(own & theirs.any(dim=-1)), 0.0).sum(dim=1)

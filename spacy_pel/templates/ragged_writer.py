@@ -1,0 +1,53 @@
+"""Writes token sequences to a folder piece by piece, without holding all of them."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, List, Optional, Type
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from ..util.ragged import offsets_of
+from .token_arrays import RaggedTokens
+
+_MANY = 10**15  # more tokens than there will be: leaves room in the header for any count
+
+
+class RaggedWriter:
+    """Appends to the files that ``RaggedTokens.from_disk`` maps.
+
+    path (Path): the folder; made here.
+    """
+
+    def __init__(self, path: Path):
+        path.mkdir(parents=True)
+        self.path = path
+        self._lengths: List[NDArray[np.int64]] = []
+        self._file: Any = (path / "ids.npy").open("wb")
+        self._header = self._write_header(_MANY)
+
+    def append(self, tokens: RaggedTokens) -> None:
+        """tokens (RaggedTokens): the next sequences."""
+        self._file.write(np.ascontiguousarray(tokens.ids, dtype="<i4").data)
+        self._lengths.append(tokens.lengths)
+
+    def __enter__(self) -> "RaggedWriter":
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        lengths = np.concatenate([np.zeros(0, dtype=np.int64), *self._lengths])
+        self._file.seek(0)
+        if self._write_header(int(lengths.sum())) != self._header:
+            raise RuntimeError("numpy wrote a header of another length")
+        self._file.close()
+        np.save(self.path / "offsets.npy", offsets_of(lengths))
+
+    def _write_header(self, count: int) -> int:
+        npy.write_array_header_1_0(self._file, {"descr": "<i4", "fortran_order": False, "shape": (count,)})
+        return int(self._file.tell())

@@ -1,0 +1,173 @@
+"""From mentions and candidates to batches of groups: the mentions of one entity in one document together."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...encoders.bi_encoder import BiEncoder
+from ...kb import KnowledgeBase
+from ...templates import RaggedTokens
+from ...types import Entity
+from ...util import normalize_alias
+from .groups import Groups
+from .rank_batches import tokenize_entities, without_name
+from .rank_candidates import Candidates, RankMentions
+
+
+class GroupStore:
+    """Mentions in groups, and the entities that each group meets; each text is tokenised once. The
+    candidates of all mentions of a group are its negatives, without any gold entity of theirs.
+
+    kb (KnowledgeBase): holds the entities.
+    mentions (RankMentions): (n,); one with several gold entities belongs to the first.
+    candidates (Candidates): theirs.
+    encoder (BiEncoder): its templates and tokenizer.
+    hidden_share (float): of the groups, whose own surfaces are left out of their entities' names.
+    rng (np.random.Generator): draws the hidden groups.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        mentions: RankMentions,
+        candidates: Candidates,
+        *,
+        encoder: BiEncoder,
+        hidden_share: float = 0.0,
+        rng: Optional[np.random.Generator] = None,
+    ):
+        keys = np.stack([mentions.document, [gold[0] for gold in mentions.gold]], axis=1)
+        _, labels = np.unique(keys, axis=0, return_inverse=True)
+        labels = labels.reshape(-1).astype(np.int64)
+        self.groups = Groups.from_labels(labels, int(labels.max()) + 1)
+        hidden = (rng or np.random.default_rng(0)).random(len(self.groups)) < hidden_share
+        self.positives = np.empty(len(self.groups), dtype=np.int64)
+        self.negatives: List[NDArray[np.int64]] = []
+        texts = _Texts(kb)
+        for number in range(len(self.groups)):
+            members = self.groups[number]
+            surfaces = {normalize_alias(mentions.queries[i].surface) for i in members if hidden[number]}
+            gold = np.concatenate([mentions.gold[i] for i in members])
+            met = [candidates.kb_rows[candidates.offsets[i] : candidates.offsets[i + 1]] for i in members]
+            wrong = np.setdiff1d(np.concatenate(met), gold)
+            self.positives[number] = texts.place(int(mentions.gold[members[0]][0]), sorted(surfaces))
+            places = [texts.place(int(row), sorted(surfaces)) for row in wrong]
+            self.negatives.append(np.array(places, dtype=np.int64))
+        in_text = [query.in_text for query in mentions.queries]
+        self.mentions: RaggedTokens = encoder.mention_template.tokenize(encoder.tokenizer, in_text)
+        self.entities = tokenize_entities(encoder.entity_template, encoder.tokenizer, texts.entities)
+
+    def __len__(self) -> int:
+        return len(self.mentions)
+
+
+class _Texts:
+    """Distinct entities as texts, some of them without a name."""
+
+    def __init__(self, kb: KnowledgeBase):
+        self.kb = kb
+        self.entities: List[Entity] = []
+        self._places: Dict[Tuple[int, Tuple[str, ...]], int] = {}
+
+    def place(self, row: int, hidden: Sequence[str]) -> int:
+        """RETURNS (int): where the entity stands in ``entities``, without the names that are hidden."""
+        key = (row, tuple(hidden))
+        if key not in self._places:
+            whole = self._places.get((row, ()))
+            entity = self.kb.entity_at(row) if whole is None else self.entities[whole]
+            less = entity
+            for surface in hidden:
+                less = without_name(less, surface)
+            if hidden and less is entity:
+                self._places[key] = self.place(row, ())
+            else:
+                self._places[key] = len(self.entities)
+                self.entities.append(less)
+        return self._places[key]
+
+
+class GroupPlan(NamedTuple):
+    """One batch: which groups, and the seed of what is drawn among their mentions."""
+
+    groups: NDArray[np.int64]
+    seed: int
+
+
+@dataclass
+class GroupBatch:
+    """n mentions in g groups, and the e entities that they meet.
+
+    mention_ids, mention_mask: (n, length) int64.
+    groups: (n,) int64, of each mention, from 0 on.
+    entity_ids, entity_mask: (e, length) int64.
+    positives: (g,) int64, the right entity of each group.
+    negatives: (g, e) bool, the wrong ones.
+    seed: of what is drawn among the mentions.
+    """
+
+    mention_ids: NDArray[np.int64]
+    mention_mask: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    entity_ids: NDArray[np.int64]
+    entity_mask: NDArray[np.int64]
+    positives: NDArray[np.int64]
+    negatives: NDArray[np.bool_]
+    seed: int
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+
+class GroupPlanner:
+    """Plans epochs and builds batches; everything follows from (seed, epoch). A group is never cut: one
+    that is larger than a batch is a batch of its own.
+
+    store (GroupStore): mentions and entities.
+    batch_size (int): mentions in a batch at most.
+    pad_id (int): the tokenizer's padding id.
+    """
+
+    def __init__(self, store: GroupStore, *, batch_size: int, pad_id: int, seed: int):
+        self.store = store
+        self.batch_size = batch_size
+        self.pad_id = pad_id
+        self.seed = seed
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """RETURNS (int): of the first epoch; others may have one more or less."""
+        return len(self.plan(0))
+
+    def plan(self, epoch: int) -> List[GroupPlan]:
+        """RETURNS (List[GroupPlan]): all groups, each once, in a random order."""
+        rng = np.random.default_rng([self.seed, 24, epoch])
+        sizes = np.diff(self.store.groups.offsets)
+        batches: List[List[int]] = []
+        room = 0
+        for group in rng.permutation(len(sizes)).tolist():
+            if sizes[group] > room or not batches:
+                batches.append([])
+                room = self.batch_size
+            batches[-1].append(group)
+            room -= int(sizes[group])
+        return [GroupPlan(np.array(batch), int(rng.integers(2**62))) for batch in batches]
+
+    def build(self, plan: GroupPlan) -> GroupBatch:
+        """RETURNS (GroupBatch): of a plan's groups."""
+        store = self.store
+        members = [store.groups[group] for group in plan.groups]
+        wrong = [store.negatives[group] for group in plan.groups]
+        used: Any = np.unique(np.concatenate([store.positives[plan.groups], *wrong]))
+        negatives = np.zeros((len(plan.groups), len(used)), dtype=np.bool_)
+        for number, places in enumerate(wrong):
+            negatives[number, np.searchsorted(used, places)] = True
+        return GroupBatch(
+            *store.mentions.padded(np.concatenate(members), self.pad_id),
+            np.repeat(np.arange(len(members)), [len(own) for own in members]),
+            *store.entities.padded(used, self.pad_id),
+            np.searchsorted(used, store.positives[plan.groups]),
+            negatives,
+            plan.seed,
+        )

@@ -1,0 +1,92 @@
+"""What a dual encoder minimises: batches of groups in, the loss and its parts out. Pure torch."""
+
+from typing import Any, Dict, Tuple
+
+import torch
+from torch import Tensor, nn
+
+from ...objectives.anchors import AnchorPart
+from ...similarities import Similarity
+from .group_batches import GroupBatch
+from .score_figures import score_figures
+
+_CHUNK = 64  # sequences encoded together while the hardest negative is looked for
+
+
+class GroupObjective(nn.Module):
+    """Towers, loss and anchors in one module, so that the optimiser sees the parameters of all.
+
+    Where the loss needs the hardest negative only, that is looked for under the present model without
+    dropout and gradient, and only it and the positive are encoded again with one.
+
+    towers (ModuleDict): "mention" and, unless tied, "entity".
+    loss (nn.Module): positives (n,), negatives (n, m), mask (n, m) -> (n,).
+    similarity (Similarity): of anchors and entities.
+    anchors (AnchorPart): makes anchors of the mentions of each group.
+    """
+
+    def __init__(self, towers: Any, loss: nn.Module, *, similarity: Similarity, anchors: AnchorPart):
+        super().__init__()
+        self.towers = towers
+        self.loss = loss
+        self.similarity = similarity
+        self.anchors = anchors
+
+    def forward(self, batch: GroupBatch) -> Tuple[Tensor, Dict[str, float]]:
+        """RETURNS (tuple): the mean loss of the anchors and what the anchors add to it, and figures for the
+        log: "similarity+", "similarity-" (of the hardest negative), "accuracy" among the candidates, "active"
+        (share of the anchors with a loss), and those of the anchors.
+        """
+        device = next(self.towers.parameters()).device
+        generator = torch.Generator().manual_seed(batch.seed)
+        groups = torch.from_numpy(batch.groups)
+        chosen = self.anchors.select(groups, generator)
+        mentions = self._tower("mention")(
+            torch.from_numpy(batch.mention_ids)[chosen].to(device),
+            torch.from_numpy(batch.mention_mask)[chosen].to(device),
+        )
+        anchors = self.anchors(mentions, groups[chosen].to(device), generator)
+        ids, mask, right, wrong = (
+            torch.from_numpy(array).to(device)
+            for array in (batch.entity_ids, batch.entity_mask, batch.positives, batch.negatives)
+        )
+        right, wrong = right[anchors.groups], wrong[anchors.groups]
+        if getattr(self.loss, "hardest_only", False):
+            wrong = self._hardest(anchors.vectors.detach(), ids, mask, wrong)
+        used = wrong.any(dim=0)
+        used[right] = True
+        place = used.cumsum(0) - 1
+        entities = self._tower("entity")(ids[used], mask[used])
+        with torch.autocast(device.type, enabled=False):
+            scores = self.similarity(anchors.vectors, entities)
+            positives = scores.gather(1, place[right].unsqueeze(1)).squeeze(1)
+            losses = self.loss(positives, scores, wrong[:, used])
+        figures = score_figures(positives.detach(), scores.detach(), wrong[:, used])
+        active = float((losses.detach() > 0).float().mean())
+        return losses.mean() + anchors.loss, {**figures, "active": active, **anchors.figures}
+
+    def _tower(self, side: str) -> Any:
+        return self.towers[side if side in self.towers else "mention"]
+
+    def _hardest(self, anchors: Tensor, ids: Tensor, mask: Tensor, wrong: Tensor) -> Tensor:
+        """RETURNS (Tensor): (a, e) bool, of each anchor's wrong entities the nearest one."""
+        tower = self._tower("entity")
+        was_training = tower.training
+        tower.eval()
+        with torch.no_grad():
+            order = mask.sum(dim=1).argsort(descending=True, stable=True)
+            vectors = torch.cat([_encoded(tower, ids, mask, rows) for rows in order.split(_CHUNK)])
+            entities = torch.empty_like(vectors)
+            entities[order] = vectors
+            with torch.autocast(anchors.device.type, enabled=False):
+                scores = self.similarity(anchors, entities).masked_fill(~wrong, -torch.inf)
+        tower.train(was_training)
+        # weights that autocast has cast here would leave the second encoding without a gradient
+        torch.clear_autocast_cache()
+        hardest = torch.zeros_like(wrong).scatter(1, scores.argmax(dim=1, keepdim=True), True)
+        return hardest & wrong
+
+
+def _encoded(tower: Any, ids: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
+    length = int(mask[rows].sum(dim=1).max())
+    return tower(ids[rows, :length], mask[rows, :length])  # type: ignore[no-any-return]

@@ -1,0 +1,127 @@
+"""An index as if it had never seen some documents."""
+
+from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Errors, PelError
+from ...evidence.evidence import gather_evidence
+from ...evidence.evidence_sources import Mask
+from ...index import EntityIndex
+from ...index.priors import AliasPriors
+from ...index.row_table import KINDS
+from ...index.rows_of_kb import GoldMentions
+from ...kb import KnowledgeBase
+from ...types import CandidateTable, Document, MentionInText, Rows, Scores, Vectors
+
+
+class LeaveOut:
+    """Knows which document each mention row and each count of an index came from, so that they can
+    be left out. Nothing is embedded anew; which rows they are follows from the documents, and
+    is checked.
+
+    kb (KnowledgeBase): of the index.
+    index (EntityIndex): with rows of kind "mention" or counts of surfaces.
+    documents (Sequence[Document]): those that it was built with, in that order.
+    RAISES (PelError): if it was built with other documents.
+    """
+
+    def __init__(self, kb: KnowledgeBase, index: EntityIndex, documents: Sequence[Document]):
+        self.index = index
+        self._mentions: List[MentionInText] = []
+        kb_rows: List[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+        owner: List[int] = []
+        self._numbers: Dict[str, int] = {}
+        for document in documents:
+            number = self._numbers.setdefault(document.id, len(self._numbers))
+            gold = GoldMentions.read(kb, [document])
+            self._mentions += gold.mentions
+            kb_rows.append(gold.kb_rows)
+            owner += [number] * len(gold.mentions)
+        self._kb_rows = np.concatenate(kb_rows)
+        self._owner = np.array(owner, dtype=np.int64)
+        self._row_owner = self._owners_of_rows()
+        self._check_priors()
+
+    def _owners_of_rows(self) -> NDArray[np.int64]:
+        """RETURNS (NDArray[int64]): for each row of the index its document; -1 = no mention's row."""
+        rows = self.index.rows
+        places = np.flatnonzero(rows.kinds == KINDS.index("mention"))
+        owner_of_row = np.full(len(rows), -1, dtype=np.int64)
+        if len(places):
+            # entities were cut to at most so many mentions as the most frequent one has now
+            most = int(np.bincount(rows.kb_rows[places]).max())
+            by_object = {id(m): owner for m, owner in zip(self._mentions, self._owner, strict=True)}
+            kept = GoldMentions(self._mentions, self._kb_rows, 0).capped(most)
+            if not np.array_equal(kept.kb_rows, rows.kb_rows[places]):
+                raise PelError(
+                    Errors.E391.format(what=f"{len(places):,} mention rows", came=f"{len(kept.kb_rows):,}")
+                )
+            owner_of_row[places] = [by_object[id(mention)] for mention in kept.mentions]
+        return owner_of_row
+
+    def _check_priors(self) -> None:
+        priors, counted = self.index.priors, self._priors(np.ones(len(self._owner), dtype=np.bool_))
+        same = len(priors) == len(counted) and all(
+            np.array_equal(column, counted.columns()[name]) for name, column in priors.columns().items()
+        )
+        if len(priors) and not same:
+            raise PelError(
+                Errors.E391.format(what=f"{len(priors):,} counts of surfaces", came=f"{len(counted):,}")
+            )
+
+    def _priors(self, kept: NDArray[np.bool_]) -> AliasPriors:
+        surfaces = [self._mentions[i].surface for i in np.flatnonzero(kept)]
+        return AliasPriors.build(surfaces, self._kb_rows[kept])
+
+    def without(self, ids: Collection[str]) -> "PartOfIndex":
+        """RETURNS (PartOfIndex): the index without the documents of these ids; unknown ids do no harm."""
+        left_out = np.array(sorted(self._numbers[i] for i in ids if i in self._numbers), dtype=np.int64)
+        priors = self.index.priors
+        if len(priors):
+            priors = self._priors(~np.isin(self._owner, left_out))
+        return PartOfIndex(self.index, priors, ~np.isin(self._row_owner, left_out))
+
+
+class PartOfIndex:
+    """What a linker asks of an index, with some of its rows hidden and other counts.
+
+    index (EntityIndex): all of it.
+    priors (AliasPriors): the counts to be used.
+    shown (NDArray[bool]): over the rows of the index.
+    """
+
+    def __init__(self, index: EntityIndex, priors: AliasPriors, shown: NDArray[np.bool_]):
+        self.index = index
+        self.priors = priors
+        self.shown = shown
+
+    def search_entities(
+        self, vectors: Vectors, k: int, allowed: Mask, kinds: Sequence[str]
+    ) -> Tuple[Scores, Rows]:
+        """RETURNS (Tuple[Scores, Rows]): as ``EntityIndex.search_entities``."""
+        rows = self.index.rows
+        if "mention" not in kinds or self.shown.all():
+            return self.index.search_entities(vectors, k, allowed, kinds)
+        mask = rows.mask(kinds, allowed)
+        mask = self.shown if mask is None else mask & self.shown
+        if not mask.any():
+            shape = (len(vectors), k)
+            return np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)
+        scores, found = self.index.vectors.search(vectors, k, mask)
+        return scores, np.where(found < 0, -1, rows.kb_rows[found].astype(np.int64))
+
+    def evidence(
+        self,
+        kb: KnowledgeBase,
+        vectors: Vectors,
+        surfaces: Sequence[str],
+        *,
+        allowed: Optional[Sequence[Mask]] = None,
+        row_k: int = 128,
+        top_k: int = 64,
+    ) -> CandidateTable:
+        """RETURNS (CandidateTable): as ``EntityIndex.evidence``."""
+        source: Any = self
+        return gather_evidence(kb, source, vectors, surfaces, allowed=allowed, row_k=row_k, top_k=top_k)

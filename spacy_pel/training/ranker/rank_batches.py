@@ -1,0 +1,184 @@
+"""From mentions and candidates to batches of a ranker: the arrays of a batch, and an epoch's plan."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kb import KnowledgeBase
+from ...templates import EntityTemplate, MentionEntityPair, RaggedTokens
+from ...types import Entity
+from ...util import normalize_alias
+from ...util.ragged import offsets_of, owners
+from ..length_batches import length_batches
+from .rank_candidates import Candidates, RankMentions
+
+_ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
+
+
+def with_gold(
+    candidates: Candidates, gold: Sequence[NDArray[np.int64]], n: int
+) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Add the first gold entity where none is among the candidates, in the place of the last one
+    (Wiatrak et al. 2022, Appendix B: in training only).
+
+    gold (Sequence[NDArray[int64]]): KB rows for each mention, one at least.
+    n (int): candidates at most.
+    RETURNS (tuple): KB rows of the candidates, ragged, and their offsets.
+    """
+    pieces = []
+    for i, rows in enumerate(gold):
+        piece = candidates.kb_rows[candidates.offsets[i] : candidates.offsets[i + 1]]
+        if not np.isin(piece, rows).any():
+            piece = np.append(piece[: n - 1], rows[0])
+        pieces.append(piece)
+    offsets = offsets_of(np.array([len(piece) for piece in pieces], dtype=np.int64))
+    return np.concatenate([np.empty(0, np.int64), *pieces]), offsets
+
+
+def are_gold(
+    kb_rows: NDArray[np.int64], offsets: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]
+) -> NDArray[np.bool_]:
+    """RETURNS (NDArray[bool]): (m,) is the candidate one of its mention's gold entities?"""
+    spans = zip(offsets[:-1], offsets[1:], gold, strict=True)
+    pieces = [np.isin(kb_rows[start:end], rows) for start, end, rows in spans]
+    return np.concatenate([np.empty(0, np.bool_), *pieces])
+
+
+def without_name(entity: Entity, surface: str) -> Entity:
+    """RETURNS (Entity): without the names whose normal form is the surface; the same entity if it
+    has no such name, or no other."""
+    names = [entity.canonical_name, *entity.aliases]
+    kept = [name for name in names if normalize_alias(name) != surface]
+    if not kept or len(kept) == len(names):
+        return entity
+    return replace(entity, canonical_name=kept[0], aliases=tuple(kept[1:]))
+
+
+def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: List[Entity]) -> RaggedTokens:
+    """RETURNS (RaggedTokens): one sequence an entity; tokenised in pieces, which bounds the memory."""
+    starts = range(0, max(1, len(entities)), _ENTITIES)
+    parts = [template.tokenize(tokenizer, entities[start : start + _ENTITIES]) for start in starts]
+    return RaggedTokens.concatenate(parts)
+
+
+class PairStore:
+    """Mentions and their candidates, each text tokenised once.
+
+    kb (KnowledgeBase): holds the entities.
+    mentions (RankMentions): (n,).
+    kb_rows, offsets (NDArray[int64]): their candidates, ragged.
+    template (MentionEntityPair): joins them.
+    tokenizer (PreTrainedTokenizerBase): the ranker's.
+    hidden (Optional[NDArray[bool]]): (n,), mentions whose own surface is left out of their candidates' names.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        mentions: RankMentions,
+        kb_rows: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        *,
+        template: MentionEntityPair,
+        tokenizer: Any,
+        hidden: Optional[NDArray[np.bool_]] = None,
+    ):
+        self.template = template
+        self.offsets = offsets
+        self.right = are_gold(kb_rows, offsets, mentions.gold)
+        distinct, self.entity_rows = np.unique(kb_rows, return_inverse=True)
+        entities = [kb.entity_at(int(row)) for row in distinct]
+        if hidden is not None:
+            self._hide_names(entities, [query.surface for query in mentions.queries], hidden)
+        texts = [query.in_text for query in mentions.queries]
+        self.mentions: RaggedTokens = template.mention_template.tokenize(tokenizer, texts)
+        self.entities = tokenize_entities(template.entity_template, tokenizer, entities)
+
+    def _hide_names(self, entities: List[Entity], surfaces: Sequence[str], hidden: NDArray[np.bool_]) -> None:
+        """Let candidates of hidden mentions be other entities, without a name; those come to the list."""
+        places: Dict[Tuple[int, str], int] = {}
+        for mention in np.flatnonzero(hidden):
+            surface = normalize_alias(surfaces[mention])
+            for j in range(self.offsets[mention], self.offsets[mention + 1]):
+                row = int(self.entity_rows[j])
+                if (row, surface) not in places:
+                    less = without_name(entities[row], surface)
+                    places[row, surface] = row if less is entities[row] else len(entities)
+                    if less is not entities[row]:
+                        entities.append(less)
+                self.entity_rows[j] = places[row, surface]
+
+    def __len__(self) -> int:
+        return len(self.mentions)
+
+    def pairs(self, mention_rows: NDArray[np.int64]) -> Tuple[RaggedTokens, NDArray[np.int64]]:
+        """RETURNS (tuple): the pairs of some mentions, one mention after the other, and which of all
+        m candidates they are."""
+        starts, lengths = self.offsets[mention_rows], np.diff(self.offsets)[mention_rows]
+        chosen: Any = np.repeat(starts - offsets_of(lengths)[:-1], lengths) + np.arange(lengths.sum())
+        joined = self.template.join(
+            self.mentions, self.entities, np.repeat(mention_rows, lengths), self.entity_rows[chosen]
+        )
+        return joined, chosen
+
+
+@dataclass
+class RankBatch:
+    """The pairs of n mentions with at most k candidates.
+
+    ids, mask: (pairs, length) int64.
+    places: (pairs,) int64, where each pair stands in an (n, k) table.
+    present: (n, k) bool, is there a candidate?
+    right: (n, k) bool, is it a gold one?
+    """
+
+    ids: NDArray[np.int64]
+    mask: NDArray[np.int64]
+    places: NDArray[np.int64]
+    present: NDArray[np.bool_]
+    right: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.present)
+
+
+class RankPlanner:
+    """Plans epochs and builds batches; everything follows from (seed, epoch).
+
+    store (PairStore): mentions and candidates.
+    batch_size (int): mentions in a batch.
+    pad_id (int): the tokenizer's padding id.
+    """
+
+    def __init__(self, store: PairStore, *, batch_size: int, pad_id: int, seed: int):
+        self.store = store
+        self.batch_size = batch_size
+        self.pad_id = pad_id
+        self.seed = seed
+
+    @property
+    def batches_per_epoch(self) -> int:
+        return -(-len(self.store) // self.batch_size)
+
+    def plan(self, epoch: int) -> List[NDArray[np.int64]]:
+        """RETURNS (List[NDArray]): mentions of each batch: each once, like lengths together."""
+        rng = np.random.default_rng([self.seed, 21, epoch])
+        order = rng.permutation(len(self.store))
+        lengths = self.store.mentions.lengths
+        batches = length_batches(order, lengths, self.batch_size)
+        return [batches[i] for i in rng.permutation(len(batches))]
+
+    def build(self, mention_rows: NDArray[np.int64]) -> RankBatch:
+        """RETURNS (RankBatch): of the given mentions."""
+        tokens, chosen = self.store.pairs(mention_rows)
+        lengths = np.diff(self.store.offsets)[mention_rows]
+        offsets, width = offsets_of(lengths), int(lengths.max(initial=1))
+        owner = owners(offsets)
+        places = owner * width + np.arange(len(owner)) - offsets[owner]
+        present = np.zeros(len(mention_rows) * width, dtype=np.bool_)
+        right = present.copy()
+        present[places], right[places] = True, self.store.right[chosen]
+        ids, mask = tokens.padded(np.arange(len(tokens)), self.pad_id)
+        return RankBatch(ids, mask, places, present.reshape(-1, width), right.reshape(-1, width))

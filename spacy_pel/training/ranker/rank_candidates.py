@@ -1,0 +1,199 @@
+"""The candidates that a ranker is trained and tested on: the retriever's own."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...linking import Linker, MentionQuery
+from ...types import Document
+from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
+from ...util.ragged import offsets_of, owners, segment_rank, take_pieces
+from .leave_out import LeaveOut
+
+MakeQueries = Callable[[Document], List[MentionQuery]]
+_CHUNK = 1024  # mentions between two ticks of the progress bar
+
+
+@dataclass
+class RankMentions:
+    """Mentions whose entity is in the KB, in the order of the corpus.
+
+    queries: (n,).
+    gold: (n,) KB rows of each, any of them is right.
+    document: (n,) int64, number of the document in the corpus.
+    document_ids: of all documents.
+    """
+
+    queries: List[MentionQuery]
+    gold: List[NDArray[np.int64]]
+    document: NDArray[np.int64]
+    document_ids: List[str]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @classmethod
+    def read(
+        cls,
+        linker: Linker,
+        documents: Sequence[Document],
+        make_queries: MakeQueries,
+        *,
+        limit: int,
+        seed: int,
+        whole_documents: bool = False,
+    ) -> "RankMentions":
+        """NIL and composite mentions and ids that the KB lacks are left out, with a message.
+
+        limit (int): draw so many, always the same; 0 = all.
+        whole_documents (bool): draw documents until they hold so many, the last one cut.
+        """
+        usable: List[Tuple[int, int]] = []  # document, mention
+        gold: List[NDArray[np.int64]] = []
+        for number, document in enumerate(documents):
+            for place, mention in enumerate(document.mentions):
+                rows = linker.gold_rows(mention.ids)
+                blank = not normalize_alias(document.text[mention.start : mention.end])
+                if len(rows) and not mention.composite and not blank:
+                    usable.append((number, place))
+                    gold.append(rows)
+        n_all = sum(len(document.mentions) for document in documents)
+        logger.info(
+            "%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold)
+        )
+        kept = np.arange(len(gold))
+        if limit and limit < len(gold):
+            rng = np.random.default_rng([seed, 20])
+            if whole_documents:
+                turn = rng.permutation(len(documents))
+                kept = np.argsort(turn[[number for number, _ in usable]], kind="stable")[:limit]
+            else:
+                kept = rng.choice(len(gold), limit, replace=False)
+            kept = np.sort(kept)
+        owner = np.array([usable[i][0] for i in kept], dtype=np.int64)
+        # making queries may run an abbreviation detector: only where they are needed
+        made = {number: make_queries(documents[number]) for number in np.unique(owner).tolist()}
+        queries = [made[usable[i][0]][usable[i][1]] for i in kept]
+        return cls(queries, [gold[i] for i in kept], owner, [document.id for document in documents])
+
+    def take(self, rows: NDArray[np.int64]) -> "RankMentions":
+        """RETURNS (RankMentions): those at the given places."""
+        return RankMentions(
+            [self.queries[i] for i in rows],
+            [self.gold[i] for i in rows],
+            self.document[rows],
+            self.document_ids,
+        )
+
+
+@dataclass
+class Candidates:
+    """The best candidates of n mentions, ragged, best first.
+
+    kb_rows: (m,) int64.
+    scores: (m,) float32, the combiner's.
+    offsets: (n + 1,) int64.
+    """
+
+    kb_rows: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+
+    def to_disk(self, path: Path, key: str) -> None:
+        """key (str): what they depend on."""
+        with atomic_path(path) as part, part.open("wb") as file:
+            np.savez(file, key=key, kb_rows=self.kb_rows, scores=self.scores, offsets=self.offsets)
+
+    @classmethod
+    def from_disk(cls, path: Path, key: str) -> "Optional[Candidates]":
+        """RETURNS (Optional[Candidates]): None if there is no such file, or it is damaged or of
+        something else."""
+        try:
+            with np.load(path, allow_pickle=False) as saved:
+                if str(saved["key"]) == key:
+                    return cls(saved["kb_rows"], saved["scores"], saved["offsets"])
+        except (OSError, ValueError, KeyError, BadZipFile):
+            pass  # a killed run may have left none; they are found anew
+        return None
+
+
+def cached_candidates(
+    path: Path,
+    linker: Linker,
+    mentions: RankMentions,
+    *,
+    n: int,
+    folds: int = 1,
+    leave_out: Optional[LeaveOut] = None,
+    show_progress: bool = False,
+) -> Candidates:
+    """Find candidates, or read those that an earlier run has found.
+
+    path (Path): an .npz file.
+    linker (Linker): finds and scores them; its reranker is not asked.
+    n (int): candidates of each mention.
+    folds (int): parts of the documents whose own mentions are left out of the index in turn.
+    leave_out (Optional[LeaveOut]): None = nothing is left out.
+    RETURNS (Candidates): of all mentions.
+    """
+    folds = folds if leave_out else 1
+    key = _key(linker, mentions, n, folds if leave_out else 0)
+    found = Candidates.from_disk(path, key)
+    if found is None:
+        groups = [np.flatnonzero(mentions.document % folds == fold) for fold in range(folds)]
+        chunks = [
+            (group, group[start : start + _CHUNK])
+            for group in groups
+            for start in range(0, len(group), _CHUNK)
+        ]
+        parts: List[Candidates] = []
+        whole, present = linker.index, None
+        try:
+            for group, chunk in progress(chunks, description="Finding candidates", show=show_progress):
+                if leave_out is not None and group is not present:
+                    own = {mentions.document_ids[i] for i in mentions.document[group]}
+                    part: Any = leave_out.without(own)
+                    linker.bind(part)
+                    present = group
+                parts.append(_find(linker, mentions.take(chunk), n))
+        finally:
+            linker.bind(whole)
+        found = _in_order(parts, [chunk for _, chunk in chunks])
+        found.to_disk(path, key)
+    return found
+
+
+def _find(linker: Linker, mentions: RankMentions, n: int) -> Candidates:
+    table = linker.evidence(mentions.queries)
+    scores = linker.combiner(table)
+    rank = segment_rank(scores, table.offsets)
+    order = np.empty(len(rank), dtype=np.int64)
+    order[table.offsets[owners(table.offsets)] + rank] = np.arange(len(rank))
+    order = order[(rank < n)[order]]
+    offsets = offsets_of(np.minimum(np.diff(table.offsets), n))
+    return Candidates(table.kb_rows[order].astype(np.int64), scores[order], offsets)
+
+
+def _in_order(parts: Sequence[Candidates], rows: Sequence[NDArray[np.int64]]) -> Candidates:
+    """Candidates of some mentions each, as those of all in their own order."""
+    place = np.argsort(np.concatenate(rows), kind="stable")
+    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+    offsets = offsets_of(lengths)
+    return Candidates(
+        take_pieces(np.concatenate([part.kb_rows for part in parts]), offsets, place),
+        take_pieces(np.concatenate([part.scores for part in parts]), offsets, place),
+        offsets_of(lengths[place]),
+    )
+
+
+def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
+    """RETURNS (str): of all that decides the candidates."""
+    types: Dict[str, List[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
+    texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
+    combiner = [type(linker.combiner).__name__, linker.combiner.state()]
+    parts = linker.fingerprints.values()
+    return fingerprint(*parts, combiner, types, [n, folds], mentions.document.tobytes(), *texts)

@@ -1,0 +1,159 @@
+"""The trainer of rankers: candidates, and accuracy on dev."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+import torch
+
+from ...corpora import read_corpus
+from ...errors import Errors, PelError
+from ...linking import Linker
+from ...types import Document
+from ...util import fingerprint, logger
+from ...util.ragged import segment_sum
+from ..base_trainer import BaseTrainer, Figures, Planner
+from ..run_fingerprint import describe
+from .leave_out import LeaveOut
+from .rank_batches import are_gold
+from .rank_candidates import Candidates, MakeQueries, RankMentions, cached_candidates
+from .rank_dev import DevRanking
+from .rank_recipe import recipe_of
+from .rank_settings import RankRunSettings
+
+# These end a training or look at it, and may change when it goes on.
+_NO_MATTER = {"eval_frequency", "patience", "max_epochs", "max_steps", "dev"}
+
+
+class RankTrainer(BaseTrainer):
+    """Trains a ranker on the candidates of a linker; see ``BaseTrainer`` for what is reproducible.
+
+    settings (RankRunSettings): from ``read_rank_settings``.
+    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, candidates.
+    linker (Linker): finds the candidates.
+    queries (MakeQueries): asks about a document's mentions as in use.
+    gpu_id (int): -1 = CPU.
+    """
+
+    stream = 22
+
+    def __init__(
+        self,
+        settings: RankRunSettings,
+        output: Path,
+        *,
+        linker: Linker,
+        queries: MakeQueries,
+        gpu_id: int = -1,
+        show_progress: bool = True,
+    ):
+        self.settings = settings
+        self.ranker = settings.ranker.model
+        self.linker = linker
+        self.queries = queries
+        self.recipe = recipe_of(self.ranker, settings.ranker)
+        if self.ranker.top_k < settings.ranker.candidates.n:
+            raise PelError(Errors.E393.format(n=settings.ranker.candidates.n, top_k=self.ranker.top_k))
+        super().__init__(
+            settings.ranker.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
+        )
+
+    def run(self, *, resume: bool = False) -> Dict[str, Any]:
+        """Train to the end.
+
+        resume (bool): go on from the checkpoint in the output folder, if there is one.
+        RETURNS (dict): the best evaluation: its step and figures.
+        RAISES (PelError): if inputs are missing, or the output holds another training.
+        """
+        self.check_output(resume=resume)
+        torch.manual_seed(self.seed)  # added word vectors are drawn when the weights are loaded
+        self.ranker.initialize()
+        with self.accelerator.main_process_first():  # the others find its candidates
+            (mentions, candidates), dev = self.prepare()
+        return self.learn(
+            self.ranker,
+            self.recipe.objective(),
+            self._planner(mentions, candidates),
+            dev,
+            fingerprint=self._fingerprint(mentions, candidates),
+            resume=resume,
+            own_rates=self.recipe.own_rates(),
+        )
+
+    def _update(self, *args: Any) -> Figures:
+        # the log has the accuracy on dev, too
+        figures = super()._update(*args)
+        return {f"train_{name}" if name == "accuracy" else name: value for name, value in figures.items()}
+
+    def prepare(self) -> Tuple[Tuple[RankMentions, Candidates], DevRanking]:
+        """Find the candidates, or read those that an earlier run has found.
+
+        RETURNS (tuple): the training mentions and their candidates, and what measures on dev.
+        RAISES (PelError): if inputs are missing, or no mention's entity is in the KB.
+        """
+        paths, wanted = self.settings.paths, self.settings.ranker.candidates
+        train, dev = (list(read_corpus(paths.required(name))) for name in ("train", "dev"))
+        leave_out = self._leave_out(train) if wanted.folds else None
+        found = self._candidates("train", train, self.training.limit, wanted.folds, leave_out)
+        # dev documents, all at once: an index that holds none of them stays as it is
+        tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
+        ranking = DevRanking(self.linker.kb, *tested)
+        figures = ranking.retriever().items()
+        logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in figures))
+        return found, ranking
+
+    def _leave_out(self, train: List[Document]) -> Optional[LeaveOut]:
+        index = self.linker.index
+        if index is None or (not index.rows.count("mention") and not len(index.priors)):
+            return None  # names alone are known
+        paths = self.settings.paths.mentions
+        documents = [document for path in paths for document in read_corpus(path)] if paths else train
+        return LeaveOut(self.linker.kb, index, documents)
+
+    def _candidates(
+        self, name: str, documents: List[Document], limit: int, folds: int, leave_out: Optional[LeaveOut]
+    ) -> Tuple[RankMentions, Candidates]:
+        mentions = RankMentions.read(
+            self.linker,
+            documents,
+            self.queries,
+            limit=limit,
+            seed=self.seed,
+            whole_documents=self.recipe.whole_documents,
+        )
+        if not len(mentions):
+            raise PelError(Errors.E392.format(what=self.settings.paths.required(name)))
+        candidates = cached_candidates(
+            (self.settings.paths.cache or self.output / "candidates") / f"{name}.npz",
+            self.linker,
+            mentions,
+            n=self.settings.ranker.candidates.n,
+            folds=folds,
+            leave_out=leave_out,
+            show_progress=self.show_progress,
+        )
+        return mentions, candidates
+
+    def _planner(self, mentions: RankMentions, candidates: Candidates) -> Planner:
+        planner = self.recipe.planner(self.linker.kb, mentions, candidates, self.seed)
+        right = are_gold(candidates.kb_rows, candidates.offsets, mentions.gold)
+        n_missed = int((segment_sum(right, candidates.offsets) == 0).sum())
+        logger.info(
+            "%d mentions with %d candidates (gold added to %d); %d batches an epoch",
+            *(len(mentions), len(candidates.kb_rows), n_missed, planner.batches_per_epoch),
+        )
+        return planner
+
+    def _fingerprint(self, mentions: RankMentions, candidates: Candidates) -> str:
+        """Of everything that decides the training."""
+        parts = "".join(describe(part) for part in self.recipe.parts)
+        texts = [f"{query.start}:{query.end}:{query.text}" for query in mentions.queries]
+        arrays = [
+            mentions.document.tobytes(),
+            candidates.kb_rows.tobytes(),
+            candidates.offsets.tobytes(),
+            *(g.tobytes() for g in mentions.gold),
+        ]
+        training = self.training.model_dump(exclude=_NO_MATTER)
+        hide = self.settings.ranker.candidates.hide_names
+        origin = (self.linker.kb.fingerprint, self.ranker.fingerprint, *texts)
+        return fingerprint(self.seed, training, parts, hide, *origin, *arrays)

@@ -1,0 +1,67 @@
+"""What a ranker minimises: batches of pairs in, the loss and its parts out. Pure torch."""
+
+from typing import Any, Dict, Optional, Tuple
+
+import torch
+from torch import Tensor, nn
+
+from ...objectives.regularizers import Regularizer
+from .rank_batches import RankBatch
+
+
+class CandidateCrossEntropy(nn.Module):
+    """-log softmax over a mention's candidates at the gold one (Wiatrak et al. 2022, Eq. 1 and
+    Appendix B). Where several candidates are right, their probabilities are summed."""
+
+    def forward(self, scores: Tensor, right: Tensor, present: Tensor) -> Tensor:
+        """scores (Tensor): (n, k). right, present (Tensor): (n, k) bool; each row has a right one.
+        RETURNS (Tensor): (n,).
+        """
+        among_all = scores.masked_fill(~present, -torch.inf).logsumexp(dim=1)
+        return among_all - scores.masked_fill(~right, -torch.inf).logsumexp(dim=1)
+
+
+class RankObjective(nn.Module):
+    """A ranker's tower and its loss in one module.
+
+    tower (CrossTower): ids, mask -> scores of pairs.
+    regularizer (Optional[Regularizer]): adds the loss of perturbed pairs, in training mode only. It moves
+        the entity's tokens; the mention is the same for all candidates.
+    """
+
+    def __init__(self, tower: Any, *, regularizer: Optional[Regularizer] = None):
+        super().__init__()
+        self.towers = tower
+        self.loss = CandidateCrossEntropy()
+        self.regularizer = regularizer
+
+    def forward(self, batch: RankBatch) -> Tuple[Tensor, Dict[str, float]]:
+        """RETURNS (tuple): the mean loss, and figures for the log: "accuracy" among the candidates,
+        and "loss_adversarial" with a regularizer.
+        """
+        device = next(self.parameters()).device
+        ids, mask, places, present, right = (
+            torch.from_numpy(array).to(device)
+            for array in (batch.ids, batch.mask, batch.places, batch.present, batch.right)
+        )
+
+        def table(pairs: Tensor) -> Tensor:  # (pairs, 1) -> (n, k)
+            flat = torch.zeros(present.numel(), dtype=pairs.dtype, device=device)
+            return flat.index_put((places,), pairs[:, 0]).view_as(present)
+
+        regularizer = self.regularizer if self.training else None
+        embeddings = None if regularizer is None else self.towers.embed(ids)
+        pairs = self.towers(ids, mask, embeddings)
+        scores = table(pairs)
+        loss = self.loss(scores, right, present).mean()
+        with torch.no_grad():
+            best = scores.masked_fill(~present, -torch.inf).argmax(dim=1, keepdim=True)
+            figures = {"accuracy": float(right.gather(1, best).float().mean())}
+        if regularizer is not None and embeddings is not None:
+            signs = torch.where(right.flatten()[places], -1.0, 1.0).unsqueeze(1)
+            (delta,) = regularizer.deltas([embeddings], [self.towers.entity_part(ids, mask)], pairs, signs)
+            perturbed = table(self.towers(ids, mask, embeddings + delta))
+            adversarial = self.loss(perturbed, right, present).mean()
+            figures["loss_adversarial"] = float(adversarial.detach())
+            loss = loss + regularizer.weight * adversarial
+        return loss, figures

@@ -1,0 +1,163 @@
+"""From examples to batches: an epoch's plan, and the token arrays of one batch."""
+
+from dataclasses import dataclass
+from typing import List
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...negatives import DrawRequest, MinedTable, NegativeSampler
+from ...templates import RaggedTokens
+from ..length_batches import length_batches
+from .example_store import ExampleStore
+from .settings import ViewSettings
+
+
+@dataclass
+class Side:
+    """Sequences for one tower and their places among the batch's vectors.
+
+    tower: "mention" or "entity".
+    ids, mask: (n, length) int64.
+    places: (n,) positions in the list of vectors that the sequences belong to.
+    """
+
+    tower: str
+    ids: NDArray[np.int64]
+    mask: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+@dataclass
+class PairBatch:
+    """n anchors, their n positives and m further negatives.
+
+    anchors: the mentions (or bare names).
+    entities: cards, names or mentions standing for entities: n positives, then m negatives.
+    negative_mask: (n, n + m) bool, True = entity j is a negative of anchor i.
+    """
+
+    anchors: List[Side]
+    entities: List[Side]
+    negative_mask: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.negative_mask)
+
+
+class BatchPlanner:
+    """Plans epochs and builds batches; everything follows from (seed, epoch, step).
+
+    store (ExampleStore): the examples.
+    views (ViewSettings): shares of positive texts and of alias examples.
+    negatives (NegativeSampler): draws further entities.
+    pad_id (int): the tokenizer's padding id.
+
+    ``mined`` is what the sampler is told of the nearest entities; who mines sets it.
+    """
+
+    def __init__(
+        self,
+        store: ExampleStore,
+        *,
+        views: ViewSettings,
+        negatives: NegativeSampler,
+        batch_size: int,
+        pad_id: int,
+        seed: int,
+    ):
+        self.store = store
+        self.views = views
+        self.negatives = negatives
+        self.batch_size = batch_size
+        self.pad_id = pad_id
+        self.seed = seed
+        self.mined = MinedTable.empty()
+
+    @property
+    def batches_per_epoch(self) -> int:
+        return -(-(len(self.store.mentions) + self._n_bare) // self.batch_size)
+
+    @property
+    def _n_bare(self) -> int:
+        share = self.views.alias_share
+        return min(round(len(self.store.mentions) * share / (1 - share)), len(self.store.bare_names))
+
+    def plan(self, epoch: int) -> List[NDArray[np.int64]]:
+        """Batches of one epoch: each mention once, a draw of bare names, lengths kept together.
+
+        RETURNS (List[NDArray]): example numbers of each batch; numbers from len(mentions) on
+            are bare names.
+        """
+        rng = np.random.default_rng([self.seed, 1, epoch])
+        n_mentions = len(self.store.mentions)
+        bare = n_mentions + rng.choice(len(self.store.bare_names), self._n_bare, replace=False)
+        order = rng.permutation(np.concatenate([np.arange(n_mentions), bare]).astype(np.int64))
+        lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])
+        batches = length_batches(order, lengths, self.batch_size)
+        return [batches[i] for i in rng.permutation(len(batches))]
+
+    def build(self, examples: NDArray[np.int64], step: int) -> PairBatch:
+        """Make the arrays of one batch.
+
+        examples (NDArray): example numbers from ``plan``.
+        step (int): counts over the whole training; seeds the draws.
+        RETURNS (PairBatch): the batch.
+        """
+        store, rng = self.store, np.random.default_rng([self.seed, 2, step])
+        n_mentions = len(store.mentions)
+        is_mention = examples < n_mentions
+        entity = np.empty(len(examples), dtype=np.int64)
+        entity[is_mention] = store.mention_entity[examples[is_mention]]
+        entity[~is_mention] = store.name_entity[examples[~is_mention] - n_mentions]
+        gold = store.gold(examples)
+        places = np.arange(len(examples))
+        anchors = [
+            self._side("mention", store.mentions, examples, places, is_mention),
+            self._side("mention", store.bare_names, examples - n_mentions, places, ~is_mention),
+        ]
+        draw = self.negatives.sample(DrawRequest(examples, gold, store.n_entities, rng, self.mined))
+        in_batch = np.stack([~np.isin(entity, ids) for ids in gold]) & draw.in_batch
+        entities = self._positives(examples, entity, rng)
+        extra = len(examples) + np.arange(len(draw.rows))
+        entities.append(self._side("entity", store.cards, draw.rows, extra, np.ones(len(draw.rows), bool)))
+        return PairBatch(
+            anchors=[side for side in anchors if len(side.places)],
+            entities=[side for side in entities if len(side.places)],
+            negative_mask=np.concatenate([in_batch, draw.mask], axis=1),
+        )
+
+    def _positives(
+        self, examples: NDArray[np.int64], entity: NDArray[np.int64], rng: np.random.Generator
+    ) -> List[Side]:
+        """Which text stands for each example's entity: another mention, a name, or the card.
+
+        Where there is no other mention, a name stands in if names have a share, else the card.
+        """
+        store, views = self.store, self.views
+        total = views.card + views.name + views.mention
+        draw = rng.random(len(examples)) * total
+        mention = store.mentions_of.draw(entity, rng)
+        name = store.names_of.draw(entity, rng)
+        # a mention must not stand for itself, nor a bare name
+        use_mention = (draw < views.mention) & (mention >= 0) & (mention != examples)
+        itself = name == examples - len(store.mentions)
+        may_name = (views.name > 0) & (draw < views.mention + views.name)
+        use_name = ~use_mention & may_name & (name >= 0) & ~itself
+        places = np.arange(len(examples))
+        return [
+            self._side("mention", store.mentions, mention, places, use_mention),
+            self._side("entity", store.names, name, places, use_name),
+            self._side("entity", store.cards, entity, places, ~use_mention & ~use_name),
+        ]
+
+    def _side(
+        self,
+        tower: str,
+        tokens: RaggedTokens,
+        rows: NDArray[np.int64],
+        places: NDArray[np.int64],
+        chosen: NDArray[np.bool_],
+    ) -> Side:
+        ids, mask = tokens.padded(rows[chosen], self.pad_id)
+        return Side(tower, ids, mask, places[chosen])

@@ -1,0 +1,76 @@
+"""How good is the encoder now? recall@k of dev mentions through an index."""
+
+from typing import Dict, Iterable, List
+
+import numpy as np
+
+from ...encoders.bi_encoder import BiEncoder
+from ...errors import Errors, PelError
+from ...index import EntityIndex
+from ...index.faiss_flat import FaissFlat
+from ...kb import KnowledgeBase
+from ...research.nearest import nearest_entities
+from ...types import Document, MentionInText
+from .settings import DevSettings
+
+
+class DevRetrieval:
+    """Measures retrieval by the towers alone (no exact matches, no priors) on a fixed draw of
+    dev mentions against a fixed part of the knowledge base: the gold entities and others drawn
+    at random. Figures on a part of the KB are higher than on all of it; they serve to compare
+    the steps of one training.
+
+    kb (KnowledgeBase): the whole knowledge base.
+    documents (Iterable[Document]): the dev corpus.
+    settings (DevSettings): sizes and the k of recall@k.
+    seed (int): of both draws.
+    RAISES (PelError): if not one dev mention can be used.
+    """
+
+    def __init__(self, kb: KnowledgeBase, documents: Iterable[Document], settings: DevSettings, seed: int):
+        rng = np.random.default_rng([seed, 3])
+        mentions: List[MentionInText] = []
+        gold: List[List[str]] = []
+        for document in documents:
+            for mention in document.mentions:
+                ids = [found for id_ in mention.ids if (found := kb.resolve(id_)) is not None]
+                if ids and not mention.composite:
+                    mentions.append(MentionInText(document.text, mention.start, mention.end))
+                    gold.append(ids)
+        if not mentions:
+            raise PelError(Errors.E317)
+        wanted = min(settings.n_mentions or len(mentions), len(mentions))
+        chosen = sorted(rng.choice(len(mentions), wanted, replace=False))
+        self.settings = settings
+        self.mentions = [mentions[i] for i in chosen]
+        self.gold = [gold[i] for i in chosen]
+        self.kb = self._part(kb, settings.n_entities, rng)
+
+    def _part(self, kb: KnowledgeBase, n_entities: int, rng: np.random.Generator) -> KnowledgeBase:
+        gold_rows = kb.rows([id_ for ids in self.gold for id_ in ids])
+        others = kb.live_rows
+        if n_entities and n_entities < len(others):
+            others = rng.choice(others, n_entities, replace=False)
+        rows = np.unique(np.concatenate([gold_rows, others]).astype(np.int64))
+        return KnowledgeBase(kb.entity_at(int(row)) for row in rows)
+
+    def __call__(self, encoder: BiEncoder) -> Dict[str, float]:
+        """RETURNS (dict): "recall@k" in percent for each k, and "mrr"."""
+        index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=("card", "alias"))
+        deepest = max(self.settings.recall_at)
+        ranks = np.array(self._ranks(index, encoder, deepest))
+        scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
+        return {**scores, "mrr": float((1.0 / ranks).mean())}
+
+    def _ranks(self, index: EntityIndex, encoder: BiEncoder, deepest: int) -> List[float]:
+        """Rank of the first right entity among distinct entities; infinite beyond the deepest."""
+        found = nearest_entities(
+            self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest
+        )
+        ranks = []
+        for number, ids in enumerate(self.gold):
+            entities = found.kb_rows[found.offsets[number] : found.offsets[number + 1]].tolist()
+            right = set(self.kb.rows(ids).tolist())
+            hits = (rank for rank, row in enumerate(entities, start=1) if row in right)
+            ranks.append(float(next(hits, np.inf)))
+        return ranks

@@ -1,0 +1,79 @@
+"""The vectors of the knowledge base's cards, chunk by chunk; all of them anew, or some in turn."""
+
+from pathlib import Path
+from typing import Iterator, Tuple
+
+import numpy as np
+
+from ...encoders.bi_encoder import BiEncoder
+from ...errors import Errors, PelError
+from ...templates import RaggedTokens
+from ...types import Rows, Vectors
+from ...util import atomic_path
+
+_CHUNK = 16_384  # cards at a time: 50 MB of vectors at width 768
+
+
+class EntityChunks:
+    """Embeds cards for one mining after the other. With a share below 1 only every so manieth
+    chunk is embedded anew and the others keep the vectors of an older model, on the disk.
+
+    A chunk's places lie evenly over the knowledge base, so that each is a fair sample of it.
+    Vectors are kept by the number of the mining that made them: a resumed training finds those
+    that it had at its checkpoint, whatever came after it.
+
+    cards (RaggedTokens): one sequence an entity.
+    folder (Path): for the vectors that are kept.
+    share (float): of the knowledge base embedded anew by a mining; the first one embeds all.
+    """
+
+    def __init__(self, cards: RaggedTokens, folder: Path, *, share: float = 1.0, chunk: int = _CHUNK):
+        self.cards = cards
+        self.folder = folder
+        self.turns = max(1, round(1 / share))
+        # not fewer chunks than turns, if there are so many cards
+        self.n_chunks = max(-(-len(cards) // chunk), min(self.turns, len(cards)))
+
+    def embed(self, encoder: BiEncoder, number: int) -> Iterator[Tuple[Rows, Vectors]]:
+        """Embed what is due.
+
+        encoder (BiEncoder): with the present weights.
+        number (int): of the mining, from 1.
+        YIELDS (Tuple[Rows, Vectors]): places and vectors of each chunk of the knowledge base.
+        RAISES (PelError): if vectors that were kept are missing or damaged.
+        """
+        for chunk in range(self.n_chunks):
+            rows = np.arange(chunk, len(self.cards), self.n_chunks)
+            if self.made_by(chunk, number) == number:
+                vectors = encoder.encode_tokens("entity", self.cards.take(rows))
+                if self.turns > 1:
+                    with atomic_path(self._path(chunk, number)) as part, part.open("wb") as file:
+                        np.save(file, vectors.astype(np.float16))
+            else:
+                vectors = self._load(self._path(chunk, self.made_by(chunk, number)), len(rows))
+            yield rows, vectors
+
+    def made_by(self, chunk: int, number: int) -> int:
+        """RETURNS (int): which mining made the vectors of a chunk that mining ``number`` uses."""
+        latest = number - (number - 1 - chunk) % self.turns
+        return max(latest, 1)
+
+    def forget(self, number: int) -> None:
+        """Delete the vectors that minings after ``number`` do not use; those of ``number`` stay."""
+        kept = {self._path(chunk, self.made_by(chunk, number)) for chunk in range(self.n_chunks)}
+        for path in self.folder.glob("chunk-*.npy"):
+            if path not in kept:
+                path.unlink()
+
+    def _path(self, chunk: int, number: int) -> Path:
+        return self.folder / f"chunk-{chunk:05}-{number:05}.npy"
+
+    @staticmethod
+    def _load(path: Path, n: int) -> Vectors:
+        try:
+            vectors = np.load(path)
+        except (OSError, ValueError, EOFError) as err:
+            raise PelError(Errors.E320.format(path=path, came=err)) from err
+        if len(vectors) != n:
+            raise PelError(Errors.E320.format(path=path, came=f"it has {len(vectors)} vectors, not {n}"))
+        return vectors.astype(np.float32)

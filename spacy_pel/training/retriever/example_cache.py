@@ -1,0 +1,68 @@
+"""Tokenised examples that an earlier run left: the same data is not tokenised twice."""
+
+import json
+from pathlib import Path
+
+from ...corpora import read_corpus
+from ...encoders.bi_encoder import BiEncoder
+from ...errors import PelError
+from ...kb import KnowledgeBase
+from ...util import atomic_path, fingerprint, logger, open_text
+from .example_store import ExampleStore
+from .examples import gold_mentions, write_examples
+from .settings import RunSettings
+
+_VERSION = 1  # of the files; other versions are not looked at
+
+
+def cached_examples(
+    settings: RunSettings,
+    kb: KnowledgeBase,
+    encoder: BiEncoder,
+    folder: Path,
+    *,
+    show_progress: bool = False,
+) -> ExampleStore:
+    """Map the examples of a training from a cache; make them if they are not there.
+
+    The name of the entry is a fingerprint of all that decides it: knowledge base, corpus, limit,
+    tokenizer and templates. Several trainings may share a cache.
+
+    settings (RunSettings): names the corpus.
+    folder (Path): the cache.
+    RETURNS (ExampleStore): memory-mapped.
+    RAISES (PelError): if not one mention can be used, or the disk is full.
+    """
+    positives, limit = settings.pel.positives, settings.pel.training.limit
+    with_names = positives.name > 0 or positives.alias_share > 0
+    corpus = settings.paths.required("train")
+    open_text(corpus).close()  # a missing file is named before anything is made
+    key = fingerprint(_VERSION, kb.fingerprint, Path(corpus), _reading(encoder), limit, with_names)
+    entry = Path(folder) / f"examples-{key}"
+    if entry.is_dir():
+        try:
+            store = ExampleStore.open(entry)
+        except PelError as err:
+            logger.warning("%s", err)
+        else:
+            logger.info("Tokenised examples are taken from %s", entry)
+            return store
+    mentions = gold_mentions(kb, read_corpus(corpus))  # may be none: nothing is made then
+    mentions = mentions[:limit] if limit else mentions
+    with atomic_path(entry) as part:
+        write_examples(part, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)
+    return ExampleStore.open(entry)
+
+
+def _reading(encoder: BiEncoder) -> str:
+    """RETURNS (str): of all that decides which tokens an encoder reads."""
+    tokenizer = encoder.tokenizer
+    templates = [
+        [template.registered_name, template.settings]
+        for template in (encoder.mention_template, encoder.entity_template)
+    ]
+    rules = {}
+    if getattr(tokenizer, "backend_tokenizer", None) is not None:
+        rules = json.loads(tokenizer.backend_tokenizer.to_str())
+        rules = {key: rules.get(key) for key in ("normalizer", "pre_tokenizer", "model", "added_tokens")}
+    return fingerprint(templates, type(tokenizer).__name__, tokenizer.get_vocab(), rules)

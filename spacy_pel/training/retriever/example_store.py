@@ -1,0 +1,111 @@
+"""The training examples: tokenised once, kept as arrays that are mapped from disk."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import List, Literal, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Errors, PelError
+from ...templates import RaggedTokens
+from ..ranker.groups import Groups
+
+
+@dataclass
+class ExampleStore:
+    """Everything that a batch is made of. Entities are counted 0..n_entities in KB order.
+
+    An example number below len(mentions) is a mention, from there on a bare name.
+
+    mentions: marked contexts of the corpus's gold mentions.
+    mention_gold: for each mention the places of its gold entities, the first is the target.
+    mention_key: (n,) uint64, hashes of document, start and end.
+    names, name_entity: every name of every entity, as entity text.
+    name_gold: for each name the places of all entities that have it, in normal form.
+    bare_names: the same names as mentions without context.
+    cards: one card an entity.
+    """
+
+    mentions: RaggedTokens
+    mention_gold: Groups
+    mention_key: NDArray[np.uint64]
+    names: RaggedTokens
+    bare_names: RaggedTokens
+    name_entity: NDArray[np.int64]
+    name_gold: Groups
+    cards: RaggedTokens
+    mention_entity: NDArray[np.int64]
+    mentions_of: Groups
+    names_of: Groups
+
+    @property
+    def n_entities(self) -> int:
+        return len(self.cards)
+
+    def gold(self, examples: NDArray[np.int64]) -> List[NDArray[np.int64]]:
+        """RETURNS (List[NDArray]): places of the gold entities of each example."""
+        n_mentions = len(self.mentions)
+        return [
+            self.mention_gold[example] if example < n_mentions else self.name_gold[example - n_mentions]
+            for example in examples.tolist()
+        ]
+
+    def anchors(self, examples: NDArray[np.int64]) -> RaggedTokens:
+        """RETURNS (RaggedTokens): what the mention tower reads of each example; ascending numbers."""
+        n_mentions = len(self.mentions)
+        is_mention = examples < n_mentions
+        parts = (
+            self.mentions.take(examples[is_mention]),
+            self.bare_names.take(examples[~is_mention] - n_mentions),
+        )
+        return RaggedTokens.concatenate(parts)
+
+    @classmethod
+    def open(cls, folder: Path, *, mapped: bool = True) -> "ExampleStore":
+        """Open what ``build_examples`` wrote.
+
+        mapped (bool): leave the tokens on the disk; False = read them, the folder may go.
+        RAISES (PelError): if a file is missing or damaged.
+        """
+        mode: Optional[Literal["r"]] = "r" if mapped else None
+        try:
+            tokens = {
+                name: RaggedTokens(
+                    *(np.load(folder / name / f"{part}.npy", mmap_mode=mode) for part in _TOKENS)
+                )
+                for name in ("mentions", "cards", "names", "bare_names")
+            }
+            arrays = {
+                name: np.load(folder / f"{name}.npy", mmap_mode=mode)
+                for name in ("mention_key", "name_entity", *_gold("mention"), *_gold("name"))
+            }
+        except (OSError, ValueError, EOFError) as err:
+            raise PelError(Errors.E326.format(path=folder, came=err)) from err
+        mention_gold, name_gold = (
+            Groups(*(arrays[name] for name in _gold(kind))) for kind in ("mention", "name")
+        )
+        target = _firsts(mention_gold)
+        n_entities = len(tokens["cards"])
+        return cls(
+            **tokens,
+            mention_gold=mention_gold,
+            mention_key=arrays["mention_key"],
+            name_entity=arrays["name_entity"],
+            name_gold=name_gold,
+            mention_entity=target,
+            mentions_of=Groups.from_labels(target, n_entities),
+            names_of=Groups.from_labels(arrays["name_entity"], n_entities),
+        )
+
+
+_TOKENS = ("ids", "offsets")
+
+
+def _gold(kind: str) -> List[str]:
+    return [f"{kind}_gold", f"{kind}_gold_offsets"]
+
+
+def _firsts(groups: Groups) -> NDArray[np.int64]:
+    """RETURNS (NDArray): the first member of each group; none may be empty."""
+    return groups.members[groups.offsets[:-1]].astype(np.int64)

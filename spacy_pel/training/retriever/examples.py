@@ -1,0 +1,165 @@
+"""From a corpus and a knowledge base to tokenised examples on the disk."""
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...encoders.bi_encoder import BiEncoder
+from ...errors import Errors, PelError
+from ...kb import KnowledgeBase
+from ...templates.ragged_writer import RaggedWriter
+from ...types import Document, MentionInText
+from ...util import hash_strings, logger, progress
+from ...util.ragged import offsets_of
+from .example_store import ExampleStore
+
+_CHUNK = 20_000  # sequences tokenised at a time: bounds the memory of Python lists
+
+
+class GoldMention(NamedTuple):
+    """A mention to learn from: the document's id, the mention, its ids as they are written, and
+    the places of its entities."""
+
+    document: str
+    mention: MentionInText
+    ids: Tuple[str, ...]
+    places: NDArray[np.int64]
+
+
+def build_examples(
+    kb: KnowledgeBase,
+    documents: Iterable[Document],
+    encoder: BiEncoder,
+    *,
+    limit: int = 0,
+    with_names: bool = True,
+    show_progress: bool = False,
+) -> ExampleStore:
+    """Tokenise a corpus and a knowledge base for training, in memory; ``cached_examples`` keeps them.
+
+    kb (KnowledgeBase): gives the entities; all of its live ones can be negatives.
+    documents (Iterable[Document]): gold mentions, see ``gold_mentions``.
+    encoder (BiEncoder): its templates and tokenizer.
+    limit (int): use only the first so many mentions; 0 = all.
+    with_names (bool): tokenise names too; False where the settings use none.
+    RETURNS (ExampleStore): the examples.
+    RAISES (PelError): if not one mention can be used.
+    """
+    mentions = gold_mentions(kb, documents)
+    mentions = mentions[:limit] if limit else mentions
+    with tempfile.TemporaryDirectory(prefix="spacy_pel_examples_") as holder:
+        folder = Path(holder) / "examples"
+        write_examples(folder, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)
+        return ExampleStore.open(folder, mapped=False)
+
+
+def gold_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[GoldMention]:
+    """The mentions that can be learnt from: NIL mentions and ids that the KB lacks are left out,
+    with a message. A composite mention has no single entity: left out too.
+
+    RETURNS (List[GoldMention]): in the order of the documents.
+    RAISES (PelError): if there is none.
+    """
+    place = places_of_rows(kb)
+    found: List[GoldMention] = []
+    skipped = {"NIL": 0, "composite": 0, "not in the KB": 0}
+    for document in documents:
+        for mention in document.mentions:
+            rows = kb.rows(mention.ids) if mention.ids else np.zeros(0, dtype=np.int64)
+            places = place[rows[rows >= 0]]
+            if not mention.ids:
+                skipped["NIL"] += 1
+            elif mention.composite:
+                skipped["composite"] += 1
+            elif not len(places):
+                skipped["not in the KB"] += 1
+            else:
+                text = MentionInText(document.text, mention.start, mention.end)
+                found.append(GoldMention(document.id, text, mention.ids, places))
+    if not found:
+        raise PelError(Errors.E311.format(skipped=skipped))
+    logger.info("Mentions with an entity: %d; left out: %s", len(found), skipped)
+    return found
+
+
+def places_of_rows(kb: KnowledgeBase) -> NDArray[np.int64]:
+    """RETURNS (NDArray): (n_rows,) the place of each KB row among the live ones; -1 = retired."""
+    place = np.full(kb.n_rows, -1, dtype=np.int64)
+    place[kb.live_rows] = np.arange(len(kb.live_rows))
+    return place
+
+
+def mention_keys(mentions: Iterable[Tuple[str, int, int]]) -> NDArray[np.uint64]:
+    """RETURNS (NDArray): hashes of (document id, start, end)."""
+    return hash_strings([f"{document}\x1f{start}\x1f{end}" for document, start, end in mentions])
+
+
+def write_examples(
+    folder: Path,
+    kb: KnowledgeBase,
+    mentions: Sequence[GoldMention],
+    encoder: BiEncoder,
+    *,
+    with_names: bool,
+    show_progress: bool,
+) -> None:
+    """Write what ``ExampleStore.open`` maps, chunk by chunk: memory stays bounded.
+
+    folder (Path): a new one.
+    mentions (Sequence[GoldMention]): from ``gold_mentions``.
+    with_names (bool): see ``build_examples``.
+    """
+    folder.mkdir(parents=True)
+    with RaggedWriter(folder / "mentions") as writer:
+        for chunk in progress(_chunks(mentions), description="Tokenising mentions", show=show_progress):
+            writer.append(encoder.mention_template.tokenize(encoder.tokenizer, [m.mention for m in chunk]))
+    _save_gold(folder / "mention", [mention.places for mention in mentions])
+    keys = mention_keys((m.document, m.mention.start, m.mention.end) for m in mentions)
+    np.save(folder / "mention_key.npy", keys)
+    _write_entities(folder, kb, encoder, with_names, show_progress)
+
+
+def _write_entities(
+    folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_names: bool, show: bool
+) -> None:
+    place, tokenizer, template = places_of_rows(kb), encoder.tokenizer, encoder.entity_template
+    owners: List[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    gold: List[NDArray[np.int64]] = []
+    with ExitStack() as stack:
+        cards, names, bare = (
+            stack.enter_context(RaggedWriter(folder / name)) for name in ("cards", "names", "bare_names")
+        )
+        for chunk in progress(_chunks(kb.live_rows), description="Tokenising entities", show=show):
+            entities = [kb.entity_at(int(row)) for row in chunk]
+            cards.append(template.tokenize(tokenizer, entities))
+            if not with_names:
+                continue
+            of_each = [list(dict.fromkeys([e.canonical_name, *e.aliases])) for e in entities]
+            texts = [name for own in of_each for name in own]
+            owner = np.repeat(place[chunk], [len(own) for own in of_each])
+            owners.append(owner)
+            for part in _chunks(texts):
+                names.append(template.tokenize_names(tokenizer, part))
+                in_no_context = [MentionInText(name, 0, len(name)) for name in part]
+                bare.append(encoder.mention_template.tokenize(tokenizer, in_no_context))
+            # who else has this name: the others are right answers too
+            for own, rows in zip(owner, kb.rows_of_aliases(texts), strict=True):
+                namesakes = place[rows]
+                gold.append(np.union1d(namesakes[namesakes >= 0], [own]).astype(np.int64))
+    np.save(folder / "name_entity.npy", np.concatenate(owners))
+    _save_gold(folder / "name", gold)
+
+
+def _save_gold(path: Path, places: Sequence[NDArray[np.int64]]) -> None:
+    members = np.concatenate([np.zeros(0, dtype=np.int64), *places])
+    lengths = np.array([len(own) for own in places], dtype=np.int64)
+    np.save(path.with_name(f"{path.name}_gold.npy"), members)
+    np.save(path.with_name(f"{path.name}_gold_offsets.npy"), offsets_of(lengths))
+
+
+def _chunks(items: Any) -> List[Any]:
+    return [items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK)]

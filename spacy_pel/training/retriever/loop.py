@@ -1,0 +1,133 @@
+"""The trainer of bi-encoders: examples, hard negatives, retrieval on dev."""
+
+from pathlib import Path
+from typing import Any, Dict
+
+import torch
+
+from ...corpora import read_corpus
+from ...encoders.bi_encoder import BiEncoder
+from ...errors import Errors, PelError
+from ...kb import KnowledgeBase
+from ...negatives.mining.mined_file import read_mined
+from ...negatives.mining.schedule import Schedule
+from ...util import logger
+from ..base_trainer import BaseTrainer
+from ..checkpoint import Progress, read_progress
+from ..run_fingerprint import run_fingerprint
+from .batches import BatchPlanner, PairBatch
+from .dev import DevRetrieval
+from .example_cache import cached_examples
+from .mining import Mining
+from .objective import Objective, check_mixing
+from .settings import RunSettings
+
+
+class Trainer(BaseTrainer):
+    """Trains a bi-encoder; see ``BaseTrainer`` for what is reproducible.
+
+    settings (RunSettings): from ``read_settings``.
+    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, cache and mining.
+    gpu_id (int): -1 = CPU.
+    """
+
+    stream = 4
+
+    def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
+        for name in ("kb", "train", "dev"):
+            settings.paths.required(name)
+        dev = settings.pel.training.dev
+        known = [f"recall@{k}" for k in dev.recall_at] + ["mrr"]
+        if dev.metric not in known:
+            raise PelError(Errors.E315.format(known=known, value=dev.metric))
+        check_mixing(settings.pel.mixing, settings.pel.regularizer)
+        super().__init__(
+            settings.pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
+        )
+        self.settings = settings
+
+    def run(self, *, resume: bool = False) -> Dict[str, Any]:
+        """Train to the end.
+
+        resume (bool): go on from the checkpoint in the output folder, if there is one.
+        RETURNS (dict): the best evaluation: its step and figures.
+        RAISES (PelError): if inputs are missing, or the output holds another training.
+        """
+        self.check_output(resume=resume)
+        pel, paths = self.settings.pel, self.settings.paths
+        kb = KnowledgeBase.from_disk(paths.required("kb"))
+        dev = DevRetrieval(kb, read_corpus(paths.required("dev")), pel.training.dev, self.seed)
+        self.encoder = self._encoder()
+        fingerprint = run_fingerprint(self.settings, kb)
+        if resume and self.checkpoint.exists():
+            read_progress(self.checkpoint, fingerprint)  # another run's is refused before any work
+        planner = self._planner(kb, self.encoder)
+        self.mining = self._mining(kb, planner)
+        objective = Objective(
+            self.encoder.towers,
+            pel.loss,
+            similarity=self.encoder.similarity,
+            regularizer=pel.regularizer,
+            mixing=pel.mixing,
+        )
+        return self.learn(self.encoder, objective, planner, dev, fingerprint=fingerprint, resume=resume)
+
+    def build(self, planner: BatchPlanner, plan: Any, number: int) -> PairBatch:
+        return planner.build(plan, number)
+
+    def before_update(self, state: Progress, total: int) -> None:
+        self.mining.before_update(self.encoder, state, total)
+
+    def after_checkpoint(self, state: Progress) -> None:
+        self.mining.after_checkpoint(state)
+
+    def _encoder(self) -> BiEncoder:
+        encoder = self.settings.pel.encoder
+        # added word vectors are drawn when the weights are loaded
+        torch.manual_seed(self.seed)
+        encoder.initialize()
+        return encoder
+
+    def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
+        paths, pel = self.settings.paths, self.settings.pel
+        cache = paths.cache or self.output / "cache"
+        with self.accelerator.main_process_first():  # the others find its files
+            store = cached_examples(self.settings, kb, encoder, cache, show_progress=self.show_progress)
+        planner = BatchPlanner(
+            store,
+            views=pel.positives,
+            negatives=pel.negatives,
+            batch_size=self.training.batch_size,
+            pad_id=encoder.tokenizer.pad_token_id,
+            seed=self.seed,
+        )
+        logger.info(
+            "%d mentions, %d names, %d entities; %d batches an epoch",
+            len(store.mentions),
+            len(store.names),
+            store.n_entities,
+            planner.batches_per_epoch,
+        )
+        return planner
+
+    def _mining(self, kb: KnowledgeBase, planner: BatchPlanner) -> Mining:
+        path, table = self.settings.paths.negatives, None
+        if path is not None and planner.negatives.mined_depth:
+            table = read_mined(path, kb, planner.store)
+        accumulate, world = self.training.accumulate_gradient, self.accelerator.num_processes
+        return Mining(
+            Schedule(planner, self.settings.pel.training.mining, accumulate, world),
+            self.output / "mining",
+            table=table,
+            is_main=self.accelerator.is_main_process,
+            wait=self.accelerator.wait_for_everyone,
+            show_progress=self.show_progress,
+        )
+
+
+def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> Dict[str, Any]:
+    """Train a bi-encoder; see ``Trainer``.
+
+    RETURNS (dict): the best evaluation.
+    """
+    return Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)

@@ -1,0 +1,202 @@
+"""What is minimised: batches in, the loss and its parts out. Pure torch."""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import torch
+from torch import Tensor, nn
+
+from ...errors import Errors, PelError
+from ...objectives.mixing import Mixing
+from ...objectives.regularizers import Regularizer
+from ...similarities import Encoded, Similarity, TokenVectors, join, take
+from ...similarities.cosine import Cosine
+from ..ranker.score_figures import score_figures
+from .batches import PairBatch, Side
+
+
+class Objective(nn.Module):
+    """Towers and loss in one module, so that data-parallel training wraps both, and the loss's
+    own parameters (proxies) cannot be forgotten by the optimiser.
+
+    towers (ModuleDict): "mention" and, unless tied, "entity".
+    loss (nn.Module): positives (n,), negatives (n, m), mask (n, m) -> (n,).
+    similarity (Optional[Similarity]): of the towers' vectors; cosine by default.
+    regularizer (Optional[Regularizer]): adds the loss of perturbed entities, in training mode only.
+    mixing (Optional[Mixing]): makes the loss's negatives from those of the batch.
+    RAISES (PelError): if there are both a regularizer and mixing.
+    """
+
+    def __init__(
+        self,
+        towers: Any,
+        loss: nn.Module,
+        *,
+        similarity: Optional[Similarity] = None,
+        regularizer: Optional[Regularizer] = None,
+        mixing: Optional[Mixing] = None,
+    ):
+        super().__init__()
+        check_mixing(mixing, regularizer)
+        self.towers = towers
+        self.loss = loss
+        self.similarity: Similarity = similarity or Cosine()
+        self.regularizer = regularizer
+        self.mixing = mixing
+
+    def forward(self, batch: PairBatch) -> Tuple[Tensor, Dict[str, float]]:
+        """RETURNS (tuple): the mean loss, and figures for the log: "similarity+", "similarity-"
+        (means over positives and over the hardest negatives) and "accuracy" in the batch; with
+        a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing that has
+        weights "mix_weight", the mean W.
+        """
+        regularizer = self.regularizer if self.training else None
+        anchors = self._encode(self._inputs(batch.anchors))
+        inputs = self._inputs(batch.entities, embed=regularizer is not None)
+        entities = self._encode(inputs)
+        scores = self._scores(anchors, entities)
+        mask = torch.from_numpy(batch.negative_mask).to(scores.device)
+        figures = score_figures(scores.detach().diagonal(), scores.detach(), mask)
+        if self.mixing is None:
+            loss = self._loss(scores.diagonal(), scores, mask)
+        else:
+            loss = self._mixed_loss(self.mixing, anchors, entities, scores, mask, figures)
+        if regularizer is not None:
+            perturbed = self._perturbed_loss(regularizer, inputs, anchors, scores, loss, mask)
+            figures["loss_adversarial"] = float(perturbed.detach())
+            loss = loss + regularizer.weight * perturbed
+        return loss, figures
+
+    def _scores(self, anchors: Encoded, entities: Encoded) -> Tensor:
+        """RETURNS (Tensor): (n, m) similarities."""
+        # autocast would round the cosines to 8 bits before the loss multiplies them by alpha
+        with torch.autocast(self._device.type, enabled=False):
+            return self.similarity(anchors, entities)
+
+    def _mixed_loss(
+        self,
+        mixing: Mixing,
+        anchors: Encoded,
+        entities: Encoded,
+        scores: Tensor,
+        mask: Tensor,
+        figures: Dict[str, float],
+    ) -> Tensor:
+        """RETURNS (Tensor): the mean loss with mixed negatives; "mix_weight" is added to the figures."""
+        with torch.autocast(scores.device.type, enabled=False):
+            strong = mixing.strong_negatives(entities, scores.detach(), mask)
+            negatives = self.similarity.paired(anchors, strong.entities)
+        if strong.weights is not None:
+            mixed = strong.weights[strong.mask.any(dim=1)]
+            figures["mix_weight"] = float(mixed.mean()) if len(mixed) else 0.0
+        return self._loss(scores.diagonal(), negatives, strong.mask)
+
+    def _loss(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
+        """RETURNS (Tensor): the mean over the mentions."""
+        with torch.autocast(negatives.device.type, enabled=False):
+            return self.loss(positives, negatives, mask).mean()  # type: ignore[no-any-return]
+
+    def _perturbed_loss(
+        self,
+        regularizer: Regularizer,
+        inputs: "List[SideInputs]",
+        anchors: Encoded,
+        scores: Tensor,
+        loss: Tensor,
+        mask: Tensor,
+    ) -> Tensor:
+        """The loss with perturbed entities; the mentions are not encoded again.
+
+        With in-batch negatives an entity is the positive of one mention and a negative of others,
+        which ask for opposite perturbations: it is encoded twice then.
+        """
+        n = len(mask)
+        embeddings, masks = zip(*((side.embeddings, side.mask) for side in inputs), strict=True)
+        pulled, pushed = _signs(scores, loss, mask)
+        if not mask[:, :n].any():
+            deltas = regularizer.deltas(embeddings, masks, scores, pulled + pushed)
+            perturbed = self._scores(anchors, self._encode(_moved(inputs, deltas)))
+            return self._loss(perturbed.diagonal(), perturbed, mask)
+        deltas = regularizer.deltas(embeddings, masks, scores, pushed)
+        negatives = self._scores(anchors, self._encode(_moved(inputs, deltas)))
+        deltas = regularizer.deltas(embeddings, masks, scores, pulled)
+        firsts = [side.first(n) for side in _moved(inputs, deltas)]
+        positives = self._scores(anchors, self._encode([side for side in firsts if len(side.places)]))
+        return self._loss(positives.diagonal(), negatives, mask)
+
+    def _inputs(self, sides: List[Side], *, embed: bool = False) -> "List[SideInputs]":
+        device, inputs = self._device, []
+        for side in sides:
+            tower = self.towers[side.tower if side.tower in self.towers else "mention"]
+            ids, mask, places = (
+                torch.from_numpy(array).to(device) for array in (side.ids, side.mask, side.places)
+            )
+            inputs.append(SideInputs(tower, ids, mask, places, tower.embed(ids) if embed else None))
+        return inputs
+
+    def _encode(self, inputs: "List[SideInputs]") -> Encoded:
+        """RETURNS (Encoded): what the similarity reads, in the order of the sides' places."""
+        encoded = [side.encoded(self.similarity.token_level) for side in inputs]
+        order = torch.argsort(torch.cat([side.places for side in inputs]))
+        return take(join(encoded), order)
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.parameters()).device
+
+
+def check_mixing(mixing: Optional[Mixing], regularizer: Optional[Regularizer]) -> None:
+    """RAISES (PelError): if there are both."""
+    if mixing is not None and regularizer is not None:
+        raise PelError(Errors.E330)
+
+
+class SideInputs(NamedTuple):
+    """A ``Side`` on the device, with its tower; see there.
+
+    embeddings: (n, length, width) to read in place of the ids' word embeddings, or None.
+    """
+
+    tower: Any
+    ids: Tensor
+    mask: Tensor
+    places: Tensor
+    embeddings: Optional[Tensor]
+
+    def encoded(self, token_level: bool) -> Encoded:
+        """RETURNS (Encoded): (n, width), or of all tokens (n, length, width)."""
+        given = (self.ids, self.mask) + (() if self.embeddings is None else (self.embeddings,))
+        if token_level:
+            return TokenVectors(self.tower.states(*given), self.mask > 0)
+        return self.tower(*given)  # type: ignore[no-any-return]
+
+    def first(self, n: int) -> "SideInputs":
+        """RETURNS (SideInputs): the sequences of the first n places."""
+        kept = self.places < n
+        embeddings = None if self.embeddings is None else self.embeddings[kept]
+        return SideInputs(self.tower, self.ids[kept], self.mask[kept], self.places[kept], embeddings)
+
+
+def _moved(inputs: List[SideInputs], deltas: List[Tensor]) -> List[SideInputs]:
+    return [
+        side._replace(embeddings=side.embeddings + delta)
+        for side, delta in zip(inputs, deltas, strict=True)
+        if side.embeddings is not None
+    ]
+
+
+def _signs(scores: Tensor, loss: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor]:
+    """In which direction each score is to be moved, and how much it counts for its entity.
+
+    A negative of one mention counts 1, which is Eq. 6. A negative that several mentions share
+    has one embedding: each of them counts as its score does in the gradient of the loss.
+
+    RETURNS (tuple): (n, m) of the positives: -1; and (n, m) of the negatives: from 0 to 1.
+    """
+    (slopes,) = torch.autograd.grad(loss, scores, retain_graph=True)
+    slopes = slopes.masked_fill(~mask, 0.0)
+    steepest = slopes.amax(dim=0, keepdim=True)
+    # slopes that are zero in float32 do not say which way
+    pushed = torch.where(steepest > 0, slopes / steepest.clamp(min=1e-38), mask.to(slopes.dtype))
+    pulled = torch.zeros_like(scores)
+    pulled.diagonal().fill_(-1.0)
+    return pulled, pushed

@@ -1,0 +1,63 @@
+"""What corpus-info counts, by hand."""
+
+from spacy_pel.evaluation.report.corpus_facts import corpus_facts, plot_spread
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Document, Entity, Mention
+
+
+def mention(text, surface, *ids, label="L", nth=0):
+    start = -1
+    for _ in range(nth + 1):
+        start = text.index(surface, start + 1)
+    return Mention(start, start + len(surface), label, ids, composite="+" in ids)
+
+
+TEXT = "A cold and the Cold, cold fever"
+DOCUMENTS = [
+    Document(
+        "1",
+        TEXT,
+        [
+            mention(TEXT, "cold", "C1"),
+            mention(TEXT, "Cold", "C2"),
+            mention(TEXT, "cold", "C1", nth=1, label=""),
+            mention(TEXT, "fever", "C3", "OLD"),
+        ],
+    ),
+    Document(
+        "2", "fever fever x", [Mention(0, 5, "L", ("C3",)), Mention(6, 11, "L", ("X",)), Mention(12, 13)]
+    ),
+]
+
+
+def test_counts_without_a_kb():
+    facts = corpus_facts(DOCUMENTS)
+    assert (facts["documents"], facts["mentions"], facts["nil"], facts["several_ids"]) == (2, 7, 1, 1)
+    assert facts["entities"] == 5 and facts["surfaces"] == 2
+    assert facts["ambiguous_surfaces"] == 2 and facts["mentions_of_ambiguous_surfaces"] == 6
+    assert facts["labels"] == {"L": 5, "–": 2} and "share_in_kb" not in facts and "types" not in facts
+    # C1 twice in one document, C3 once in each of two
+    assert facts["mentions_per_entity"] == {"1": 3, "2": 2}
+    assert facts["mentions_per_entity_and_document"] == {"1": 5, "2": 1}
+
+
+def test_counts_with_a_kb():
+    cold, fever = Entity("C1", "cold", types=("T1",)), Entity("C3", "fever", types=("T1", "T2"))
+    kb = KnowledgeBase([cold, Entity("C2", "chill"), fever, Entity("OLD", "pyrexia")])
+    kb.retire(["OLD"], {"OLD": "C3"})
+    facts = corpus_facts(DOCUMENTS, kb)
+    assert (facts["in_kb"], facts["outside_kb"], facts["entities"], facts["entities_in_kb"]) == (5, 1, 4, 3)
+    assert facts["share_in_kb"] == 5 / 6
+    assert facts["types"] == {"T1": 4, "T2": 2, "–": 2}  # neither C2 nor X has one
+    # "C3, OLD" is C3 alone: of "fever" only the X is another meaning
+    assert facts["ambiguous_surfaces"] == 2 and facts["mentions_per_entity"] == {"1": 2, "2": 2}
+
+
+def test_figures_of_few_and_of_many(tmp_path):
+    for name, sizes in (("few", {"1": 5, "3": 1}), ("many", {"1": 500, "61": 3, "900": 1}), ("none", {})):
+        facts = {"mentions_per_entity": sizes, "mentions_per_entity_and_document": sizes}
+        for folder in ("a", "b"):
+            plot_spread(facts, *(tmp_path / folder / f"{name}.{kind}" for kind in ("png", "svg")))
+        for kind in ("png", "svg"):
+            first, second = (tmp_path / folder / f"{name}.{kind}" for folder in ("a", "b"))
+            assert first.read_bytes() == second.read_bytes()

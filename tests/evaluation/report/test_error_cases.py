@@ -1,0 +1,99 @@
+"""Kinds of errors with their reasons, and the sample of them."""
+
+import re
+
+import pytest
+
+from spacy_pel.evaluation import Prediction
+from spacy_pel.evaluation.report.error_cases import ErrorSample
+from spacy_pel.evaluation.report.error_kinds import KINDS, error_kind, why
+
+
+def predicted(gold, kb_id, *, doc="d", nil_score=0.25, candidates="ABC", **more):
+    ranked = [(entity_id, 1.0 - 0.25 * place) for place, entity_id in enumerate(candidates)]
+    return Prediction(doc, 0, 1, "x", "L", gold, kb_id, ranked, nil_score, **more)
+
+
+ERRORS = [
+    (predicted(["C"], "A"), "wrong_first", "at rank 3 of 3, 0.500 below the first"),
+    (predicted(["Z"], "A"), "not_retrieved", "not among the 3 candidates"),
+    (
+        predicted(["B"], "NIL", nil_score=0.75),
+        "nil_wrongly",
+        "0.750; NIL is said above 0.500. The .* rank 2 of 3",
+    ),
+    (predicted(["Z"], "NIL", candidates=""), "nil_wrongly", "not among the 0 candidates"),
+    (predicted([], "A"), "linked_though_nil", "NIL would be right. NIL score 0.250; NIL is said above 0.500"),
+    (predicted([], "A", outside=["X1", "X2"]), "not_in_kb", "The KB lacks X1, X2"),
+    (predicted(["A", "C"], "A", composite=True), "composite", "2 entities: all of them by rank 3 of 3"),
+    (predicted(["A", "Z"], "A", composite=True), "composite", "not all of them"),
+    (predicted(["A"], "", candidates=""), "not_found", "no mention"),
+]
+
+
+@pytest.mark.parametrize(("prediction", "kind", "reason"), ERRORS)
+def test_kinds_and_reasons(prediction, kind, reason):
+    assert error_kind(prediction) == kind
+    assert re.search(reason, why(kind, prediction, 0.5))
+    assert "NIL is said" not in why(kind, prediction, None)
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        predicted(["A"], "A"),
+        predicted(["Z", "A"], "A"),
+        predicted([], "NIL"),
+        predicted(["A"], "A", composite=True),
+        predicted([], "NIL", outside=["X1"]),
+    ],
+)
+def test_what_is_right_has_no_kind(prediction):
+    assert error_kind(prediction) is None
+
+
+def sample(n, seed=0, **settings):
+    made = ErrorSample(n_per_kind=n, seed=seed, **settings)
+    for i in range(200):
+        made.add(predicted(["C"], "A", doc=f"{i:03}"))
+        if i < 3:
+            made.add(predicted([], "A", doc=f"{i:03}"))
+        made.add(predicted(["A"], "A", doc=f"{i:03}"))
+    return made
+
+
+def test_sample_is_of_each_kind_and_random():
+    made = sample(10)
+    assert made.counts == {**dict.fromkeys(KINDS, 0), "wrong_first": 200, "linked_though_nil": 3}
+    docs = [case.prediction.doc for case in made.cases()]
+    assert len(docs) == 13 and docs[:10] == sorted(set(docs[:10])) and docs[10:] == ["000", "001", "002"]
+    assert docs == [case.prediction.doc for case in sample(10).cases()]
+    assert docs != [case.prediction.doc for case in sample(10, seed=1).cases()]
+    assert max(docs[:10]) > "100"  # not the first ones
+    assert sample(0).cases() == [] and sample(0).counts == made.counts
+
+
+def test_every_error_is_as_likely():
+    drawn = [0] * 20
+    for seed in range(400):
+        made = ErrorSample(n_per_kind=5, seed=seed)
+        for i in range(20):
+            made.add(predicted(["C"], "A", doc=str(i)))
+        for case in made.cases():
+            drawn[int(case.prediction.doc)] += 1
+    assert sum(drawn) == 2000 and min(drawn) > 60 and max(drawn) < 140  # 100 each, standard deviation 8.7
+
+
+def test_a_case_keeps_the_first_candidates_and_where_gold_is():
+    (case,) = sample(1, n_candidates=2, thresholds={"": 0.9, "L": 0.1}).cases()[:1]
+    assert [found for found, _ in case.prediction.candidates] == ["A", "B"]
+    assert case.gold_found == {"C": (3, 0.5)} and "rank 3 of 3" in case.why
+
+
+def test_threshold_of_the_label():
+    for label, expected in (("L", "0.100"), ("M", "0.900")):
+        made = ErrorSample(n_per_kind=1, thresholds={"": 0.9, "L": 0.1})
+        error = predicted([], "A")
+        error.label = label
+        made.add(error)
+        assert f"NIL is said above {expected}" in made.cases()[0].why

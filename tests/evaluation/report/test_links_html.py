@@ -1,0 +1,117 @@
+"""The page of linked texts: complete, escaped, and the same cells as the terminal's table."""
+
+from html.parser import HTMLParser
+
+import pytest
+
+from spacy_pel.evaluation.report import entity_url, link_row, render_links
+from spacy_pel.evaluation.report.links_html import pieces
+
+NAMES = {"C0009443": "common cold", "D003139": "<b>Cold</b>", "X1": 'say "x"'}
+TEXT = "A cold & a <script>alert(1)</script> zebra."
+
+
+def record(start, end, kb_id, candidates, nil_score=0.25):
+    return {
+        "start": start,
+        "end": end,
+        "text": TEXT[start:end],
+        "label": "ENTITY",
+        "kb_id": kb_id,
+        "name": NAMES.get(kb_id),
+        "score": candidates[0][1] if candidates else None,
+        "nil_score": nil_score,
+        "candidates": candidates,
+    }
+
+
+MENTIONS = [
+    record(2, 6, "C0009443", [["C0009443", 0.75], ["D003139", 0.125]]),
+    record(11, 36, "NIL", [["X1", 0.5]], nil_score=0.875),
+    record(37, 42, "NIL", [], nil_score=1.0),
+]
+
+
+class Text(HTMLParser):
+    """Collects the text of the paragraphs of class "text" without tags and hover boxes, and all links."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.links, self.tags = [], "", [], []
+
+    def handle_starttag(self, tag, attributes):
+        classes = dict(attributes).get("class", "")
+        self.tags.append(tag)
+        if tag == "a":
+            self.links.append(dict(attributes)["href"])
+        if tag not in ("meta", "link", "br"):
+            self.open.append((tag, classes))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        classes = [classes for _, classes in self.open]
+        if "text" in classes and not {"hover", "tag"} & set(classes):
+            self.text += data
+
+
+@pytest.fixture(scope="module")
+def page():
+    documents = [{"id": "one & two", "text": TEXT, "mentions": MENTIONS}]
+    return render_links(documents, title="T < U", name_of=NAMES.__getitem__)
+
+
+def test_page_is_well_formed_and_shows_the_text(page):
+    parser = Text()
+    parser.feed(page)
+    assert parser.open == [] and parser.text == TEXT
+    assert parser.tags.count("script") == 1 and "b" not in parser.tags, "names and text are escaped"
+    assert "src=" not in page and "@import" not in page and "url(" not in page, "nothing is fetched"
+    assert set(parser.links) == {entity_url("C0009443"), entity_url("D003139")}
+
+
+def test_page_tells_linked_from_nil_and_shows_candidates(page):
+    body = page[page.index("<article>") :]
+    assert body.count('class="mention"') == 1 and body.count('class="mention nil"') == 2
+    assert body.count("no candidate") == 1
+    for shown in ("0.750", "0.125", "0.875", "&lt;b&gt;Cold&lt;/b&gt;", "say &#34;x&#34;"):
+        assert shown in body
+
+
+def test_page_without_mentions():
+    page = render_links([{"id": "1", "text": "", "mentions": []}], title="T", name_of=str)
+    assert "No mention was found." in page
+
+
+def test_pieces_join_to_the_text_even_if_mentions_overlap():
+    spans = [{"start": 2, "end": 6}, {"start": 0, "end": 4}, {"start": 0, "end": 1}, {"start": 6, "end": 8}]
+    found = pieces(TEXT, spans)
+    assert "".join(piece["text"] for piece in found) == TEXT
+    assert [piece["mention"] for piece in found] == [spans[1], None, spans[3], None]
+
+
+def test_rows():
+    assert link_row(MENTIONS[0], NAMES.__getitem__) == (
+        *("cold", "ENTITY", "C0009443", "common cold", "0.750"),
+        "<b>Cold</b> (D003139) 0.125",
+    )
+    assert link_row(MENTIONS[1], NAMES.__getitem__)[2:] == ("NIL", "–", "0.875", 'say "x" (X1) 0.500')
+    assert link_row(MENTIONS[2], NAMES.__getitem__)[2:] == ("NIL", "–", "1.000", "–")
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "expected"),
+    [
+        ("C0009443", "https://uts.nlm.nih.gov/uts/umls/concept/C0009443"),
+        ("D003139", "https://meshb.nlm.nih.gov/record/ui?ui=D003139"),
+        ("MESH:C000093542", "https://meshb.nlm.nih.gov/record/ui?ui=C000093542"),
+        ("C056507", "https://meshb.nlm.nih.gov/record/ui?ui=C056507"),
+        ("OMIM:100800", "https://omim.org/entry/100800"),
+        ("GO:0016265", "https://bioregistry.io/GO:0016265"),
+        ("javascript:alert(1)", None),
+        ("some id", None),
+    ],
+)
+def test_addresses(entity_id, expected):
+    assert entity_url(entity_id) == expected

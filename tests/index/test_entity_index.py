@@ -1,0 +1,247 @@
+import pickle
+
+import numpy as np
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.registry import registry
+from spacy_pel.types import Document, Entity, Mention, MentionInText
+
+ALL = ("card", "alias", "mention")
+
+
+def mention(text):
+    return MentionInText(text, 0, len(text))
+
+
+@pytest.fixture
+def index(kb, encoder, documents):
+    return EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=ALL, documents=documents)
+
+
+def best_ids(index, kb, encoder, surface, **kwargs):
+    table = index.evidence(kb, encoder.encode_mentions([mention(surface)]), [surface], **kwargs)
+    return kb.ids_at(table.kb_rows)
+
+
+@pytest.mark.parametrize("name", sorted(registry.parts("pel_indexes").values()))
+def test_every_entity_is_found_by_each_of_its_names(name, kb, encoder):
+    index = EntityIndex.build(kb, encoder, index=registry.pel_indexes.get(name)())
+    for row, entity in zip(kb.live_rows, kb.entities(), strict=True):
+        names = [entity.canonical_name, *entity.aliases]
+        _, found = index.search_entities(encoder.encode_names(names), 8)
+        assert all(row in of_name for of_name in found)
+
+
+def test_rows_of_each_kind(index, kb, documents):
+    by_kind = {kind: index.rows.kb_rows[index.rows.kinds == code].tolist() for code, kind in enumerate(ALL)}
+    assert by_kind["card"] == kb.live_rows.tolist()
+    # names that are the same in normal form are one row ("cold" and "Cold")
+    assert by_kind["alias"].count(kb.row("C90")) == 2
+    gold = [kb.row(id_) for d in documents for m in d.mentions for id_ in dict.fromkeys(m.ids) if id_ in kb]
+    assert by_kind["mention"] == gold
+    assert index.priors.columns()["count"].sum() == len(gold)
+    assert index.meta["live_rows"] == {kind: len(rows) for kind, rows in by_kind.items()}
+
+
+def test_rows_hold_the_vectors_of_what_they_stand_for(kb, encoder, documents):
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=ALL, documents=documents)
+    stored = index.vectors._vectors
+    entities = list(kb.entities())
+    np.testing.assert_array_equal(stored[: len(entities)], encoder.encode_entities(entities))
+    last = documents[-1]
+    named = [m for m in last.mentions if "C1" in m.ids or any(id_ in kb for id_ in m.ids)][-1]
+    expected = encoder.encode_mentions([MentionInText(last.text, named.start, named.end)])
+    np.testing.assert_array_equal(stored[-1:], expected)
+
+
+def test_chunks_and_repeats_change_nothing(kb, encoder, documents, monkeypatch):
+    whole = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=ALL, documents=documents)
+    monkeypatch.setattr("spacy_pel.index.embed._CHUNK", 7)
+    parts = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=ALL, documents=documents)
+    np.testing.assert_array_equal(whole.vectors._vectors, parts.vectors._vectors)
+    assert whole.fingerprint == parts.fingerprint
+
+
+def test_each_string_of_a_chunk_is_encoded_once(kb, encoder, monkeypatch):
+    seen = []
+    encode = encoder.encode_names
+    monkeypatch.setattr(encoder, "encode_names", lambda names: seen.append(list(names)) or encode(names))
+    EntityIndex.build(kb, encoder, index=BruteForce(), kinds=["alias"])
+    (names,) = seen
+    assert len(names) == len(set(names)) and "cold" in names
+
+
+def test_cap_of_mentions_is_kept_and_repeatable(kb, encoder, documents):
+    def build(cap):
+        return EntityIndex.build(
+            kb,
+            encoder,
+            index=BruteForce(),
+            kinds=["mention"],
+            documents=documents,
+            max_mentions_per_entity=cap,
+        )
+
+    counts = np.bincount(build(None).kb_rows, minlength=kb.n_rows)
+    capped = build(2)
+    assert counts.max() > 2
+    np.testing.assert_array_equal(np.bincount(capped.kb_rows, minlength=kb.n_rows), np.minimum(counts, 2))
+    assert capped.fingerprint == build(2).fingerprint
+    assert len(capped.priors) == len(build(None).priors)  # the counts are those of all mentions
+
+
+def test_codes_are_learned_from_a_sample(kb, encoder, documents):
+    index = EntityIndex.build(
+        kb, encoder, index=FaissFlat(codes="int8", pca=32), kinds=ALL, documents=documents
+    )
+    assert best_ids(index, kb, encoder, kb["C5"].canonical_name)[0] == "C5"
+
+
+def test_allowed_mask(index, kb, encoder):
+    allowed = kb.rows_with_types(["T1"])
+    for kinds in (ALL, ("mention",), ("card", "alias")):
+        _, rows = index.search_entities(encoder.encode_names(["cold"] * 3), 50, allowed, kinds)
+        assert allowed[rows[rows >= 0]].all() and (rows >= 0).any()
+
+
+def test_add_update_retire(index, kb, encoder):
+    new = Entity("N1", "zzyzx fever", ("quux disease",))
+    index.add_entities(kb, encoder, kb.add([new]))
+    assert best_ids(index, kb, encoder, "quux disease")[0] == "N1"
+    old_name = kb["C2"].canonical_name
+    index.add_entities(kb, encoder, kb.update([Entity("C2", "wholly other words", types=("T0",))]))
+    assert best_ids(index, kb, encoder, "wholly other words")[0] == "C2"
+    _, rows = index.search_entities(encoder.encode_names([old_name]), 80, kinds=("card", "alias"))
+    assert (rows == kb.row("C2")).sum() == 2  # its new card and name, nothing of the old
+    retired = kb.retire(["C90"], {"C90": "C91"})
+    index.add_entities(kb, encoder, retired)
+    assert "C90" not in best_ids(index, kb, encoder, "cold")
+    assert index.kb_fingerprint == kb.fingerprint
+
+
+def test_add_after_load_and_save_again(index, kb, encoder, tmp_path):
+    index.to_disk(tmp_path / "index")
+    kb.to_disk(tmp_path / "kb")
+    loaded = EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
+    assert loaded.path == (tmp_path / "index").resolve()
+    loaded.add_entities(kb, encoder, kb.add([Entity("N1", "zzyzx fever")]))
+    assert loaded.path is None and loaded.fingerprint != index.fingerprint
+    loaded.to_disk(tmp_path / "index")
+    again = EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
+    assert best_ids(again, kb, encoder, "zzyzx fever")[0] == "N1"
+
+
+def assert_same(one, other, kb, encoder):
+    assert one is not other
+    assert (one.fingerprint, one.meta) == (other.fingerprint, other.meta)
+    vectors = encoder.encode_mentions([mention("cold"), mention(kb.name_at(7))])
+    tables = [part.evidence(kb, vectors, ["cold", kb.name_at(7)]) for part in (one, other)]
+    np.testing.assert_array_equal(tables[0].kb_rows, tables[1].kb_rows)
+    for name, values in tables[0].features.items():
+        np.testing.assert_array_equal(values, tables[1].features[name])
+
+
+@pytest.mark.parametrize("vectors", [FaissFlat(), FaissFlat(codes="int8", pca=32), BruteForce()])
+def test_disk_bytes_and_pickle(vectors, kb, encoder, documents, tmp_path):
+    index = EntityIndex.build(kb, encoder, index=vectors, kinds=ALL, documents=documents)
+    index.to_disk(tmp_path / "index")
+    loaded = EntityIndex.from_disk(tmp_path / "index")
+    assert_same(index, loaded, kb, encoder)
+    assert_same(index, EntityIndex.from_bytes(index.to_bytes()), kb, encoder)
+    assert_same(index, pickle.loads(pickle.dumps(index)), kb, encoder)
+    assert_same(index, pickle.loads(pickle.dumps(loaded)), kb, encoder)
+
+
+def test_pickle_carries_a_path_or_the_content(index, kb, encoder, tmp_path):
+    index.to_disk(tmp_path / "index")
+    loaded = EntityIndex.from_disk(tmp_path / "index")
+    assert len(pickle.dumps(loaded)) < 1000
+    carried = pickle.dumps(loaded)
+    index.add_entities(kb, encoder, kb.add([Entity("N1", "zzyzx fever")]))
+    index.to_disk(tmp_path / "index")  # another one is there now
+    with pytest.raises(PelError, match="PEL-E411"):
+        pickle.loads(carried)
+    assert pickle.loads(pickle.dumps(loaded)).fingerprint == loaded.fingerprint  # the content this time
+
+
+def test_bytes_of_something_else_or_too_many(index, monkeypatch):
+    data = index.to_bytes()
+    for wrong in (b"", b"abc", data[:-1], data + b"x", b'{"../evil": 1}\nx', b"[1]\n"):
+        with pytest.raises(PelError, match="PEL-E409"):
+            EntityIndex.from_bytes(wrong)
+    monkeypatch.setattr("spacy_pel.index.folder.LIMIT", 1000)
+    with pytest.raises(PelError, match="PEL-E408"):
+        index.to_bytes()
+
+
+def test_foreign_kb_and_encoder_are_refused(index, kb, encoder, tmp_path):
+    from spacy_pel.encoders.hash_embed import HashEmbed
+
+    index.to_disk(tmp_path / "index")
+    with pytest.raises(PelError, match="another encoder .* spacy-pel index KB MODEL OUT"):
+        EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=HashEmbed(width=64, context_weight=0.5))
+    with pytest.raises(PelError, match="PEL-E410"):
+        index.add_entities(kb, HashEmbed(width=32), np.array([0]))
+    kb.add([Entity("N1", "zzyzx fever")])
+    with pytest.raises(PelError, match="another knowledge base .* spacy-pel index KB MODEL OUT"):
+        EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
+
+
+@pytest.mark.parametrize("name", ["vectors.faiss", "rows.arrow", "priors.arrow", "meta.json"])
+def test_damaged_folders_are_refused(name, index, tmp_path):
+    folder = tmp_path / "index"
+    index.to_disk(folder)
+    whole = (folder / name).read_bytes()
+    garbled = bytes(len(whole))
+    for content in (whole[: len(whole) // 2], b"", garbled, b"{}", None):
+        (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
+        with pytest.raises(PelError):
+            EntityIndex.from_disk(folder)
+    with pytest.raises(PelError, match="spacy-pel index KB MODEL OUT"):
+        EntityIndex.from_disk(tmp_path / "nowhere")
+
+
+def test_files_of_two_indexes_do_not_mix(index, kb, encoder, tmp_path):
+    import json
+
+    index.to_disk(tmp_path / "a")
+    EntityIndex.build(kb, encoder, index=FaissFlat()).to_disk(tmp_path / "b")
+    (tmp_path / "a" / "vectors.faiss").write_bytes((tmp_path / "b" / "vectors.faiss").read_bytes())
+    meta = json.loads((tmp_path / "a" / "meta.json").read_text())
+    meta["files"]["vectors.faiss"] = (tmp_path / "b" / "vectors.faiss").stat().st_size
+    (tmp_path / "a" / "meta.json").write_text(json.dumps(meta))
+    with pytest.raises(PelError, match="PEL-E400"):
+        EntityIndex.from_disk(tmp_path / "a")
+
+
+def test_what_cannot_be_built(kb, encoder):
+    from spacy_pel.kb import KnowledgeBase
+
+    with pytest.raises(PelError, match="PEL-E406"):
+        EntityIndex.build(KnowledgeBase(), encoder, index=BruteForce())
+    for kinds in ((), ("card", "definition")):
+        with pytest.raises(PelError, match="PEL-E405"):
+            EntityIndex.build(kb, encoder, index=BruteForce(), kinds=kinds)
+    elsewhere = [Document("d", "cold", [Mention(0, 4, ids=("unknown",))])]
+    with pytest.raises(PelError, match="PEL-E407"):
+        EntityIndex.build(kb, encoder, index=BruteForce(), kinds=["mention"], documents=elsewhere)
+
+
+@pytest.mark.parametrize("vectors", [FaissFlat(), BruteForce()])
+def test_no_room_leaves_the_old_index_alone(vectors, kb, encoder, documents, tmp_path):
+    resource = pytest.importorskip("resource")
+    index = EntityIndex.build(kb, encoder, index=vectors, documents=documents)
+    index.to_disk(tmp_path / "index")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(PelError, match="room to write"):
+            index.to_disk(tmp_path / "index")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+    assert EntityIndex.from_disk(tmp_path / "index").fingerprint == index.fingerprint

@@ -1,0 +1,61 @@
+import os
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.util import fork_safety
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+    pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning"),
+]
+
+
+def exit_code_of(child, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return "never returned"
+
+
+@pytest.mark.parametrize("n_queries", [8, 200])
+def test_forked_child_searches_after_its_parent_did(n_queries):
+    import faiss
+
+    vectors = np.random.default_rng(0).standard_normal((4000, 64), dtype=np.float32)
+    index = FaissFlat(codes="int8")
+    index.train(vectors)
+    index.add(vectors)
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(4)
+    try:
+        expected = index.search(vectors[:n_queries], 5)[1]
+        child = os.fork()
+        if child == 0:
+            same = (index.search(vectors[:n_queries], 5)[1] == expected).all()
+            os._exit(0 if same and faiss.omp_get_max_threads() == 1 else 1)
+        assert exit_code_of(child, 20) == 0
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def test_torch_gets_one_thread_too(monkeypatch):
+    fork_safety.make_fork_safe()
+    fork_safety.make_fork_safe()
+
+    class FakeTorch:
+        set_num_threads = staticmethod(lambda n: os._exit(40 + n))
+
+    monkeypatch.setitem(sys.modules, "torch", FakeTorch)
+    child = os.fork()
+    if child == 0:
+        os._exit(1)  # not reached: the hook runs first
+    assert exit_code_of(child, 20) == 41

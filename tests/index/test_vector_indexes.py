@@ -1,0 +1,178 @@
+"""The contract of pel_indexes: every registered index against brute force."""
+
+import numpy as np
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.registry import registry
+from spacy_pel.types import VectorIndex
+
+WIDTH = 24
+# the builder, its settings, the largest error of a score
+TOLERANCE = {"spacy-pel.FaissPQ.v1": 0.3}
+VARIANTS = [
+    (name, {}, TOLERANCE.get(name, 1e-5)) for name in sorted(registry.parts("pel_indexes").values())
+] + [
+    ("spacy-pel.FaissPQ.v1", {"row_bytes": WIDTH, "rotate": False}, 5e-2),
+    ("spacy-pel.FaissFlat.v1", {"codes": "fp16"}, 2e-3),
+    ("spacy-pel.FaissFlat.v1", {"codes": "int8"}, 5e-2),
+    ("spacy-pel.FaissFlat.v1", {"pca": WIDTH}, 1e-5),
+    ("spacy-pel.FaissFlat.v1", {"codes": "int8", "pca": WIDTH - 4}, 0.1),
+]
+
+
+def unit(n, seed, width=WIDTH):
+    # unequal directions, and a mean far from 0: a PCA that subtracted it would be found out
+    scale = np.linspace(1.0, 0.05, width)
+    vectors = np.random.default_rng(seed).standard_normal((n, width)) * scale + 0.5 * scale
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(params=VARIANTS, ids=lambda v: f"{v[0].split('.')[1]}{v[1] or ''}")
+def variant(request):
+    return request.param
+
+
+def make(variant):
+    return registry.pel_indexes.get(variant[0])(**variant[1])
+
+
+def filled(index, vectors):
+    index.train(vectors)
+    index.add(vectors)
+    return index
+
+
+def assert_like_oracle(index, oracle, queries, k, allowed, tolerance):
+    scores, rows = index.search(queries, k, allowed)
+    expected, expected_rows = oracle.search(queries, k, allowed)
+    assert scores.shape == rows.shape == (len(queries), k)
+    assert scores.dtype == np.float32 and rows.dtype == np.int64
+    assert ((rows < 0) == (expected_rows < 0)).all()
+    found = rows >= 0
+    np.testing.assert_allclose(scores[found], expected[found], atol=tolerance)
+    assert np.isneginf(scores[~found]).all()
+    assert (np.diff(np.where(found, scores, -9), axis=1) <= 0).all()
+    for mention in range(len(queries)):
+        mine = rows[mention][found[mention]]
+        assert len(set(mine.tolist())) == len(mine)
+        if allowed is not None:
+            assert allowed[mine].all()
+    if tolerance <= 1e-5:
+        assert (rows == expected_rows).all()
+
+
+@pytest.mark.parametrize("n_queries", [1, 100])  # one by one, and in blocks
+def test_equals_brute_force(variant, n_queries):
+    vectors, queries = unit(500, 0), unit(n_queries, 1)
+    index, oracle = filled(make(variant), vectors), filled(BruteForce(), vectors)
+    assert isinstance(index, VectorIndex)
+    assert len(index) == 500 and index.width == WIDTH
+    few = np.zeros(500, dtype=bool)
+    few[[3, 77, 499]] = True
+    half = np.random.default_rng(2).random(500) < 0.5
+    for allowed in (None, half, few, np.zeros(500, dtype=bool)):
+        assert_like_oracle(index, oracle, queries, 7, allowed, variant[2])
+
+
+@pytest.mark.parametrize("n_queries", [1, 100])
+def test_fewer_rows_than_k(variant, n_queries):
+    vectors = unit(30, 3)
+    index, oracle = filled(make(variant), vectors), filled(BruteForce(), vectors)
+    assert_like_oracle(index, oracle, unit(n_queries, 4), 40, None, variant[2])
+
+
+@pytest.mark.parametrize("n_queries", [1, 100])
+def test_no_rows_and_no_queries(variant, n_queries):
+    index = make(variant)
+    index.train(unit(30, 3))
+    scores, rows = index.search(unit(n_queries, 4), 5)
+    assert (rows == -1).all() and np.isneginf(scores).all()
+    index.add(unit(30, 3))
+    assert index.search(unit(0, 4), 5)[1].shape == (0, 5)
+
+
+def test_save_load_and_add_after_load(variant, tmp_path):
+    vectors, queries = unit(200, 5), unit(100, 6)
+    index = filled(make(variant), vectors)
+    index.to_disk(tmp_path)
+    other = registry.pel_indexes.get(variant[0])().from_disk(tmp_path)
+    assert other.settings == index.settings and (other.width, len(other)) == (WIDTH, 200)
+    for n_queries in (1, 100):
+        for mine, theirs in zip(
+            index.search(queries[:n_queries], 9), other.search(queries[:n_queries], 9), strict=True
+        ):
+            np.testing.assert_array_equal(mine, theirs)
+    other.add(unit(50, 7))
+    oracle = filled(BruteForce(), np.concatenate([vectors, unit(50, 7)]))
+    assert_like_oracle(other, oracle, queries, 9, None, variant[2])
+    other.to_disk(tmp_path)  # over the file that the first part was mapped from
+    assert len(registry.pel_indexes.get(variant[0])().from_disk(tmp_path)) == 250
+    assert index.search(queries, 9)[1].max() < 200
+
+
+def test_damaged_and_missing_files(variant, tmp_path):
+    index = filled(make(variant), unit(200, 5))
+    index.to_disk(tmp_path)
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    for content in (whole[: len(whole) // 2], whole[:10], b"", b"something else" * 50):
+        file.write_bytes(content)
+        with pytest.raises(PelError, match="spacy-pel index KB MODEL OUT"):
+            make(variant).from_disk(tmp_path)
+    file.unlink()
+    with pytest.raises(PelError, match="PEL-E400"):
+        make(variant).from_disk(tmp_path)
+
+
+def test_wrong_width_and_untrained(variant):
+    index = make(variant)
+    with pytest.raises(PelError, match="PEL-E403"):
+        index.add(unit(3, 0))
+    with pytest.raises(PelError, match="PEL-E403"):
+        index.search(unit(3, 0), 1)
+    index.train(unit(50, 0))
+    with pytest.raises(PelError, match="PEL-E402"):
+        index.add(unit(3, 0, width=WIDTH + 1))
+    with pytest.raises(PelError, match="PEL-E402"):
+        index.search(unit(3, 0, width=WIDTH - 1), 1)
+
+
+def test_pca_keeps_more_than_any_dropped_columns():
+    vectors, queries = unit(500, 0), unit(60, 1)
+    exact = queries @ vectors.T
+    index = filled(FaissFlat(pca=6), vectors)
+    scores, rows = index.search(queries, 500)
+    kept = np.take_along_axis(exact, rows, axis=1)
+    assert np.abs(scores - kept).mean() < np.abs(exact - queries[:, :6] @ vectors[:, :6].T).mean()
+
+
+def test_settings_that_cannot_be():
+    with pytest.raises(PelError, match="PEL-E412"):
+        FaissFlat(codes="fp64")
+    with pytest.raises(PelError, match="PEL-E404"):
+        FaissFlat(pca=10).train(unit(9, 0))
+    with pytest.raises(PelError, match="PEL-E404"):
+        FaissFlat(pca=WIDTH + 1).train(unit(50, 0))
+    with pytest.raises(PelError, match="PEL-E404"):
+        FaissFlat(codes="int8").train(unit(0, 0))
+
+
+def test_search_leaves_faiss_settings_alone():
+    import faiss
+
+    names = ("distance_compute_blas_threshold", "distance_compute_blas_database_bs")
+    before = [getattr(faiss.cvar, name) for name in names]
+    filled(FaissFlat(), unit(100, 0)).search(unit(100, 1), 3)
+    assert [getattr(faiss.cvar, name) for name in names] == before
+
+
+def test_vectors_are_given_back_as_far_as_codes_keep_them(variant, tmp_path):
+    vectors = unit(300, seed=3)
+    index = filled(make(variant), vectors)
+    index.to_disk(tmp_path)
+    kept = make(variant).from_disk(tmp_path).vectors(100, 200)
+    assert kept.shape == (100, WIDTH)
+    assert np.einsum("ij,ij->i", kept, vectors[100:200]) == pytest.approx(1.0, abs=max(variant[2], 1e-5))

@@ -1,0 +1,227 @@
+"""Merging ontologies by cross reference; twins; names from annotated text."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from confection import Config
+from typer.testing import CliRunner
+
+from spacy_pel.cli import pel_cli
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.merge.merge import Merge
+from spacy_pel.kb.merge.merge_config import parse_merge_config
+from spacy_pel.kb.merge.merge_record import MergeRecord
+from spacy_pel.kb.merge.twins import find_twins, merge_twins
+from spacy_pel.kb.readers.corpus_names_kb import CorpusNamesKB, rank_surfaces
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
+ONTO = FIXTURES / "onto"
+
+
+def load(**overrides):
+    config = Config().from_disk(FIXTURES / "onto_merge.cfg", overrides=overrides)
+    return parse_merge_config(config["merge"])
+
+
+def run(**overrides):
+    merge = Merge(load(**overrides), ONTO)
+    return merge, {entity.concept_id: entity for entity in merge()}
+
+
+def record(names, terms, sources=("a",), curated=()):
+    made = MergeRecord(sources=set(sources), curated=set(curated), term_ids=dict.fromkeys(terms))
+    for name in names:
+        made.add_name(name)
+    return made
+
+
+def test_terms_meet_at_their_ids():
+    merge, entities = run()
+    # the mapping table stands above the older cross reference of the same term, and names terms
+    # that the ontology's file lacks; broader matches do not count
+    assert set(entities) == {"C0149932", "C0033893", "C0018681", "C9999999", "C0030193"}
+    migraine = entities["C0149932"]
+    assert migraine.canonical_name == "migraine"
+    assert migraine.aliases == (
+        "migraine disorder",
+        "migraine, any",
+        "Migraine Disorders",  # MeSH, through MONDO
+        "Sick Headache",
+        "Migraine & Co & Sons",
+        "Knee Pain",
+    )
+    assert migraine.types == ("disease",)  # the weak type only where there is no other
+    assert entities["C0033893"].canonical_name == "tension headache"
+    assert entities["C0018681"].types == ("phenotype",)
+    assert [source["ids"] for source in merge.source["sources"][:3]] == [2, 3, 1]
+    assert merge.source["sources"][0]["licence"] == "CC BY 4.0"
+
+
+def test_names_differ_in_more_than_case():
+    _, entities = run()
+    for entity in entities.values():
+        names = [name.casefold() for name in (entity.canonical_name, *entity.aliases)]
+        assert len(names) == len(set(names))
+
+
+def test_twins_need_the_same_names_and_a_common_term():
+    records = {
+        "C3": record(["Rash", "skin rash"], ["HP:1"]),
+        "C1": record(["skin-rash", "rash"], ["HP:1"]),  # same names after folding, same term
+        "C2": record(["rash", "skin rash"], ["HP:2"]),  # same names, another term
+        "C4": record(["rash"], ["HP:1"]),  # other names, same term
+    }
+    assert [sorted(group) for group in find_twins(records)] == [["C1", "C3"]]
+    assert merge_twins(records) == {"C3": "C1"}
+    assert sorted(records) == ["C1", "C2", "C4"]
+
+
+def test_twins_are_joined_through_chains_of_terms():
+    records = {
+        "C1": record(["rash"], ["HP:1"]),
+        "C2": record(["rash"], ["HP:2"]),
+        "C3": record(["rash"], ["HP:1", "HP:2"]),
+    }
+    assert merge_twins(records) == {"C2": "C1", "C3": "C1"}
+    assert set(records["C1"].term_ids) == {"HP:1", "HP:2"}
+
+
+def test_which_twin_stays():
+    def keeper(**traits):
+        records = {"C1": record(["rash"], ["HP:1"]), "C2": record(["rash"], ["HP:1"], **traits)}
+        merge_twins(records)
+        return list(records)
+
+    assert keeper() == ["C1"]
+    assert keeper(sources=["a", "b"]) == ["C2"]
+    assert keeper(curated=["a"]) == ["C2"]
+
+
+def test_merged_twin_keeps_what_the_other_knew():
+    records = {"C1": record(["rash"], ["HP:1"]), "C2": record(["rash"], ["HP:1", "HP:7"])}
+    records["C2"].add_definition("Red skin.")
+    records["C2"].add_type("phenotype", weak=False)
+    merge_twins(records)
+    entity = records["C1"].entity("C1")
+    assert (entity.definition, entity.types) == ("Red skin.", ("phenotype",))
+    assert "HP:7" in records["C1"].term_ids
+
+
+def test_merge_retires_twins_and_keeps_them_resolvable(tmp_path):
+    (tmp_path / "t.obo").write_text(
+        "[Term]\nid: T:1\nname: cough\nxref: UMLS:C0000002\nxref: UMLS:C0000001\n"
+    )
+    (tmp_path / "c.jsonl").write_text(
+        json.dumps(
+            {
+                "id": "1",
+                "text": "tussis",
+                "mentions": [{"start": 0, "end": 6, "label": "", "ids": ["C0000002"]}],
+            }
+        )
+    )
+    merge = Merge(
+        parse_merge_config(
+            {
+                "id_pattern": "C[0-9]{7}",
+                "sources": {
+                    "t": {"files": ["t.obo"], "id_xref": ["UMLS"]},
+                    "names": {"files": ["c.jsonl"], "reader": "corpusnames"},
+                },
+            }
+        ),
+        tmp_path,
+    )
+    (cough,) = merge()
+    assert merge.redirects == {"C0000002": "C0000001"}
+    # names for the retired id go to its successor
+    assert (cough.concept_id, cough.canonical_name, cough.aliases) == ("C0000001", "cough", ("tussis",))
+    assert merge.source["twins_merged"] == 1
+
+
+def test_corpus_names():
+    entities = {entity.concept_id: entity for entity in CorpusNamesKB()([ONTO / "corpus.jsonl"])}
+    assert set(entities) == {"C0149931", "C0004057"}  # neither NIL nor parts of composite mentions
+    assert entities["C0149931"].canonical_name == "migraines"
+    assert entities["C0149931"].aliases == ("sick headaches",)
+    assert entities["C0004057"].canonical_name == "aspirin"
+    assert entities["C0004057"].aliases == ("ASA", "ASS")
+    (migraine,) = CorpusNamesKB(id_prefix="C0149")([ONTO / "corpus.jsonl"])
+    assert migraine.concept_id == "C0149931"
+
+
+@pytest.mark.parametrize(
+    "counts, ranked",
+    [
+        ({"b": 1, "a": 2}, ["a", "b"]),
+        ({"bbb": 1, "aaaa": 1, "ab": 1, "aa": 1}, ["aa", "ab", "bbb", "aaaa"]),
+        ({"DNA": 3, "dna": 1}, ["DNA"]),
+        ({"Pain": 1, "pain": 1, "ache": 1}, ["pain", "ache"]),
+    ],
+)
+def test_rank_surfaces(counts, ranked):
+    assert rank_surfaces(Counter(counts)) == ranked
+
+
+def test_rank_surfaces_by_count():
+    assert rank_surfaces(Counter({"a": 1, "b": 2, "B": 1}), min_count=3) == ["b"]
+
+
+def test_corpus_names_join_the_merge():
+    merge, entities = run(**{"merge.sources.corpus.files": ["corpus.jsonl"]})
+    assert entities["C0004057"].canonical_name == "aspirin"
+    assert entities["C0004057"].types == ("other",)
+    assert entities["C0149931"].aliases == ("sick headaches",)
+    assert merge.report["corpus"] == {"ids": 2, "ids_new": 2, "names_new": 5}
+
+
+def test_same_files_same_entities():
+    assert run()[1] == run()[1]
+
+
+@pytest.mark.parametrize(
+    "overrides, expected",
+    [
+        ({"merge.sources.pain.id_xref": []}, "merge.sources.pain"),
+        ({"merge.sources.pain.id_xref": 3}, "merge.sources.pain.id_xref"),
+        ({"merge.sources.pain.scopes": ["exakt"]}, "merge.sources.pain.scopes"),
+        ({"merge.sources.pain.colour": "red"}, "merge.sources.pain.colour"),
+        ({"merge.sources.mesh.via": "pain2"}, "'pain2' is no source before"),
+        ({"merge.sources.pain.files": ["nowhere.obo"]}, "nowhere.obo"),
+        ({"merge.id_pattern": "X"}, "PEL-E143"),
+        ({"merge.sources.mesh.columns": {"mesh.tsv": ["id", "nom"]}}, "PEL-E141"),
+    ],
+)
+def test_bad_configs_say_what_is_wrong(overrides, expected):
+    with pytest.raises(PelError) as caught:
+        run(**overrides)
+    assert expected in str(caught.value)
+
+
+def test_command_writes_a_knowledge_base(tmp_path):
+    out = tmp_path / "kb"
+    arguments = ["kb", "merge", str(out), str(FIXTURES / "onto_merge.cfg"), "--data", str(ONTO), "--json"]
+    arguments += ["--corpus", str(ONTO / "corpus.jsonl"), "--merge.name", "my KB"]
+    result = CliRunner().invoke(pel_cli, arguments)
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    kb = KnowledgeBase.from_disk(out)
+    assert told["entities"] == len(kb) == 7
+    assert told["fingerprint"] == kb.fingerprint
+    assert kb.source["name"] == "my KB"
+    assert kb.ids("sick headache") == ["C0149932"]
+    licences = {source["name"]: source["licence"] for source in kb.source["sources"]}
+    assert licences["mondo"] == "CC BY 4.0"
+    assert kb.source["sources"][-1]["files"] == ["corpus.jsonl"], "no folder of this machine"
+
+
+def test_command_with_a_bad_config(tmp_path):
+    config = tmp_path / "bad.cfg"
+    config.write_text("[merge]\n\n[merge.sources]\n\n[merge.sources.a]\nfiles = []\n")
+    result = CliRunner().invoke(pel_cli, ["kb", "merge", str(tmp_path / "kb"), str(config)])
+    assert result.exit_code == 2
+    assert "merge.sources.a" in result.stderr and len(result.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "kb").exists()

@@ -1,0 +1,130 @@
+"""The ontology reader and the formats below it."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from spacy_pel import registry
+from spacy_pel.errors import PelError
+from spacy_pel.kb.readers.obo_kb import OboKB
+from spacy_pel.kb.readers.ontology import clean_text, read_sssom, read_table, read_terms
+
+ONTO = Path(__file__).parents[2] / "fixtures" / "kb" / "onto"
+
+
+def by_id(reader, *names):
+    return {entity.concept_id: entity for entity in reader([ONTO / name for name in names])}
+
+
+def test_obo_with_native_ids():
+    reader = registry.resolve_short("pel_kb_readers", "obo")()
+    entities = by_id(reader, "pain.obo")
+    assert list(entities) == ["PAIN:0000001", "PAIN:0000003", "PAIN:0000005"]
+    headache = entities["PAIN:0000001"]
+    assert headache.canonical_name == "headache"
+    assert headache.aliases == ("cephalalgia", "Head pain")
+    assert headache.definition == 'Pain in the "head", of any kind.'
+    assert headache.types == ("pain_ontology",)
+    assert entities["PAIN:0000003"].types == ("pain_root",)
+    assert entities["PAIN:0000003"].aliases == ()  # no scope given means related
+    assert reader.redirects == {"PAIN:0000002": "PAIN:0000001", "PAIN:0000009": "PAIN:0000001"}
+
+
+def test_scopes_are_a_setting():
+    aliases = by_id(OboKB(scopes=["exact", "narrow", "related"]), "pain.obo")["PAIN:0000001"].aliases
+    assert aliases == ("cephalalgia", "Head pain", "migraine", "HA")
+    with pytest.raises(PelError, match="PEL-E140.*exakt"):
+        OboKB(scopes=["exakt"])
+
+
+def test_ids_by_cross_reference():
+    entities = by_id(OboKB(id_xref="umls"), "pain.obo")
+    assert set(entities) == {"C0018681", "C9999999", "C0030193"}
+    # the term goes to both of its ids; two terms with one id become a single entity
+    assert entities["C9999999"].aliases == ("cephalalgia", "Head pain")
+    assert entities["C0018681"].canonical_name == "headache"
+    assert entities["C0018681"].aliases == ("cephalalgia", "Head pain", "head ache")
+    assert entities["C0018681"].definition.startswith("Pain in")
+
+
+def test_filters():
+    assert set(by_id(OboKB(types=["pain_root"]), "pain.obo")) == {"PAIN:0000003"}
+    assert set(by_id(OboKB(id_prefix="DOID:"), "terms.json")) == {"DOID:7"}
+
+
+def test_obo_graph():
+    reader = OboKB()
+    entities = by_id(reader, "graph.json")
+    assert set(entities) == {"TINY:1"}
+    kidney = entities["TINY:1"]
+    assert (kidney.canonical_name, kidney.aliases, kidney.definition) == ("kidney", ("ren",), "An organ.")
+    assert kidney.types == ("tiny",)
+    assert reader.redirects == {"TINY:2": "TINY:1"}
+
+
+def test_term_list_and_oncotree():
+    reader = OboKB()
+    entities = by_id(reader, "terms.json", "oncotree.json")
+    assert set(entities) == {"MONDO:0000001", "DOID:7", "ONCOTREE:TISSUE", "ONCOTREE:OVARY"}
+    assert reader.redirects == {"MONDO:0000008": "MONDO:0000001", "ONCOTREE:OVA": "ONCOTREE:OVARY"}
+    assert set(by_id(OboKB(id_xref="UMLS"), "terms.json", "oncotree.json")) == {"C0149931", "C0040300"}
+
+
+def test_turtle():
+    glia, old = read_terms(ONTO / "cells.ttl")
+    assert (glia.id, glia.name) == ("SAO:1", "Glial Cell")
+    assert glia.synonyms == [("glia", "exact"), ('neuroglial "cell"', "exact")]
+    assert glia.definition == "Not a neuron (e.g. an astrocyte)."
+    assert glia.xrefs == ["UMLS:C0027836"]
+    assert old.obsolete and old.replaced_by == ["SAO:1"]
+
+
+def test_packed_files_read_alike(tmp_path):
+    packed = tmp_path / "pain.obo.gz"
+    packed.write_bytes(gzip.compress((ONTO / "pain.obo").read_bytes()))
+    assert list(read_terms(packed)) == list(read_terms(ONTO / "pain.obo"))
+
+
+def test_sssom_and_table():
+    pairs = [(pair.subject_id, pair.object_id) for pair in read_sssom(ONTO / "mapping.sssom.tsv")]
+    assert pairs == [("MONDO:0000001", "UMLS:C0149932"), ("MONDO:0000002", "UMLS:C0033893")]
+    columns = ["id", "name", "synonyms", None]
+    migraine, drug = read_table(ONTO / "mesh.tsv", columns=columns, header=False, id_prefix="MESH:")
+    assert migraine.id == "MESH:D008881" and migraine.synonyms[1] == ("Sick Headache", "exact")
+    assert drug.name == '"Calcimycin"' and drug.synonyms == []
+
+
+@pytest.mark.parametrize(
+    "broken, mended",
+    [
+        ("Hip Osteoarthritis\\n", "Hip Osteoarthritis"),
+        ('Morphea \\"en coup de sabre\\"', 'Morphea "en coup de sabre"'),
+        ("beta-carotene &amp; co, 5&#945;", "beta-carotene & co, 5α"),
+        ("hybrid  of \t mice ", "hybrid of mice"),
+        ("AT&T; R&D", "AT&T; R&D"),
+        ("a\\b", "a\\b"),
+    ],
+)
+def test_broken_strings_are_mended(broken, mended):
+    assert clean_text(broken) == mended
+
+
+@pytest.mark.parametrize(
+    "name, content, expected",
+    [
+        ("empty.obo", b"", "no stanza"),
+        ("noid.obo", b"format-version: 1.2\n\n[Term]\nname: x\n", "line 3"),
+        ("list.json", b'[{"name": "x"}]', "OBO graph"),
+        ("broken.json", b"[{", "JSON"),
+        ("broken.ttl", b'SAO:1 a owl:Class ;\n  rdfs:label "open .\n', "line 2"),
+        ("latin.obo", "[Term]\nid: A:1\nname: Ménière".encode("latin-1"), "UTF-8"),
+        ("cut.obo.gz", gzip.compress(b"[Term]\nid: A:1\n" * 99)[:-12], "UTF-8 text, packed"),
+        ("terms.owl", b"x", "ends in '.owl'"),
+    ],
+)
+def test_bad_files_say_what_is_wrong(tmp_path, name, content, expected):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(PelError) as caught:
+        list(OboKB()([tmp_path / name]))
+    assert expected in str(caught.value) and name in str(caught.value)

@@ -1,0 +1,152 @@
+"""Repairs, filters and errors that all readers share, shown with JSON lines and tables."""
+
+import json
+
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb.readers.csv_kb import make_csv_kb
+from spacy_pel.kb.readers.jsonl_kb import make_jsonl_kb
+from spacy_pel.kb.readers.medic_kb import make_medic_kb
+from spacy_pel.kb.readers.reader_base import KBReaderBase, Place
+from spacy_pel.kb.readers.umls_types import SEMANTIC_TYPES, ST21PV_TYPES, with_descendants
+from spacy_pel.types import Entity
+
+
+def record(concept_id, name, **more):
+    return {"concept_id": concept_id, "canonical_name": name, **more}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_lines(*lines, name="kb.jsonl"):
+        path = tmp_path / name
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path.write_text("\n".join(texts), encoding="utf8")
+        return path
+
+    return write_lines
+
+
+FAULTS = {
+    "empty_id": [record(" ", "nobody")],
+    "nameless": [record("X:1", "", aliases=["  "])],
+    "empty_name": [record("X:1", " ", aliases=["", "only alias"])],
+    "duplicate_id": [record("A", "again")],
+    "unknown_key": [record("X:1", "one", synonyms=["uno"])],
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_repairs_are_counted_and_strict_refuses(write, kind):
+    path = write(record("A", "first"), "", *FAULTS[kind])
+    reader = make_jsonl_kb()
+    entities = list(reader([path]))
+    assert reader.report == {kind: 1}
+    assert [e.canonical_name for e in entities] == {
+        "empty_name": ["first", "only alias"],
+        "unknown_key": ["first", "one"],
+    }.get(kind, ["first"])
+    with pytest.raises(PelError, match=rf"kb\.jsonl, line 3: .*{kind}"):
+        list(make_jsonl_kb(strict=True)([path]))
+
+
+def test_faults_of_filtered_entities_do_not_matter(write):
+    path = write(record("A:1", "kept", types=["t"]), record("B:1", ""), record("B:1", ""), record("A:2", ""))
+    assert len(list(make_jsonl_kb(types=["t"], id_prefix="A:", strict=True)([path]))) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"concept_id": "A"', "[1]", '{"concept_id": "A"}', '{"concept_id": 1, "canonical_name": "a"}']
+    + ['{"concept_id": "A", "canonical_name": "a", "aliases": "b"}'],
+)
+def test_broken_json_lines_are_errors(write, line):
+    with pytest.raises(PelError, match=r"kb\.jsonl, line 2"):
+        list(make_jsonl_kb()([write(record("Z", "z"), line)]))
+
+
+def test_errors_of_foreign_parsers_name_the_files(write):
+    class Foreign(KBReaderBase):
+        def read(self, paths):
+            yield Place(paths[0]), Entity("A", paths[0].read_text("ascii"))
+
+    with pytest.raises(PelError, match=r"kb\.jsonl.*ascii"):
+        list(Foreign()([write("naïve")]))
+
+
+def test_names_are_tidied(write):
+    path = write(record(" A ", " a  b\n", aliases=["a b", "c", " c", ""], types=["t", "t"], definition=" "))
+    (entity,) = make_jsonl_kb(strict=True)([path])
+    assert entity.to_json() == record("A", "a b", aliases=["c"], types=["t"], definition=None)
+
+
+def test_csv_columns_can_be_named(write):
+    path = write("code;label;other", 'x1;"a; b";c/d', name="kb.csv")
+    settings = {"concept_id": "code", "canonical_name": "label", "aliases": "other"}
+    (entity,) = make_csv_kb(columns=settings, delimiter=";", list_separator="/", strict=True)([path])
+    assert (entity.concept_id, entity.canonical_name, entity.aliases) == ("x1", "a; b", ("c", "d"))
+
+
+def test_csv_header_faults(write):
+    unknown = write("concept_id,canonical_name,notes", "x,y,z", name="kb.csv")
+    reader = make_csv_kb()
+    assert len(list(reader([unknown]))) == 1 and reader.report == {"unknown_column": 1}
+    with pytest.raises(PelError, match="line 1.*'notes'"):
+        list(make_csv_kb(strict=True)([unknown]))
+    for header, settings in [
+        ("concept_id,name", {}),
+        ("concept_id,canonical_name", {"columns": {"aliases": "synonyms"}}),
+        ("concept_id,canonical_name,canonical_name", {}),
+    ]:
+        with pytest.raises(PelError, match=r"Expected a header.*line 1"):
+            list(
+                make_csv_kb(**settings)([write(header, "x,y,z"[: 2 * header.count(",") + 1], name="kb.csv")])
+            )
+    with pytest.raises(PelError, match="fields among"):
+        make_csv_kb(columns={"nonsense": "x"})
+
+
+def test_csv_row_faults_name_the_line(write):
+    for row in ("x", 'x,"y', 'x,"y"z'):
+        with pytest.raises(PelError, match=r"kb\.csv, line 2"):
+            list(make_csv_kb()([write("concept_id,canonical_name", row, name="kb.csv")]))
+
+
+def test_medic_ids_and_names(write):
+    path = write(
+        "D1|263700|C9||Sj&#246;gren&apos;s|SS",
+        "C9||Own row",
+        "607907|263700||By number",
+        "MESH:D5||one",
+        "MESH:D5||two",
+        name="medic.txt",
+    )
+    reader = make_medic_kb()
+    entities = {e.concept_id: (e.canonical_name, *e.aliases) for e in reader([path])}
+    assert entities == {
+        "D1": ("Sjögren's", "SS"),
+        "C9": ("Own row",),
+        "OMIM:607907": ("By number",),
+        "D5": ("one", "two"),
+    }
+    # C9 has a row of its own, so it is no redirect; the first row wins an id of two rows
+    assert reader.redirects == {"OMIM:263700": "D1"}
+    assert reader.report == {"ambiguous_redirect": 1}
+    with pytest.raises(PelError, match=r"medic\.txt, line 1, but the line is"):
+        list(make_medic_kb()([write("D1|no names", name="medic.txt")]))
+
+
+def test_semantic_network():
+    assert len(SEMANTIC_TYPES) == 133 and len({t.tree_number for t in SEMANTIC_TYPES.values()}) == 133
+    for tui, (tree_number, _) in SEMANTIC_TYPES.items():
+        parent = tree_number.rpartition(".")[0] or tree_number[:-1]
+        assert all(len(step) == 1 for step in tree_number[1:].split(".") if step), tui
+        assert not parent or parent in {t.tree_number for t in SEMANTIC_TYPES.values()}, tui
+    assert with_descendants(["T047"]) == {"T047", "T048", "T191"}
+    assert len(ST21PV_TYPES) == 21
+    wide = with_descendants(ST21PV_TYPES)
+    assert {"T116", "T191", "T061", "T023", "T016", "T195"} <= wide
+    assert not {"T071", "T073", "T080", "T079", "T052", "T001", "T169"} & wide
+    with pytest.raises(PelError, match="T999"):
+        with_descendants(["T999"])

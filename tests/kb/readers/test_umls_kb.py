@@ -1,0 +1,104 @@
+"""The UMLS reader: filters, preferred names, definitions, parts, and order."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb.readers.umls_kb import make_umls_kb
+
+META = Path(__file__).parents[2] / "fixtures" / "kb" / "umls" / "META"
+
+
+@pytest.fixture
+def meta(tmp_path):
+    return Path(shutil.copytree(META, tmp_path / "2023AB" / "META"))
+
+
+def read(folder, **settings):
+    return {entity.concept_id: entity for entity in make_umls_kb(**settings)([folder])}
+
+
+def test_names_by_rank(meta):
+    kb = read(meta)
+    assert list(kb) == ["C0000001", "C0000002", "C0000003", "C0000005"]
+    # SNOMEDCT_US|PT outranks MSH|MH, which has all the flags
+    assert kb["C0000001"].canonical_name == "Example tumour"
+    assert kb["C0000001"].aliases == ("Tumor of example", "Example neoplasm")
+    assert kb["C0000002"].types == ("T116", "T126")
+
+
+def test_names_by_flags_without_ranks(meta):
+    (meta / "MRRANK.RRF").unlink()
+    kb = read(meta)
+    assert kb["C0000001"].canonical_name == "Tumor of example"  # TS = P
+    assert kb["C0000002"].canonical_name == "Examplase"  # STT = PF before ISPREF = Y
+    assert kb["C0000002"].aliases == ("examplase", "EXα")
+
+
+def test_language_source_and_suppress_filters(meta):
+    spanish = read(meta, languages=["SPA"])
+    assert {e.canonical_name for e in spanish.values()} == {"Tumor de ejemplo", "Sólo en español"}
+    assert spanish["C0000001"].definition == "Definición."
+    nci = read(meta, sources=["NCI"])
+    assert {e.canonical_name for e in nci.values()} == {"Example neoplasm", "examplase"}
+    assert nci["C0000001"].definition == "NCI says so."
+    everything = read(meta, suppressed=True)
+    assert "Obsolete growth" in everything["C0000001"].aliases
+    assert everything["C0000005"].aliases == ("Thing with two types",)
+    assert everything["C0000002"].definition == "An enzyme."  # NCI goes before HGNC
+
+
+def test_definitions_go_by_source(meta):
+    kb = read(meta)
+    assert kb["C0000001"].definition == "MeSH says so."
+    assert kb["C0000002"].definition == "An enzyme."  # the other one is obsolete
+    (meta / "MRDEF.RRF").unlink()
+    assert read(meta)["C0000001"].definition is None
+
+
+def test_st21pv(meta):
+    # C0000003 is a Manufactured Object; one of C0000005's types is Finding
+    assert list(read(meta, types=["st21pv"])) == ["C0000001", "C0000002", "C0000005"]
+    assert list(read(meta, types=["st21pv"], sources=["st21pv"])) == ["C0000001", "C0000002"]
+    assert list(read(meta, types=["T126"])) == ["C0000002"]
+
+
+def test_merged_cuis_are_redirects(meta):
+    reader = make_umls_kb()
+    list(reader([meta]))
+    assert reader.redirects == {"C0000009": "C0000001"}
+    assert reader.source["version"] == "2023AB"
+    reader = make_umls_kb(languages=["SPA"])
+    list(reader([meta]))
+    assert reader.redirects == {"C0000009": "C0000001", "C0000010": "C0000004"}
+
+
+def test_parts_cut_inside_a_line(meta):
+    whole = read(meta)
+    path = meta / "MRCONSO.RRF"
+    data = path.read_bytes()
+    path.unlink()
+    for suffix, piece in (("aa", data[:333]), ("ab", data[333:700]), ("ac", data[700:])):
+        (meta / f"MRCONSO.RRF.{suffix}").write_bytes(piece)
+    assert read(meta) == whole
+
+
+@pytest.mark.parametrize("table", ["MRCONSO", "MRSTY", "MRDEF"])
+def test_unsorted_tables_are_errors(meta, table):
+    path = meta / f"{table}.RRF"
+    path.write_text("".join(reversed(path.read_text("utf8").splitlines(True))), "utf8")
+    with pytest.raises(PelError, match=rf"sorted by CUI at .*{table}\.RRF, line \d+"):
+        read(meta)
+
+
+def test_broken_folders_are_errors(meta):
+    (meta / "MRSTY.RRF").write_text("C0000001|T191\n")
+    with pytest.raises(PelError, match=r"6 cells .*MRSTY\.RRF, line 1"):
+        read(meta)
+    (meta / "MRSTY.RRF").unlink()
+    with pytest.raises(PelError, match="Expected MRSTY"):
+        read(meta)
+    with pytest.raises(PelError, match="one META folder"):
+        read(meta / "MRCONSO.RRF")

@@ -1,0 +1,78 @@
+"""Pages of a wiki as entities, in ZESHEL's exact form."""
+
+import json
+
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb.readers.from_reader import build_from_reader
+from spacy_pel.kb.readers.zeshel_kb import ZeshelKB
+
+PAGES = [
+    {"document_id": "0A", "title": "Warner", "text": "Warner Warner was a technician aboard the Beacon ."},
+    {"document_id": "0B", "title": "Tyler (2012)", "text": "Tyler ( 2012 ) Tyler \u2019 s wife was Winnie ."},
+]
+
+
+def write(path, pages):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf8")
+    return path
+
+
+def read(path, **settings):
+    return list(ZeshelKB(**settings)([path]))
+
+
+def test_title_and_first_words(tmp_path):
+    path = write(tmp_path / "doctor_who.json", PAGES)
+    warner, tyler = read(path, n_words=4)
+    assert (warner.concept_id, warner.canonical_name, warner.aliases) == ("0A", "Warner", ())
+    assert (warner.types, warner.definition) == (("doctor_who",), "Warner was a technician")
+    assert (tyler.canonical_name, tyler.definition) == ("Tyler (2012)", "Tyler \u2019 s wife")
+
+
+def test_the_title_may_stay(tmp_path):
+    path = write(tmp_path / "doctor_who.json", PAGES)
+    warner, tyler = read(path, n_words=4, skip_title=False)
+    assert warner.definition == "Warner Warner was a" and tyler.definition == "Tyler ( 2012 )"
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "definition"),
+    [
+        ("Warner", "Someone else .", "Someone else ."),
+        ("Warner", "Warners are many .", "Warners are many ."),
+        ("Warner", "Warner", None),
+        ("Warner Bros", "Warner", "Warner"),
+        ("Warner", "", None),
+    ],
+)
+def test_a_text_that_does_not_begin_with_the_title_is_whole(tmp_path, title, text, definition):
+    path = write(tmp_path / "w.json", [{"document_id": "0", "title": title, "text": text}])
+    assert read(path)[0].definition == definition
+
+
+def test_no_words_no_definition(tmp_path):
+    assert read(write(tmp_path / "w.json", PAGES), n_words=0)[0].definition is None
+    with pytest.raises(PelError, match="n_words"):
+        ZeshelKB(n_words=-1)
+
+
+def test_a_folder_of_worlds_and_one_of_them(tmp_path):
+    write(tmp_path / "documents" / "doctor_who.json", PAGES)
+    write(tmp_path / "documents" / "lego.json", [{"document_id": "0C", "title": "Brick", "text": "Brick"}])
+    (tmp_path / "documents" / "README.md").write_text("no pages", encoding="utf8")
+    folder = tmp_path / "documents"
+    assert [entity.concept_id for entity in read(folder)] == ["0A", "0B", "0C"]
+    assert [entity.concept_id for entity in read(folder, types=["lego"])] == ["0C"]
+    kb = build_from_reader(ZeshelKB(), [folder], tmp_path / "kb", source={})
+    assert kb.types() == {"doctor_who": 2, "lego": 1} and kb.ids("warner") == ["0A"]
+
+
+@pytest.mark.parametrize("line", ['{"document_id": "0", "title": "A"}', '["a"]', '{"mention_id": "0"}', "{"])
+def test_what_is_no_page_is_named_with_its_place(tmp_path, line):
+    path = tmp_path / "w.json"
+    path.write_text(json.dumps(PAGES[0]) + "\n" + line + "\n", encoding="utf8")
+    with pytest.raises(PelError, match=r"w\.json, line 2"):
+        read(path)

@@ -1,0 +1,259 @@
+"""Losses: a contract for every registered one; Eq. 2 and 4 in closed form, in float64."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.errors import PelError
+from spacy_pel.objectives.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
+from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.registry import registry
+
+
+def slow_proxy_softplus(loss, positive, negatives):
+    """Eq. 3 as it is written, about the offset."""
+    pull = math.log1p(math.exp(-loss.alpha * (positive - loss.offset - loss.margin)))
+    return pull + math.log1p(sum(math.exp(loss.alpha * (s - loss.offset + loss.margin)) for s in negatives))
+
+
+def slow_cross_entropy(loss, positive, negatives):
+    """Eq. 1 as it is written."""
+    own = math.exp(loss.scale * positive)
+    return -math.log(own / (own + sum(math.exp(loss.scale * s) for s in negatives)))
+
+
+def slow_triplet(loss, positive, negatives):
+    """Eq. 2 of Le & Nguyen (2023) with s = -distance: the nearest negative counts."""
+    return max(0.0, -positive - min(-s for s in negatives) + loss.margin) if negatives else 0.0
+
+
+def slow_binary_cross_entropy(loss, positive, negatives):
+    """Section 3.4 of Cai et al. (2023) as it is written, about the offset."""
+    logits = [loss.scale * (s - loss.offset) for s in (positive, *negatives)]
+    sigma = [1 / (1 + math.exp(-logit)) for logit in logits]
+    return -math.log(sigma[0]) - sum(math.log(1 - one) for one in sigma[1:])
+
+
+SLOW = {
+    "spacy-pel.BinaryCrossEntropy.v1": slow_binary_cross_entropy,
+    "spacy-pel.ProxySoftplus.v1": slow_proxy_softplus,
+    "spacy-pel.CrossEntropy.v1": slow_cross_entropy,
+    "spacy-pel.Triplet.v1": slow_triplet,
+}
+NAMES = sorted(registry.parts("pel_losses").values())
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def loss(name):
+    return registry.pel_losses.get(name)()
+
+
+def batch(dtype=torch.float64, n=6, m=9, seed=0):
+    """Similarities in [-1, 1] and a mask, the last row of which is all False."""
+    rng = np.random.default_rng(seed)
+    positives = torch.tensor(rng.uniform(-1, 1, n), dtype=dtype, requires_grad=True)
+    negatives = torch.tensor(rng.uniform(-1, 1, (n, m)), dtype=dtype, requires_grad=True)
+    mask = torch.tensor(rng.random((n, m)) < 0.6)
+    mask[0], mask[-1] = True, False
+    return positives, negatives, mask
+
+
+def test_contract_equals_the_formula(name, loss):
+    positives, negatives, mask = batch()
+    values = loss(positives, negatives, mask)
+    assert values.shape == (6,) and values.dtype == torch.float64
+    positives, negatives = positives.detach(), negatives.detach()
+    expected = [
+        SLOW[name](loss, float(positive), [float(s) for s, counts in zip(row, used, strict=True) if counts])
+        for positive, row, used in zip(positives, negatives, mask, strict=True)
+    ]
+    np.testing.assert_allclose(values.detach().numpy(), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_contract_finite_at_the_ends(loss, dtype):
+    if hasattr(loss, "alpha"):
+        assert loss.alpha == 32
+    for positive in (-1.0, 0.0, 1.0):
+        for negative in (-1.0, 0.0, 1.0):
+            positives = torch.full((2,), positive, dtype=dtype, requires_grad=True)
+            negatives = torch.full((2, 2048), negative, dtype=dtype, requires_grad=True)
+            mask = torch.ones((2, 2048), dtype=torch.bool)
+            mask[1] = False
+            values = loss(positives, negatives, mask)
+            assert values.dtype == torch.float32, "halves are widened before they are scaled"
+            values.sum().backward()
+            assert torch.isfinite(values).all() and (values >= 0).all()
+            assert torch.isfinite(positives.grad).all() and torch.isfinite(negatives.grad).all()
+
+
+def test_contract_gradient_reaches_both_sides_and_only_what_counts(loss):
+    positives, negatives, mask = batch()
+    loss(positives, negatives, mask).sum().backward()
+    assert (positives.grad[:-1] < 0).all(), "a positive is pulled"
+    pushed = mask
+    if getattr(loss, "hardest_only", False):
+        hardest = negatives.masked_fill(~mask, -torch.inf).argmax(dim=1, keepdim=True)
+        pushed = torch.zeros_like(mask).scatter(1, hardest, True) & mask
+        assert (negatives.grad[mask & ~pushed] == 0).all(), "the others do not count"
+    assert (negatives.grad[pushed] > 0).all(), "negatives are pushed"
+    assert (negatives.grad[~mask] == 0).all()
+
+
+def test_contract_gradient_is_that_of_finite_differences(loss):
+    positives, negatives, mask = batch(n=3, m=4)
+    assert torch.autograd.gradcheck(lambda p, n: loss(p, n, mask), (positives, negatives))
+
+
+def test_contract_masked_values_do_not_matter(loss):
+    positives, negatives, mask = batch()
+    other = torch.where(mask, negatives, torch.full_like(negatives, 1e4))
+    assert torch.equal(loss(positives, negatives, mask), loss(positives, other, mask))
+    none = torch.zeros((6, 0), dtype=torch.float64)
+    alone = loss(positives, none, none.bool())
+    assert torch.equal(alone[-1:], loss(positives, negatives, mask)[-1:])
+
+
+FIELDS = ("alpha", "margin", "offset", "scale")
+SETTINGS = [
+    *(
+        ProxySoftplus(alpha=alpha, margin=margin)
+        for alpha in (4.0, 32.0)
+        for margin in (0.0, 0.01, 0.05, 0.1)
+    ),
+    ProxySoftplus(offset=0.3, margin=0.05),
+    *(CrossEntropy(scale=scale) for scale in (1.0, 20.0)),
+]
+
+
+def settings_of(loss):
+    return " ".join(
+        [type(loss).__name__, *(f"{key}={loss.__dict__[key]}" for key in FIELDS if hasattr(loss, key))]
+    )
+
+
+def eq_2(loss, positive, negatives):
+    """RETURNS (tuple): slopes of the cross-entropy at the positive and at the negatives."""
+    total = math.exp(loss.scale * positive) + sum(math.exp(loss.scale * s) for s in negatives)
+    own = -1 + math.exp(loss.scale * positive) / total
+    return loss.scale * own, [loss.scale * math.exp(loss.scale * s) / total for s in negatives]
+
+
+def eq_4(loss, positive, negatives):
+    """RETURNS (tuple): slopes of the proxy-based loss at the positive and at the negatives."""
+    alpha, up = loss.alpha, -loss.alpha * (positive - loss.offset - loss.margin)
+    downs = [math.exp(alpha * (s - loss.offset + loss.margin)) for s in negatives]
+    return -alpha * math.exp(up) / (1 + math.exp(up)), [alpha * down / (1 + sum(downs)) for down in downs]
+
+
+@pytest.mark.parametrize("loss", SETTINGS, ids=settings_of)
+def test_values_and_gradients_are_the_papers(loss):
+    slow, slopes = (
+        (slow_proxy_softplus, eq_4) if isinstance(loss, ProxySoftplus) else (slow_cross_entropy, eq_2)
+    )
+    positives, negatives, mask = batch(seed=1)
+    values = loss(positives, negatives, mask)
+    values.sum().backward()
+    for i, positive in enumerate(positives.tolist()):
+        used = negatives[i][mask[i]].tolist()
+        own, others = slopes(loss, positive, used)
+        # torch's softplus is linear above 20, which is 2e-9 off
+        assert values[i].item() == pytest.approx(slow(loss, positive, used), rel=1e-8, abs=1e-12)
+        assert positives.grad[i].item() == pytest.approx(own, rel=1e-8, abs=1e-12)
+        assert negatives.grad[i][mask[i]].tolist() == pytest.approx(others, rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.01, 0.05, 0.1])
+@pytest.mark.parametrize("n_negatives", [0, 1, 64])
+def test_limits_of_proxy_softplus(margin, n_negatives):
+    """alpha = 32 with similarities of exactly 1 and -1, in float32."""
+    loss = ProxySoftplus(alpha=32.0, margin=margin)
+    for positive in (-1.0, 1.0):
+        for negative in (-1.0, 1.0):
+            positives = torch.tensor([positive], requires_grad=True)
+            negatives = torch.full((1, n_negatives), negative, requires_grad=True)
+            value = loss(positives, negatives, torch.ones((1, n_negatives), dtype=torch.bool))
+            value.sum().backward()
+            expected = slow_proxy_softplus(loss, positive, [negative] * n_negatives)
+            own, others = eq_4(loss, positive, [negative] * n_negatives)
+            assert value.item() == pytest.approx(expected, rel=1e-5, abs=1e-9)
+            assert positives.grad.item() == pytest.approx(own, rel=1e-5, abs=1e-9)
+            assert negatives.grad[0].tolist() == pytest.approx(others, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", SETTINGS, ids=settings_of)
+def test_large_dot_products(loss):
+    """Either loss with either similarity: unscaled vectors have products in the thousands."""
+    for sign in (1, -1):
+        positives = torch.tensor([3000.0 * sign, 0.0], requires_grad=True)
+        negatives = torch.tensor([[-3000.0 * sign, 2500.0], [-3000.0, 0.0]], requires_grad=True)
+        values = loss(positives, negatives, torch.ones((2, 2), dtype=torch.bool))
+        values.sum().backward()
+        assert all(torch.isfinite(x).all() for x in (values, positives.grad, negatives.grad))
+        assert (values >= 0).all() and (sign > 0 or values[0] > 1000)
+
+
+def test_an_offset_moves_the_zero():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    moved = ProxySoftplus(offset=0.4)(positives + 0.4, negatives + 0.4, mask)
+    torch.testing.assert_close(moved, ProxySoftplus()(positives, negatives, mask))
+
+
+def test_an_offset_at_the_mean_balances_what_pulls_and_what_pushes():
+    """Cosines of unrelated texts far above 0, as sentence encoders give them before training."""
+    rng = np.random.default_rng(0)
+    mask = torch.ones((50, 1), dtype=torch.bool)
+    shares = {}
+    for offset in (0.0, 0.5):
+        positives = torch.tensor(rng.normal(0.5, 0.05, 50), requires_grad=True)
+        negatives = torch.tensor(rng.normal(0.5, 0.05, (50, 1)), requires_grad=True)
+        ProxySoftplus(offset=offset)(positives, negatives, mask).sum().backward()
+        pull, push = -positives.grad.sum(), negatives.grad.sum()
+        shares[offset] = float(pull / (pull + push))
+    assert shares[0.0] < 1e-4 and 0.4 < shares[0.5] < 0.6
+
+
+def test_margin_asks_more_of_positives_and_of_negatives():
+    positives, negatives, mask = batch()
+    strict, plain = ProxySoftplus(margin=0.1), ProxySoftplus(margin=0.0)
+    assert (strict(positives, negatives, mask) > plain(positives, negatives, mask)).all()
+
+
+def test_a_softmax_knows_no_zero_and_proxies_do():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    mask[-1] = True
+    softmax, proxy = CrossEntropy(), ProxySoftplus()
+    shifted = (positives + 0.3, negatives + 0.3, mask)
+    torch.testing.assert_close(softmax(positives, negatives, mask), softmax(*shifted))
+    assert not torch.allclose(proxy(positives, negatives, mask), proxy(*shifted))
+
+
+def test_binary_cross_entropy_about_an_offset():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    loss = BinaryCrossEntropy(scale=0.3, offset=0.7)
+    values = loss(positives, negatives, mask)
+    expected = [
+        slow_binary_cross_entropy(loss, float(p), row[used].tolist())
+        for p, row, used in zip(positives, negatives, mask, strict=True)
+    ]
+    np.testing.assert_allclose(values.numpy(), expected, rtol=1e-8)
+    with pytest.raises(PelError, match="E332.*above 0, but it is 0"):
+        BinaryCrossEntropy(scale=0)
+
+
+def test_binary_cross_entropy_of_large_scores():
+    """Sums over tokens are in the thousands: the loss is linear there, and its slope 1."""
+    positives = torch.tensor([4000.0, -4000.0], requires_grad=True)
+    negatives = torch.tensor([[-4000.0, 3000.0], [3000.0, 3000.0]], requires_grad=True)
+    values = BinaryCrossEntropy()(positives, negatives, torch.ones((2, 2), dtype=torch.bool))
+    values.sum().backward()
+    assert values.tolist() == [3000.0, 10000.0]
+    assert positives.grad.tolist() == [0.0, -1.0] and negatives.grad.tolist() == [[0.0, 1.0], [1.0, 1.0]]

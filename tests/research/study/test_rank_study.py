@@ -1,0 +1,182 @@
+"""A study of rankers on tiny data: planned, run, gone on with, compared; its table."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rankers.conftest import retriever
+from rankers.test_group_training import make_documents
+from typer.testing import CliRunner
+
+from spacy_pel.cli import pel_cli
+from spacy_pel.corpora import write_corpus
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation.compare import compare_runs
+from spacy_pel.evaluation.metrics.outcomes import Outcomes
+from spacy_pel.evaluation.predict import gold_queries
+from spacy_pel.evaluation.run_folder import read_predictions, read_run
+from spacy_pel.research.study import plan_study
+from spacy_pel.research.study.rank_run import run_rank_study
+from spacy_pel.research.study.rank_table import HEAD, PAIR_HEAD, PAPER, compare_all, pair_rows, rank_rows
+from spacy_pel.types import Document, Mention
+
+__all__ = ["retriever"]
+CONFIGS = Path(__file__).parents[3] / "configs"
+STUDY = """
+[study]
+test = "{path}/test.jsonl"
+seeds = [0]
+
+[study.factors]
+
+[study.factors.objective]
+
+[study.factors.objective.triplet]
+
+[study.factors.objective.triplet.anchors]
+@pel_anchors = "spacy-pel.AllMentions.v1"
+
+[study.factors.objective.prototype_srn]
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    write_corpus(tmp_path / "train.jsonl", make_documents(12))
+    write_corpus(tmp_path / "dev.jsonl", make_documents(4, first=100))
+    unknown = Document("nil", "a plague", [Mention(2, 8, "", ("Z",))])
+    write_corpus(tmp_path / "test.jsonl", [*make_documents(6, first=200), unknown])
+    text = (CONFIGS / "triplet_tiny.cfg").read_text()
+    for name in ("train", "dev"):
+        file = "test" if name == "dev" else name
+        text = text.replace(f"assets/tiny/{file}.jsonl", str(tmp_path / f"{name}.jsonl"))
+    text = text.replace("max_steps = 20\neval_frequency = 10", "max_steps = 2\neval_frequency = 2")
+    (tmp_path / "study.cfg").write_text(text + STUDY.format(path=tmp_path))
+    return tmp_path / "study.cfg"
+
+
+def run(config, output, linker, limit=None):
+    study, runs = plan_study(config)
+    return run_rank_study(study, runs[:limit], output, config=config, linker=linker, queries=gold_queries)
+
+
+def test_a_study_of_rankers(config, retriever, tmp_path):
+    output = tmp_path / "out"
+    first = run(config, output, retriever, limit=1)
+    times = {path: path.stat().st_mtime_ns for path in output.rglob("*") if path.is_file()}
+    results = run(config, output, retriever)
+    assert results[:2] == first and [one["label"] for one in results] == [
+        *("candidates", "triplet", "prototype_srn"),
+    ]
+    assert all(path.stat().st_mtime_ns == time for path, time in times.items()), "something was done again"
+    assert {path.name for path in (output / "cache").iterdir()} == {"train.npz", "dev.npz", "test.npz"}
+    candidates, triplet, srn = results
+    assert candidates["recall@8"] == triplet["recall@8"] == srn["recall@8"] == 1.0
+    assert candidates["recall@1"] < 0.7 and candidates["n_nil"] == 1
+    assert triplet["train_seconds"] > 0 and triplet["mentions_per_second"] > 0
+    assert triplet["config"]["ranker"]["anchors"]["@pel_anchors"] == "spacy-pel.AllMentions.v1"
+    assert srn["radius"] > 0 and "radius" not in triplet
+    folders = [output / name / "evaluation" for name in ("candidates", "triplet/seed0")]
+    predictions = list(read_predictions(folders[1] / "predictions.jsonl"))
+    outcomes = Outcomes.of(predictions)
+    assert triplet["recall@1"] == pytest.approx((outcomes.rank == 1)[~outcomes.is_nil].mean())
+    assert all(one.kb_id == one.candidates[0][0] for one in predictions if one.candidates)
+    assert [one.gold for one in predictions][-1] == []
+    compared = compare_runs(*map(read_run, folders), n_samples=20)
+    assert (
+        compared["n"] == len(predictions) and compared["differences"]["recall@1"]["b"] == triplet["recall@1"]
+    )
+
+
+def test_other_mentions_are_measured_without_training_again(config, retriever, tmp_path):
+    output = tmp_path / "out"
+    first = run(config, output, retriever, limit=1)
+    weights = {path: path.stat().st_mtime_ns for path in output.glob("*/*/model-best/**/*.safetensors")}
+    text = config.read_text().replace("seeds = [0]", "seeds = [0]\nn_test = 3")
+    config.write_text(text)
+    second = run(config, output, retriever, limit=1)
+    assert all(one["n"] < before["n"] for one, before in zip(second, first, strict=True))
+    assert second[1]["train_seconds"] == first[1]["train_seconds"]
+    assert weights and all(path.stat().st_mtime_ns == time for path, time in weights.items())
+    config.write_text(text.replace("margin = 1.2", "margin = 1.6"))
+    with pytest.raises(PelError, match="PEL-E691"):
+        run(config, output, retriever, limit=1)
+
+
+def test_settings_of_retrieval_are_refused(config):
+    config.write_text(config.read_text().replace("seeds = [0]", "seeds = [0]\ntop_k = 3\nn_dev = 2"))
+    with pytest.raises(PelError, match="E690.*study.top_k, study.n_dev"):
+        plan_study(config)
+
+
+def test_the_shipped_study_has_the_papers_settings():
+    radius = "study.factors.objective.prototype_srn.anchors.radius"
+    _, runs = plan_study(CONFIGS / "study_triplet.cfg", {radius: 11.0, "paths.mentions": []})
+    assert runs[3].config["ranker"]["anchors"]["radius"] == 11.0, "what the config's head says"
+    assert [one.label for one in runs] == list(PAPER) and all(one.of_ranker for one in runs)
+    parts = [one.config["ranker"]["anchors"]["@pel_anchors"].split(".")[1] for one in runs]
+    assert parts == ["AllMentions", "OneMention", "MeanPrototype", "SoftRadius"]
+    assert {one.config["ranker"]["loss"]["margin"] for one in runs} == {1.2}
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def outcomes_with(right):
+    n = len(right)
+    zeros = np.zeros(n, dtype=bool)
+    rank = np.where(right, 1, 3)
+    return Outcomes(np.arange(n) // 4, rank, np.arange(n) % 10 == 0, zeros, np.zeros(n), zeros, rank == 1)
+
+
+def test_every_two_settings_are_compared():
+    rng = np.random.default_rng(0)
+    good, bad = rng.random(400) < 0.9, rng.random(400) < 0.4
+    cells = {
+        "triplet": [outcomes_with(bad)],
+        "prototype": [outcomes_with(bad)],
+        "prototype_srn": [outcomes_with(good)],
+    }
+    found = compare_all(cells)
+    assert [(one.a, one.b) for one in found] == [
+        *(("triplet", "prototype"), ("triplet", "prototype_srn"), ("prototype", "prototype_srn")),
+    ]
+    counted = np.arange(400) % 10 > 0
+    assert found[1].difference.difference == pytest.approx(good[counted].mean() - bad[counted].mean())
+    assert [one.verdict for one in found] == ["open", *["prototype_srn is better"] * 2]
+    assert found[0].test.p_value == 1.0 and found[1].test.significant
+    assert found[1].test.n_only_b == (good & ~bad & counted).sum()
+    rows = pair_rows(found)
+    assert all(len(row) == len(PAIR_HEAD) for row in rows)
+    assert rows[1][-2:] == ["+1.2 / +1.4", "+1.2 / +1.1"] and rows[1][4] == "<0.0001"
+
+
+def test_the_papers_figures_stand_beside_ours():
+    result = {"label": "prototype", "recall@1": 0.5, "recall@1_low": 0.4, "recall@1_high": 0.6}
+    result.update({"recall@2": 0.7, "recall@16": 0.9, "accuracy_seen": 0.75, "accuracy_unseen": None})
+    result.update({"train_seconds": 90.0, "mentions_per_second": 123.4, "dev_accuracy": 0.55})
+    result.update({"recall_all@64": 0.1})
+    (row,) = rank_rows([result])
+    assert dict(zip(HEAD, row, strict=True)) == {
+        "run": "prototype",
+        "accuracy@1": "50.0 [40.0, 60.0]",
+        "seen": "75.0",
+        "unseen": "–",
+        "candidates' recall": "90.0 (recall@16)",
+        "dev accuracy": "55.0",
+        "minutes": "1.5",
+        "mentions/s": "123",
+        "radius": "–",
+        "paper MedMentions": "71.5 / 71.4",
+        "paper BC5CDR": "86.2 / 88.2",
+    }
+    only = {"label": "candidates", "recall@1": 0.5, "recall@16": 0.9}
+    (row,) = rank_rows([only])
+    assert row[1:3] == ["50.0", "–"] and row[5:] == ["–"] * 6
+    assert rank_rows([result, {**result, "recall@1": 0.7}])[0][1] == "60.0"
+
+
+def test_an_unknown_path_is_named_in_one_line(config, tmp_path):
+    config.write_text(config.read_text().replace("[paths]\n", '[paths]\nelsewhere = "x"\n'))
+    result = CliRunner().invoke(pel_cli, ["study", str(config), "--output", str(tmp_path / "out")])
+    assert result.exit_code == 2 and "PEL-E390" in result.stderr and "elsewhere" in result.stderr

@@ -1,0 +1,334 @@
+"""A study on tiny data: planned, run, killed and gone on with, and read by its command."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from training.conftest import CONFIG, SMALL
+from typer.testing import CliRunner
+
+from spacy_pel.cli import pel_cli
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation.metrics.outcomes import Outcomes
+from spacy_pel.evaluation.run_folder import read_predictions
+from spacy_pel.research.study import plan_study, run_study
+from spacy_pel.research.study.claims import check_claims
+from spacy_pel.research.study.plan import merged
+from spacy_pel.research.study.table import study_rows
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+
+STUDY = """
+[study]
+test = "{test}"
+seeds = [0,1]
+
+[study.factors]
+
+[study.factors.loss]
+
+[study.factors.loss.Pb]
+
+[study.factors.loss.CE]
+
+[study.factors.loss.CE.loss]
+@pel_losses = "spacy-pel.CrossEntropy.v1"
+
+[study.extra]
+
+[study.extra.margin]
+label = "Pb 0.1"
+like = {{"loss":"Pb"}}
+
+[study.extra.margin.pel]
+
+[study.extra.margin.pel.loss]
+@pel_losses = "spacy-pel.ProxySoftplus.v1"
+margin = 0.1
+"""
+CELLS = (
+    STUDY.format(test="x")
+    + """
+[study.cells]
+
+[study.cells.a]
+at = {"loss":"Pb"}
+
+[study.cells.a.pel]
+
+[study.cells.a.pel.loss]
+@pel_losses = "spacy-pel.ProxySoftplus.v1"
+alpha = 7.0
+"""
+)
+
+
+@pytest.fixture
+def config(tmp_path, data):
+    path = tmp_path / "study.cfg"
+    path.write_text(CONFIG.read_text() + STUDY.format(test=data["paths.dev"]))
+    return path
+
+
+def overrides(data):
+    return {**SMALL, **data, "pel.training.max_steps": 2, "pel.training.eval_frequency": 2}
+
+
+def test_plan_has_every_combination_and_seed(config, data):
+    study, runs = plan_study(config, overrides(data))
+    assert [run.name for run in runs] == [
+        *("Pb/seed0", "Pb/seed1", "CE/seed0", "CE/seed1"),
+        *("margin/seed0", "margin/seed1"),
+    ]
+    by_name = {run.name: run for run in runs}
+    assert by_name["Pb/seed1"].config["pel"]["loss"]["@pel_losses"] == "spacy-pel.ProxySoftplus.v1"
+    assert by_name["CE/seed0"].config["pel"]["loss"] == {"@pel_losses": "spacy-pel.CrossEntropy.v1"}
+    assert by_name["margin/seed0"].config["pel"]["loss"]["margin"] == 0.1
+    assert by_name["margin/seed0"].label == "Pb 0.1" and not by_name["margin/seed0"].levels
+    assert [run.config["system"]["seed"] for run in runs] == [0, 1] * 3
+    assert len({run.fingerprint for run in runs}) == 6 and study.seeds == [0, 1]
+
+
+def test_merged_replaces_parts_whole_and_other_sections_key_by_key():
+    tree = {"loss": {"@pel_losses": "a", "alpha": 1}, "training": {"x": 1, "y": {"z": 2}}}
+    change = {"loss": {"@pel_losses": "b"}, "training": {"y": {"w": 3}}}
+    assert merged(tree, change) == {
+        "loss": {"@pel_losses": "b"},
+        "training": {"x": 1, "y": {"z": 2, "w": 3}},
+    }
+    assert tree["training"] == {"x": 1, "y": {"z": 2}}
+
+
+@pytest.mark.parametrize(
+    "wrong, came",
+    [
+        ("[study]\n", "test"),
+        ('[study]\ntest = "x"\nfactors = {}\nheight = 1\n', "height"),
+        (STUDY.format(test="x").replace('"loss":"Pb"', '"loss":"XX"'), "extra.margin.like"),
+        (STUDY.format(test="x").replace('"loss":"Pb"', '"loss":"Pb","x":"y"'), "no level of 'x'"),
+        (CELLS.replace('at = {"loss":"Pb"}', 'at = {"loss":"XX"}'), "cells.a.at names no level of 'loss'"),
+        (CELLS + '\n[study.claims]\na = {"text":"x","better":{},"than":{"Pb":1}}\n', "claims.a.better"),
+        (
+            CELLS + '\n[study.claims]\na = {"text":"x","better":{"Pb":1},"than":{"Bp":1}}\n',
+            "claims.a names 'Bp'",
+        ),
+        (CELLS + '\n[study.paper]\na = {"label":"Bp","figures":{}}\n', "paper.a.label names 'Bp'"),
+        ("", "no .study. section"),
+    ],
+)
+def test_a_wrong_study_says_what(wrong, came, tmp_path):
+    path = tmp_path / "study.cfg"
+    path.write_text(CONFIG.read_text() + wrong)
+    with pytest.raises(PelError, match=f"(?s)E690.*{came}"):
+        plan_study(path)
+
+
+def test_run_resume_and_command(config, data, tmp_path):
+    study, runs = plan_study(config, overrides(data))
+    output = tmp_path / "out"
+    first = run_study(study, runs[:2], output, config=config)
+    files = {path: path.stat().st_mtime_ns for path in output.rglob("model.safetensors")}
+    args = ["study", str(config), "--output", str(output), "--json"]
+    for name, value in overrides(data).items():
+        args += [f"--{name}", json.dumps(value)]
+    result = CliRunner().invoke(pel_cli, args, catch_exceptions=False)
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert [result["label"] for result in report["results"]] == ["Pb", "Pb", "CE", "CE", "Pb 0.1", "Pb 0.1"]
+    assert report["results"][:2] == first, "what was done was done again"
+    assert all(path.stat().st_mtime_ns == time for path, time in files.items())
+    assert "| Pb 0.1 |" in (output / "study.md").read_text()
+    predictions = list(read_predictions(output / "Pb/seed0/evaluation/predictions.jsonl"))
+    outcomes = Outcomes.of(predictions)
+    recall = (outcomes.rank == 1)[~outcomes.is_nil].mean()
+    assert first[0]["recall@1"] == pytest.approx(recall) and first[0]["n"] == len(predictions)
+    assert all(len({id_ for id_, _ in one.candidates}) == len(one.candidates) > 1 for one in predictions)
+    assert all(one.nil_score == pytest.approx(-one.candidates[0][1], abs=1e-5) for one in predictions)
+    runs[0].config["pel"]["training"]["max_steps"] = 3
+    with pytest.raises(PelError, match="E691"):
+        run_study(study, runs[:1], output, config=config)
+
+
+def test_other_mentions_are_measured_without_training_again(config, data, tmp_path):
+    study, runs = plan_study(config, overrides(data))
+    (first,) = run_study(study, runs[:1], tmp_path / "out", config=config)
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.safetensors")}
+    study.n_test = 2
+    (second,) = run_study(study, runs[:1], tmp_path / "out", config=config)
+    assert second["n"] < first["n"] and second["train_seconds"] == first["train_seconds"]
+    best = [path for path in files if "model-best" in path.parts]
+    assert best and all(path.stat().st_mtime_ns == files[path] for path in best)
+    assert run_study(study, runs[:1], tmp_path / "out", config=config) == [second]
+
+
+def test_a_study_without_a_training_says_so(tmp_path):
+    path = tmp_path / "study.cfg"
+    path.write_text(STUDY.format(test="x"))
+    with pytest.raises(PelError, match="E690.*no .pel. section"):
+        plan_study(path)
+
+
+def outcomes_with(right, nil_score):
+    n = len(right)
+    is_nil = np.arange(n) % 4 == 0
+    rank = np.where(np.asarray(right), 1, 5)
+    return Outcomes(
+        document=np.arange(n) // 4,
+        rank=np.where(is_nil, 0, rank),
+        is_nil=is_nil,
+        called_nil=np.zeros(n, bool),
+        nil_score=np.where(is_nil, nil_score, 0.0) + np.linspace(0, 0.1, n),
+        seen=np.zeros(n, bool),
+        correct=rank == 1,
+    )
+
+
+def test_claims():
+    n = 400
+    rng = np.random.default_rng(0)
+    good, bad = rng.random(n) < 0.9, rng.random(n) < 0.3
+    cells = {
+        "CE random plain": [outcomes_with(bad, 0.0)],
+        "Pb random plain": [outcomes_with(good, 1.0)],
+        "CE mixed plain": [outcomes_with(good, 0.0)],
+        "Pb mixed plain": [outcomes_with(good, 0.0)],
+        "Pb random FGSM": [outcomes_with(bad, 1.0)],
+        "Pb 0.05": [outcomes_with(good, 1.0)],
+    }
+    settings, _ = plan_study(CONFIGS / "study.cfg")
+    claims = {claim.text: claim for claim in check_claims(cells, settings.claims.values())}
+    verdicts = {text: claim.verdict for text, claim in claims.items()}
+    assert verdicts == {
+        "Pb beats CE at recall@1 with random negatives": "holds",
+        "Hard negatives help CE more than Pb": "holds",
+        "FGSM helps Pb with random negatives at recall@1": "does not hold",
+        "Pb's NIL auPR is above CE's with random negatives": "holds",
+        "Pb's NIL auPR is above CE's with mixed negatives": "open",
+        "NIL auPR grows from Pb random plain to Pb 0.05": "open",
+    }
+    in_kb = np.arange(n) % 4 > 0
+    first = claims["Pb beats CE at recall@1 with random negatives"].difference
+    assert (first.a, first.b) == pytest.approx((bad[in_kb].mean(), good[in_kb].mean()))
+    assert claims["Pb's NIL auPR is above CE's with random negatives"].difference.b == pytest.approx(1.0)
+
+
+def test_table_shows_the_papers_figures_beside_ours():
+    result = {"label": "Pb random plain", "recall@1": 0.5, "recall@1_low": 0.4, "recall@1_high": 0.6}
+    result.update({"recall@64": 0.9, "nil_aupr": None, "nil_precision": 0.25, "nil_recall": 1.0})
+    result.update({"recall_all@1": 0.5, "recall_all@64": 0.75, "train_seconds": 90.0})
+    paper = list(plan_study(CONFIGS / "study.cfg")[0].paper.values())
+    (row,) = study_rows([result], paper)
+    assert row == [
+        *("Pb random plain", "50.0 [40.0, 60.0]", "90.0", "–", "25.0 / 100.0", "50.0", "75.0", "1.5"),
+        *("63.3 / 95.9", "–"),
+    ]
+    assert [
+        study_rows([{**result, "label": label}], paper)[0][-1]
+        for label in ("Pb mixed plain", "Pb 0.05", "CE mixed plain")
+    ] == [
+        *("83.7", "85.8", "32.3"),
+    ]
+    (row,) = study_rows([result, {**result, "recall@1": 0.7}], [])
+    assert row[1] == "60.0" and row[-2:] == ["–", "–"]
+
+
+# -- the study of adaptive mixup --------------------------------------------------------------------
+
+
+def test_the_study_of_adaptive_mixup_is_what_it_says():
+    study, runs = plan_study(CONFIGS / "study_amh.cfg")
+    by_label = {run.label: run for run in runs}
+    scorers, kinds = ("DUAL", "Pooling Mean", "SOM"), ("random", "hard", "mixed-50", "AMH")
+    assert [run.label for run in runs][:12] == [f"{scorer} {kind}" for scorer in scorers for kind in kinds]
+    assert len({run.name for run in runs}) == len(runs) and not any(" " in run.name for run in runs)
+    for label, run in by_label.items():
+        pel = run.config["pel"]
+        assert ("mixing" in pel) == ("AMH" in label or " α " in label or " K " in label), label
+        assert pel["encoder"]["pooling"] == ("cls" if "DUAL" in label else "mean")
+        similarity = pel["encoder"]["similarity"]["@pel_similarities"]
+        assert similarity == f"spacy-pel.{'SumOfMax' if 'SOM' in label else 'DotProduct'}.v1"
+        hard = any(word in label for word in ("hard", "mixed-50"))
+        assert (pel["negatives"]["@pel_negatives"] != "spacy-pel.InBatchNegatives.v1") == hard
+    # K is the paper's for each scorer
+    for label, k in (("DUAL AMH", 1), ("Pooling Mean AMH", 1), ("SOM AMH", 10), ("Pooling Mean K 16", 16)):
+        mixing = by_label[label].config["pel"]["mixing"]
+        assert (mixing["alpha"], mixing["k"]) == (0.3, k)
+    swept = [run.config["pel"]["mixing"]["alpha"] for label, run in by_label.items() if " α " in label]
+    assert swept == [0.0, 0.1, 0.5, 1.0]
+    # what is claimed and quoted is what is run
+    paper = {run.label: run.figures for run in study.paper.values()}
+    assert set(paper) <= set(by_label)
+    assert all({*claim.better, *claim.than} <= set(by_label) for claim in study.claims.values())
+    assert len(study.claims) == 3 * 3 * 2 + 1
+    assert paper["SOM AMH"] == {"recall@1": 31.19, "recall@64": 85.05}
+
+
+def test_a_change_of_one_cell(tmp_path):
+    path = tmp_path / "study.cfg"
+    path.write_text(CONFIG.read_text() + CELLS)
+    _, runs = plan_study(path)
+    alphas = {run.label: run.config["pel"]["loss"].get("alpha") for run in runs}
+    assert alphas == {"Pb": 7.0, "CE": None, "Pb 0.1": None}, "an extra run changes the cell it starts from"
+
+
+def test_scorers_and_negatives_run_from_training_to_table(data, tmp_path):
+    """A tiny SOM with adaptive mixup, trained, retrieved in two stages, and in the table."""
+    text = (CONFIGS / "study_amh.cfg").read_text()
+    config = tmp_path / "study.cfg"
+    config.write_text(text)
+    small = {name: value for name, value in {**SMALL, **data}.items() if name != "pel.negatives.n_negatives"}
+    changes = {
+        "pel.encoder.name": "random:layers=1,width=32",
+        "pel.training.max_steps": 2,
+        "pel.training.eval_frequency": 2,
+        "pel.training.dev.metric": "mrr",
+        "study.test": data["paths.dev"],
+        "study.kb": data["paths.kb"],
+        "study.top_k": 5,
+        "study.first_stage": 16,
+        "study.n_test": 0,
+    }
+    study, runs = plan_study(config, {**small, **changes})
+    chosen = [run for run in runs if run.label in ("SOM hard", "SOM AMH")]
+    results = run_study(study, chosen, tmp_path / "out", config=config)
+    rows = study_rows(results, study.paper.values())
+    assert [row[0] for row in rows] == ["SOM hard", "SOM AMH"] and rows[1][-2] == "31.2 / 85.0"
+    predictions = list(read_predictions(tmp_path / "out/SOM-AMH/seed0/evaluation/predictions.jsonl"))
+    assert all(len(one.candidates) == 5 for one in predictions)
+    scores = [[score for _, score in one.candidates] for one in predictions]
+    assert all(own == sorted(own, reverse=True) for own in scores)
+
+
+def test_a_setting_that_the_last_run_cannot_have_is_found_before_the_first(config, data, tmp_path):
+    config.write_text(config.read_text().replace("margin = 0.1", 'margin = "wide"'))
+    study, runs = plan_study(config, overrides(data))
+    with pytest.raises(PelError, match="E696.*'Pb 0.1'.*margin"):
+        run_study(study, runs, tmp_path / "out", config=config)
+    assert not list((tmp_path / "out").rglob("*.json*"))
+
+
+def test_runs_of_other_settings_are_found_before_any_training(config, data, tmp_path):
+    study, runs = plan_study(config, {**overrides(data), "study.seeds": [0]})
+    run_study(study, runs[-1:], tmp_path / "out", config=config)
+    config.write_text(config.read_text().replace("margin = 0.1", "margin = 0.2"))
+    study, runs = plan_study(config, {**overrides(data), "study.seeds": [0]})
+    with pytest.raises(PelError, match="E691"):
+        run_study(study, runs, tmp_path / "out", config=config)
+    assert not (tmp_path / "out" / runs[0].name).exists()
+
+
+def test_an_override_that_reaches_no_run_is_refused(config, data):
+    plan_study(config, {**overrides(data), "pel.training.batch_size": 4})
+    text = config.read_text().replace(
+        "[study.factors.loss.Pb]\n",
+        """[study.factors.loss.Pb]
+
+[study.factors.loss.Pb.loss]
+@pel_losses = "spacy-pel.ProxySoftplus.v1"
+alpha = 32.0
+""",
+    )
+    config.write_text(text)
+    with pytest.raises(PelError, match="E690.*pel.loss.alpha reaches no run"):
+        plan_study(config, {**overrides(data), "pel.loss.alpha": 16.0})
