@@ -11,3 +11,15 @@ class GeneralErrors:
         "[PEL-E003] '{feature}' needs the package '{package}', which is not installed. "
         "Install it with: pip install 'spacy-pel[{extra}]'"
     )
+    E004 = (
+        "[PEL-E004] Expected {expected} in the {kind} at {path}, got {got}. "
+        "The files are incomplete or damaged: copy them again, or rebuild them."
+    )
+    E005 = (
+        "[PEL-E005] Expected format version {expected} in the {kind} at {path}, got {got}. "
+        "Rebuild it with this version of spacy-pel."
+    )
+    E006 = (
+        "[PEL-E006] The {kind} holds {size} GiB, but bytes can hold at most {limit} GiB. "
+        "Save it with to_disk(): files have no limit and are memory-mapped."
+    )

@@ -1,0 +1,175 @@
+"""Saved folders: one manifest for each, written last and checked first; and a folder as bytes."""
+
+import json
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Dict, Iterator, Mapping, Tuple, Union
+
+from ..errors import Errors, PelError
+from .files import atomic_path, read_json, write_json
+
+MANIFEST = "manifest.json"
+LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail beyond
+_ALIGN = 64  # Arrow and numpy map buffers without a copy where these begin at such an address
+_SMALL = 1 << 20  # files up to this size are hashed each time the folder is opened
+
+
+@contextmanager
+def write_folder(path: Path, *, kind: str, version: int) -> Iterator[Path]:
+    """Give a temporary folder to fill; add the manifest and move it to ``path`` on success.
+
+    A saved folder inside it counts by its own manifest.
+
+    path (Path): the folder; what was there is replaced once everything is written.
+    kind (str): what the folder holds, e.g. "knowledge base".
+    version (int): of the format.
+    YIELDS (Path): an empty folder.
+    RAISES (PelError): if the folder cannot be written.
+    """
+    with atomic_path(path) as part:
+        part.mkdir()
+        yield part
+        write_manifest(part, kind=kind, version=version)
+
+
+def write_manifest(path: Path, *, kind: str, version: int) -> None:
+    """Write the manifest of a folder whose files are complete.
+
+    path, kind, version: as for ``write_folder``.
+    """
+    files = {
+        file.relative_to(path).as_posix(): {"size": file.stat().st_size, "sha256": _hash(file)}
+        for file in _files(path)
+    }
+    write_json(path / MANIFEST, {"kind": kind, "format": version, "files": files})
+
+
+def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = False) -> None:
+    """Compare a folder with its manifest: kind, format version, the size of every file, and the hash of
+    every small one (up to 1 MiB).
+
+    path (Path): the folder.
+    kind (str): the expected kind.
+    version (int): the expected version of the format.
+    every_hash (bool): hash large files too, and check the saved folders inside.
+    RAISES (PelError): if the folder is missing, damaged, or another kind or version.
+    """
+    manifest = _read_manifest(path, kind)
+    if manifest["kind"] != kind:
+        raise damaged(path, kind, f"a {kind}", f"a {manifest['kind']}")
+    if manifest["format"] != version:
+        raise PelError(Errors.E005.format(kind=kind, path=path, expected=version, got=manifest["format"]))
+    for name, entry in manifest["files"].items():
+        file = path / name
+        if not file.is_file():
+            raise damaged(path, kind, name, "no such file")
+        if file.stat().st_size != entry["size"]:
+            raise damaged(path, kind, f"{name} with {entry['size']} bytes", f"{file.stat().st_size} bytes")
+        if (every_hash or entry["size"] <= _SMALL) and _hash(file) != entry["sha256"]:
+            raise damaged(path, kind, f"{name} with the SHA-256 hash of the manifest", "other content")
+        if every_hash and file.name == MANIFEST:
+            inner = _read_manifest(file.parent, "saved folder")
+            check_folder(file.parent, kind=inner["kind"], version=inner["format"], every_hash=True)
+
+
+def damaged(path: Union[Path, str], kind: str, expected: str, got: Any) -> PelError:
+    """RETURNS (PelError): the error for a folder (or bytes) that cannot be used."""
+    return PelError(Errors.E004.format(kind=kind, path=path, expected=expected, got=got))
+
+
+def pack_folder(path: Path, *, kind: str) -> bytes:
+    """RETURNS (bytes): a folder as bytes: a line of JSON with names and sizes, then the contents, aligned.
+
+    RAISES (PelError): if they are more than 2 GiB.
+    """
+    names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
+    return pack_files({name: (path / name).read_bytes() for name in names}, kind=kind)
+
+
+def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
+    """RETURNS (bytes): as ``pack_folder``, from names and contents (anything with the buffer protocol).
+
+    RAISES (PelError): if they are more than 2 GiB.
+    """
+    views = {name: memoryview(content).cast("B") for name, content in files.items()}
+    total = sum(len(view) for view in views.values())
+    if total > LIMIT:
+        raise PelError(Errors.E006.format(kind=kind, size=f"{total / (1 << 30):.1f}", limit=LIMIT >> 30))
+    head = json.dumps({name: len(view) for name, view in views.items()}).encode("utf8") + b"\n"
+    pieces, position = [head], len(head)
+    for view in views.values():
+        pieces += [b"\0" * (-position % _ALIGN), view]
+        position += -position % _ALIGN + len(view)
+    return b"".join(pieces)
+
+
+def unpack_files(data: Union[bytes, memoryview], *, kind: str) -> Dict[str, memoryview]:
+    """RETURNS (Dict[str, memoryview]): the contents by name, without a copy.
+
+    RAISES (PelError): if these are not bytes of ``pack_folder`` or ``pack_files``.
+    """
+    view = memoryview(data)
+    start = bytes(view[: min(len(view), 1 << 20)]).find(b"\n") + 1
+    try:
+        sizes = {str(name): int(size) for name, size in json.loads(bytes(view[:start])).items()}
+    except (ValueError, AttributeError, TypeError) as err:
+        raise damaged("the given bytes", kind, f"bytes of a {kind}", "something else") from err
+    files, position = {}, start
+    for name, size in sizes.items():
+        position += -position % _ALIGN
+        if size < 0 or position + size > len(view) or not _is_inside(name):
+            raise damaged("the given bytes", kind, f"{name} with {size} bytes", "fewer bytes")
+        files[name] = view[position : position + size]
+        position += size
+    return files
+
+
+def unpack_folder(data: Union[bytes, memoryview], path: Path, *, kind: str) -> None:
+    """Write the files of ``pack_folder`` to a new folder.
+
+    RAISES (PelError): if these are other bytes.
+    """
+    for name, content in unpack_files(data, kind=kind).items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(content)
+
+
+def _read_manifest(path: Path, kind: str) -> Dict[str, Any]:
+    if not (path / MANIFEST).is_file():
+        got = f"a folder without {MANIFEST}" if path.is_dir() else "no folder"
+        raise damaged(path, kind, MANIFEST, got)
+    manifest = read_json(path / MANIFEST)
+    keys: Tuple[Tuple[str, type], ...] = (("kind", str), ("format", int), ("files", dict))
+    good = isinstance(manifest, dict) and all(isinstance(manifest.get(key), of) for key, of in keys)
+    entries = manifest["files"].items() if good else [("", None)]
+    for name, entry in entries:
+        good &= isinstance(entry, dict) and _is_inside(name)
+        good &= good and isinstance(entry.get("size"), int) and isinstance(entry.get("sha256"), str)
+    if not good:
+        raise damaged(
+            path, kind, f"{MANIFEST} with kind, format, and size and SHA-256 of each file", "another"
+        )
+    return manifest
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """Files of a folder; a saved folder inside is represented by its manifest."""
+    for file in sorted(path.iterdir()):
+        if file.is_file() and file.name != MANIFEST:
+            yield file
+        elif file.is_dir():
+            yield from [file / MANIFEST] if (file / MANIFEST).is_file() else _files(file)
+
+
+def _is_inside(name: str) -> bool:
+    parts = Path(name).parts
+    return bool(parts) and not Path(name).is_absolute() and ".." not in parts
+
+
+def _hash(file: Path) -> str:
+    digest = sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()

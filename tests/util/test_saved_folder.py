@@ -1,0 +1,98 @@
+"""Saved folders: complete or refused."""
+
+import json
+
+import pytest
+
+from spacy_pel import PelError
+from spacy_pel.util.saved_folder import (
+    MANIFEST,
+    check_folder,
+    pack_folder,
+    unpack_files,
+    unpack_folder,
+    write_folder,
+)
+
+KIND = "test folder"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "saved"
+    with write_folder(path, kind=KIND, version=3) as part:
+        (part / "small.json").write_text("{}")
+        (part / "large.bin").write_bytes(bytes(range(256)) * 8192)  # 2 MiB
+        with write_folder(part / "inner", kind="inner folder", version=1) as inner:
+            (inner / "a.txt").write_text("a")
+    return path
+
+
+def test_a_folder_that_was_written_passes(folder):
+    check_folder(folder, kind=KIND, version=3)
+    check_folder(folder, kind=KIND, version=3, every_hash=True)
+    files = json.loads((folder / MANIFEST).read_text())["files"]
+    assert sorted(files) == ["inner/manifest.json", "large.bin", "small.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("small.json", b"[]", "SHA-256"),
+        ("small.json", b"{} ", "with 2 bytes in the test folder"),
+        ("large.bin", b"x", "large.bin with 2097152 bytes"),
+        ("inner/manifest.json", b"{}", "inner/manifest.json"),
+        (MANIFEST, b"[]", "kind, format"),
+        (MANIFEST, b"{", "JSON"),
+    ],
+)
+def test_a_changed_file_is_refused(folder, name, content, match):
+    (folder / name).write_bytes(content)
+    with pytest.raises(PelError, match=match):
+        check_folder(folder, kind=KIND, version=3)
+
+
+def test_missing_files_kinds_and_versions_are_refused(folder, tmp_path):
+    with pytest.raises(PelError, match="got a test folder"):
+        check_folder(folder, kind="other", version=3)
+    with pytest.raises(PelError, match="format version 4"):
+        check_folder(folder, kind=KIND, version=4)
+    with pytest.raises(PelError, match="no folder"):
+        check_folder(tmp_path / "none", kind=KIND, version=3)
+    (folder / "large.bin").unlink()
+    with pytest.raises(PelError, match="no such file"):
+        check_folder(folder, kind=KIND, version=3)
+
+
+def test_a_flipped_bit_of_a_large_or_inner_file_is_found_by_the_full_check(folder):
+    content = bytearray((folder / "large.bin").read_bytes())
+    content[1000] ^= 1
+    (folder / "large.bin").write_bytes(content)
+    check_folder(folder, kind=KIND, version=3)
+    with pytest.raises(PelError, match="large.bin"):
+        check_folder(folder, kind=KIND, version=3, every_hash=True)
+    content[1000] ^= 1
+    (folder / "large.bin").write_bytes(content)
+    (folder / "inner" / "a.txt").write_text("b")
+    with pytest.raises(PelError, match="a.txt"):
+        check_folder(folder, kind=KIND, version=3, every_hash=True)
+
+
+def test_an_error_leaves_the_old_folder(folder):
+    with pytest.raises(RuntimeError), write_folder(folder, kind=KIND, version=3) as part:
+        (part / "small.json").write_text("[]")
+        raise RuntimeError
+    check_folder(folder, kind=KIND, version=3, every_hash=True)
+
+
+def test_bytes_and_back(folder, tmp_path):
+    data = pack_folder(folder, kind=KIND)
+    assert bytes(unpack_files(data, kind=KIND)["inner/a.txt"]) == b"a"
+    unpack_folder(data, tmp_path / "copy", kind=KIND)
+    check_folder(tmp_path / "copy", kind=KIND, version=3, every_hash=True)
+
+
+@pytest.mark.parametrize("data", [b"", b"cheese", b"[1]\n", b'{"a": 9}\nshort', b'{"../a": 1}\n' + b"x" * 99])
+def test_other_bytes_are_refused(data, tmp_path):
+    with pytest.raises(PelError, match="E004"):
+        unpack_folder(data, tmp_path / "copy", kind=KIND)
