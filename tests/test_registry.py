@@ -24,13 +24,13 @@ FACTORY = re.compile(r"^[a-z][a-z0-9_]*$")
 
 
 def published():
-    """RETURNS (list): (group, name, "module:function") of the installed package."""
+    """RETURNS (list): (group, name, "module:class or function") of the installed package."""
     points = distribution("spacy-pel").entry_points
     return sorted((p.group, p.name, p.value) for p in points if p.group.startswith("spacy_"))
 
 
 def decorated():
-    """RETURNS (list): (group, name, "module:function") of all decorators in the source."""
+    """RETURNS (list): (group, name, "module:class or function") of all decorators in the source."""
     found = []
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(["spacy_pel", *path.relative_to(PACKAGE).with_suffix("").parts])
@@ -68,9 +68,9 @@ def test_no_name_twice():
 
 
 @pytest.mark.parametrize(("group", "name", "value"), published(), ids=lambda value: value)
-def test_resolves_to_the_decorated_function(group, name, value):
+def test_resolves_to_the_decorated_part(group, name, value):
     point = next(p for p in distribution("spacy-pel").entry_points if (p.group, p.name) == (group, name))
-    function = point.load()
+    part = point.load()
     if group == "spacy_factories":
         spacy.blank("en")  # reads the factories
         assert FACTORY.match(name) and Language.has_factory(name)
@@ -81,14 +81,14 @@ def test_resolves_to_the_decorated_function(group, name, value):
     table = getattr(registry, group.removeprefix("spacy_"), None)
     if table is None:
         table = getattr(spacy_registry, group.removeprefix("spacy_"))
-    assert table.get(name) is function
+    assert table.get(name) is part
     if name[len("spacy-pel.")].isupper():
         assert OBJECT.match(name)
     else:
-        assert FUNCTION.match(name)
+        assert FUNCTION.match(name) and inspect.isfunction(part)
         assert group in ("spacy_scorers", "spacy_callbacks")  # these registries hold builders of functions
-    assert function.__doc__, "the reader of the config needs to know what its settings mean"
-    for parameter in inspect.signature(function).parameters.values():
+    assert part.__doc__, "the reader of the config needs to know what its settings mean"
+    for parameter in inspect.signature(part).parameters.values():
         assert parameter.annotation is not inspect.Parameter.empty, "spaCy checks configs by annotations"
         assert not isinstance(parameter.annotation, str), "a postponed annotation switches the check off"
 
