@@ -92,13 +92,8 @@ def run(
     RAISES (PelError): if an input is missing or broken.
     """
     from spacy_pel.encoders import load_encoder
-    from spacy_pel.research.worlds.tables import (
-        POLICY,
-        WorldOutcomes,
-        WorldTable,
-        world_difference,
-        world_metrics,
-    )
+    from spacy_pel.evaluation.metrics.group_recall import GroupOutcomes, GroupTable, group_metrics
+    from spacy_pel.research.worlds.tables import POLICY, world_difference
 
     tested = [UnseenWorld(name, worlds, split) for name in test]  # before a training that takes long
     if model is None:
@@ -125,13 +120,13 @@ def run(
             predictions = world.predictions(rankings)
             folder = output / "predictions" / world.name / name.replace(", ", " ").replace(" ", "_")
             write_jsonl(folder / "predictions.jsonl", (one.to_json() for one in predictions))
-            outcomes.setdefault(name, {})[world.name] = WorldOutcomes.of(predictions)
+            outcomes.setdefault(name, {})[world.name] = GroupOutcomes.of(predictions)
             right = [prediction.rank == 1 for prediction in predictions]
             for kind, wanted in (("known", True), ("new", False)):
                 hits = [hit for hit, one in zip(right, is_known, strict=True) if one is wanted]
                 split_by_name[kind][name] = sum(hits) / max(len(hits), 1)
         names[world.name] = split_by_name
-    tables = {name: WorldTable(by_world) for name, by_world in outcomes.items()}
+    tables = {name: GroupTable(by_world) for name, by_world in outcomes.items()}
     report = {
         "train": list(train),
         "test": list(test),
@@ -139,7 +134,7 @@ def run(
         "model": str(model),
         "seen_in_training": sorted(set(train) & set(test)),
         "coverage": {world.name: world.coverage() for world in tested},
-        "systems": {name: world_metrics(table) for name, table in tables.items()},
+        "systems": {name: group_metrics(table) for name, table in tables.items()},
         "differences": {
             f"{ours} - {theirs}": world_difference(tables[ours], tables[theirs]) for ours, theirs in PAIRS
         },

@@ -13,7 +13,7 @@ def as_markdown(report: Dict[str, Any]) -> str:
         about = report["coverage"][world]
         title = f"{world}: {about['in_kb']:,} mentions of {about['documents']:,} documents, KB of "
         title += f"{about['entities']:,} entities ({about['outside_kb']:,} mentions outside it)"
-        parts.append(_table(title, {name: s["worlds"][world] for name, s in report["systems"].items()}))
+        parts.append(_table(title, {name: s["groups"][world] for name, s in report["systems"].items()}))
     parts.append(_table("Mean over the worlds", {name: s["macro"] for name, s in report["systems"].items()}))
     parts.append(_table("All mentions", {name: s["micro"] for name, s in report["systems"].items()}))
     parts.append(

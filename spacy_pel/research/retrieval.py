@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import Errors, PelError
 from ..evaluation.metrics.metrics import RECALL_AT, compute_metrics
 from ..evaluation.metrics.outcomes import Outcomes
+from ..evaluation.nearest import FIRST_STAGE, nearest_entities
 from ..evaluation.predict import IsSeen, gold_prediction
 from ..evaluation.prediction import Prediction
 from ..evaluation.run_folder import recorded
@@ -20,7 +21,6 @@ from ..kb import KnowledgeBase
 from ..nil import best_f1_threshold
 from ..types import NIL, Document, Encoder, MentionInText, Scores
 from ..util import write_json
-from .nearest import FIRST_STAGE, nearest_entities
 
 
 class Retrieval:

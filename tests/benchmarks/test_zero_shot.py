@@ -137,10 +137,10 @@ def test_figures_by_world_and_their_mean(ran):
     assert report["coverage"]["castle"]["in_kb"] == 6 and report["coverage"]["castle"]["entities"] == 6
     names = report["systems"]["exact names"]
     # three of six mentions are whole titles: they match, the others do not
-    assert names["worlds"]["castle"]["recall@1"] == names["worlds"]["railway"]["recall@64"] == 0.5
+    assert names["groups"]["castle"]["recall@1"] == names["groups"]["railway"]["recall@64"] == 0.5
     assert names["macro"]["recall@1"] == names["micro"]["recall@1"] == 0.5
     for system in report["systems"].values():
-        shares = [system["worlds"][world]["recall@4"] for world in report["test"]]
+        shares = [system["groups"][world]["recall@4"] for world in report["test"]]
         assert system["macro"]["recall@4"] == pytest.approx(np.mean(shares))
         assert system["macro"]["recall@64"] == (0.5 if system is names else 1.0), "a KB of six is found whole"
         assert (

@@ -5,8 +5,8 @@ from typing import Any, Dict, Iterable, Iterator, List, Sequence
 import numpy as np
 
 from ...errors import Errors, PelError
-from ...research.worlds.tables import WorldOutcomes, WorldTable, world_metrics
 from ...types import Document
+from .group_recall import GroupOutcomes, GroupTable, group_metrics
 from .outcomes import Outcomes
 
 _PREFIX = "meta."
@@ -62,7 +62,7 @@ class DocumentGroups:
         ids, names = list(self._groups), sorted(set(self._groups.values()))
         of_document = np.array([names.index(group) for group in self._groups.values()], dtype=np.int64)
         group = of_document[outcomes.document]
-        worlds: Dict[str, WorldOutcomes] = {}
+        linkable_groups: Dict[str, GroupOutcomes] = {}
         groups: Dict[str, Dict[str, Any]] = {}
         for number, name in enumerate(names):
             mine = group == number
@@ -74,12 +74,12 @@ class DocumentGroups:
             linkable = mine & ~outcomes.is_nil
             if linkable.any():
                 documents: List[str] = [ids[i] for i in outcomes.document[linkable]]
-                worlds[name] = WorldOutcomes(documents, outcomes.rank[linkable])
+                linkable_groups[name] = GroupOutcomes(documents, outcomes.rank[linkable])
         result: Dict[str, Any] = {"group_by": self.key, "groups": groups}
         result["macro_accuracy"] = float(np.mean([figures["accuracy"] for figures in groups.values()]))
-        if worlds:
-            found = world_metrics(WorldTable(worlds, ks=ks), n_samples=n_samples, seed=seed)
-            for name, figures in found["worlds"].items():
+        if linkable_groups:
+            found = group_metrics(GroupTable(linkable_groups, ks=ks), n_samples=n_samples, seed=seed)
+            for name, figures in found["groups"].items():
                 groups[name].update({key: value for key, value in figures.items() if key != "n"})
             result.update({f"macro_{key}": value for key, value in found["macro"].items()})
         return result

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
+from ...evaluation.nearest import nearest_entities
 from ...index import EntityIndex
 from ...index.faiss_flat import FaissFlat
 from ...kb import KnowledgeBase
-from ...research.nearest import nearest_entities
 from ...types import Document, MentionInText
 from .settings import DevSettings
 

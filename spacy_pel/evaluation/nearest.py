@@ -1,4 +1,4 @@
-"""The nearest entities of mentions by an encoder alone, in one stage or, of tokens, in two."""
+"""The nearest entities of mentions by an encoder alone: in one stage, or in two for token vectors."""
 
 from typing import Dict, List, Sequence
 
@@ -32,7 +32,7 @@ def nearest_entities(
     encoder (Encoder): reads the mentions.
     mentions (Sequence[MentionInText]): (n,).
     top_k (int): entities of each mention, at most.
-    first_stage (int): so many are fetched for a similarity of tokens, or top_k if that is more.
+    first_stage (int): rows fetched first where the similarity compares tokens, or top_k if that is more.
     RETURNS (RankedRows): best first.
     """
     in_two = isinstance(encoder, BiEncoder) and encoder.similarity.token_level
