@@ -1,6 +1,5 @@
-from ..evidence.evidence import FEATURES
 from .entity_index import EntityIndex
 from .priors import AliasPriors
 from .recode import recode
 
-__all__ = ["FEATURES", "AliasPriors", "EntityIndex", "recode"]
+__all__ = ["AliasPriors", "EntityIndex", "recode"]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from rapidfuzz import fuzz
 
-from spacy_pel.index import FEATURES, AliasPriors, EntityIndex
+from spacy_pel.evidence.evidence import FEATURES
+from spacy_pel.index import AliasPriors, EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.types import Entity, MentionInText
 from spacy_pel.util import normalize_alias
@@ -135,7 +136,7 @@ def test_several_rows_of_an_entity_are_one_candidate(kb, encoder, documents):
     index = EntityIndex.build(
         kb, encoder, index=BruteForce(), kinds=("card", "alias", "mention"), documents=documents
     )
-    table = index.evidence(kb, encoder.encode_names(["common cold"]), ["common cold"], row_k=500)
+    table = gather_evidence(kb, index, encoder.encode_names(["common cold"]), ["common cold"], row_k=500)
     rows = table.kb_rows.tolist()
     assert len(rows) == len(set(rows)) == min(64, len(kb))
     assert table.features["name"][rows.index(kb.row("C90"))] == pytest.approx(1.0, abs=1e-5)
@@ -144,7 +145,7 @@ def test_several_rows_of_an_entity_are_one_candidate(kb, encoder, documents):
 def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, documents):
     index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
     far = -encoder.encode_names(["cold"])  # the nearest rows are of other entities
-    table = index.evidence(kb, far, ["Cold"], row_k=2, top_k=64)
+    table = gather_evidence(kb, index, far, ["Cold"], row_k=2, top_k=64)
     rows = table.kb_rows.tolist()
     for id_ in ("C90", "C91", "C92"):
         place = rows.index(kb.row(id_))
@@ -154,16 +155,16 @@ def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, do
     assert len(annotated) > 3
     assert table.features["prior"].sum() == pytest.approx(1.0, abs=1e-5)
     # even when few may stay, those that the surface names do
-    few = index.evidence(kb, far, ["Cold"], row_k=9, top_k=3)
+    few = gather_evidence(kb, index, far, ["Cold"], row_k=9, top_k=3)
     assert ((few.features["exact"] > 0) | (few.features["prior"] > 0)).all()
 
 
 def test_no_mentions_and_no_candidates(kb, encoder, documents):
     index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
-    table = index.evidence(kb, encoder.encode_names([]), [])
+    table = gather_evidence(kb, index, encoder.encode_names([]), [])
     assert len(table) == 0 and table.offsets.tolist() == [0]
     nothing = np.zeros(kb.n_rows, dtype=bool)
-    table = index.evidence(kb, encoder.encode_names(["cold", "x"]), ["cold", "x"], allowed=[nothing, nothing])
+    table = gather_evidence(kb, index, encoder.encode_names(["cold", "x"]), ["cold", "x"], allowed=[nothing, nothing])
     assert table.offsets.tolist() == [0, 0, 0]
     assert all(len(values) == 0 and values.dtype == np.float32 for values in table.features.values())
 
