@@ -6,7 +6,7 @@ class GeneralErrors:
         "[PEL-E001] No part named '{name}' in the registry '{registry}'. Known: {known}. "
         "Check the spelling, or register the part with an entry point."
     )
-    E002 = "[PEL-E002] Expected {expected} at {path}, but {came}. {todo}"
+    E002 = "[PEL-E002] Expected {expected} at {path}, got {got}. {todo}"
     E003 = (
         "[PEL-E003] '{feature}' needs the package '{package}', which is not installed. "
         "Install it with: pip install 'spacy-pel[{extra}]'"
@@ -22,4 +22,8 @@ class GeneralErrors:
     E006 = (
         "[PEL-E006] The {kind} holds {size} GiB, but bytes can hold at most {limit} GiB. "
         "Save it with to_disk(): files have no limit and are memory-mapped."
+    )
+    E007 = "[PEL-E007] Expected a folder with a saved {kind} at {path}, got {got}. Check the path."
+    E008 = (
+        "[PEL-E008] Expected the bytes of a saved {kind}, got {got}. Use what to_bytes() returned, unchanged."
     )

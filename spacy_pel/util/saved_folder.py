@@ -1,10 +1,12 @@
 """Saved folders: one manifest for each, written last and checked first; and a folder as bytes."""
 
 import json
+import os
+import tempfile
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Dict, Iterator, Mapping, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, Mapping, Tuple, TypeVar, Union
 
 from ..errors import Errors, PelError
 from .files import atomic_path, read_json, write_json
@@ -13,6 +15,8 @@ MANIFEST = "manifest.json"
 LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail beyond
 _ALIGN = 64  # Arrow and numpy map buffers without a copy where these begin at such an address
 _SMALL = 1 << 20  # files up to this size are hashed each time the folder is opened
+Buffer = Union[bytes, memoryview]
+T = TypeVar("T")
 
 
 @contextmanager
@@ -31,6 +35,35 @@ def write_folder(path: Path, *, kind: str, version: int) -> Iterator[Path]:
         part.mkdir()
         yield part
         write_manifest(part, kind=kind, version=version)
+
+
+@contextmanager
+def update_folder(path: Path, *, kind: str, version: int) -> Iterator[None]:
+    """Change files of a saved folder in place, or fill a folder step by step.
+
+    The manifest is set aside first and a new one written last, so that the mixture that a killed run
+    leaves behind is refused. After an error that left all files as they were, the old manifest is back.
+
+    path (Path): the folder; made if there is none.
+    kind, version: as for ``write_folder``.
+    RAISES (PelError): if the folder cannot be written.
+    """
+    manifest, aside = path / MANIFEST, path / f".{MANIFEST}"
+    path.mkdir(parents=True, exist_ok=True)
+    if manifest.is_file():
+        os.replace(manifest, aside)
+    try:
+        yield
+    except BaseException:
+        if aside.is_file():
+            os.replace(aside, manifest)
+            try:
+                check_folder(path, kind=kind, version=version)
+            except PelError:
+                manifest.unlink()
+        raise
+    aside.unlink(missing_ok=True)
+    write_manifest(path, kind=kind, version=version)
 
 
 def write_manifest(path: Path, *, kind: str, version: int) -> None:
@@ -57,7 +90,7 @@ def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = Fals
     """
     manifest = _read_manifest(path, kind)
     if manifest["kind"] != kind:
-        raise damaged(path, kind, f"a {kind}", f"a {manifest['kind']}")
+        raise PelError(Errors.E007.format(kind=kind, path=path, got=f"one with a saved {manifest['kind']}"))
     if manifest["format"] != version:
         raise PelError(Errors.E005.format(kind=kind, path=path, expected=version, got=manifest["format"]))
     for name, entry in manifest["files"].items():
@@ -74,7 +107,7 @@ def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = Fals
 
 
 def damaged(path: Union[Path, str], kind: str, expected: str, got: Any) -> PelError:
-    """RETURNS (PelError): the error for a folder (or bytes) that cannot be used."""
+    """RETURNS (PelError): the error for a folder (or bytes) with wrong content."""
     return PelError(Errors.E004.format(kind=kind, path=path, expected=expected, got=got))
 
 
@@ -104,7 +137,7 @@ def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
     return b"".join(pieces)
 
 
-def unpack_files(data: Union[bytes, memoryview], *, kind: str) -> Dict[str, memoryview]:
+def unpack_files(data: Buffer, *, kind: str) -> Dict[str, memoryview]:
     """RETURNS (Dict[str, memoryview]): the contents by name, without a copy.
 
     RAISES (PelError): if these are not bytes of ``pack_folder`` or ``pack_files``.
@@ -114,18 +147,20 @@ def unpack_files(data: Union[bytes, memoryview], *, kind: str) -> Dict[str, memo
     try:
         sizes = {str(name): int(size) for name, size in json.loads(bytes(view[:start])).items()}
     except (ValueError, AttributeError, TypeError) as err:
-        raise damaged("the given bytes", kind, f"bytes of a {kind}", "something else") from err
+        raise PelError(Errors.E008.format(kind=kind, got="other bytes")) from err
     files, position = {}, start
     for name, size in sizes.items():
         position += -position % _ALIGN
         if size < 0 or position + size > len(view) or not _is_inside(name):
-            raise damaged("the given bytes", kind, f"{name} with {size} bytes", "fewer bytes")
+            raise PelError(Errors.E008.format(kind=kind, got=f"not all bytes of {name}"))
         files[name] = view[position : position + size]
         position += size
+    if position != len(view):
+        raise PelError(Errors.E008.format(kind=kind, got=f"{len(view) - position} bytes more"))
     return files
 
 
-def unpack_folder(data: Union[bytes, memoryview], path: Path, *, kind: str) -> None:
+def unpack_folder(data: Buffer, path: Path, *, kind: str) -> None:
     """Write the files of ``pack_folder`` to a new folder.
 
     RAISES (PelError): if these are other bytes.
@@ -135,10 +170,40 @@ def unpack_folder(data: Union[bytes, memoryview], path: Path, *, kind: str) -> N
         (path / name).write_bytes(content)
 
 
+def save_to_bytes(save: Callable[[Path], Any], *, kind: str) -> bytes:
+    """Save an object as bytes that knows how to save itself to a folder.
+
+    save (Callable): writes the object to the path of a folder.
+    kind (str): what it is, for the error.
+    RETURNS (bytes): the folder.
+    RAISES (PelError): if they are more than 2 GiB.
+    """
+    with tempfile.TemporaryDirectory(prefix="spacy_pel_") as holder:
+        save(Path(holder) / "data")
+        return pack_folder(Path(holder) / "data", kind=kind)
+
+
+def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
+    """Load an object from the bytes that ``save_to_bytes`` returned.
+
+    data (Buffer): the bytes.
+    load (Callable): reads the object from the path of a folder, which is deleted afterwards; files that the
+        object keeps memory-mapped stay readable.
+    kind (str): what it is, for the error.
+    RETURNS (T): the object.
+    RAISES (PelError): if these are other bytes.
+    """
+    # Windows cannot delete mapped files: there the folder is left to the system's cleaning
+    with tempfile.TemporaryDirectory(prefix="spacy_pel_", ignore_cleanup_errors=True) as holder:
+        unpack_folder(data, Path(holder) / "data", kind=kind)
+        return load(Path(holder) / "data")
+
+
 def _read_manifest(path: Path, kind: str) -> Dict[str, Any]:
+    if not path.is_dir():
+        raise PelError(Errors.E007.format(kind=kind, path=path, got="a file" if path.exists() else "nothing"))
     if not (path / MANIFEST).is_file():
-        got = f"a folder without {MANIFEST}" if path.is_dir() else "no folder"
-        raise damaged(path, kind, MANIFEST, got)
+        raise damaged(path, kind, MANIFEST, "a folder without it")
     manifest = read_json(path / MANIFEST)
     keys: Tuple[Tuple[str, type], ...] = (("kind", str), ("format", int), ("files", dict))
     good = isinstance(manifest, dict) and all(isinstance(manifest.get(key), of) for key, of in keys)

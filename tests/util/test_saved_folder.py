@@ -1,6 +1,7 @@
 """Saved folders: complete or refused."""
 
 import json
+import shutil
 
 import pytest
 
@@ -8,9 +9,12 @@ from spacy_pel import PelError
 from spacy_pel.util.saved_folder import (
     MANIFEST,
     check_folder,
+    load_from_bytes,
     pack_folder,
+    save_to_bytes,
     unpack_files,
     unpack_folder,
+    update_folder,
     write_folder,
 )
 
@@ -53,14 +57,17 @@ def test_a_changed_file_is_refused(folder, name, content, match):
 
 
 def test_missing_files_kinds_and_versions_are_refused(folder, tmp_path):
-    with pytest.raises(PelError, match="got a test folder"):
+    with pytest.raises(PelError, match="E007.*got one with a saved test folder"):
         check_folder(folder, kind="other", version=3)
     with pytest.raises(PelError, match="format version 4"):
         check_folder(folder, kind=KIND, version=4)
-    with pytest.raises(PelError, match="no folder"):
+    with pytest.raises(PelError, match="E007.*got nothing"):
         check_folder(tmp_path / "none", kind=KIND, version=3)
     (folder / "large.bin").unlink()
     with pytest.raises(PelError, match="no such file"):
+        check_folder(folder, kind=KIND, version=3)
+    (folder / MANIFEST).unlink()
+    with pytest.raises(PelError, match="manifest.json in the test folder .* a folder without it"):
         check_folder(folder, kind=KIND, version=3)
 
 
@@ -85,6 +92,27 @@ def test_an_error_leaves_the_old_folder(folder):
     check_folder(folder, kind=KIND, version=3, every_hash=True)
 
 
+def test_an_update_that_was_killed_is_refused(folder):
+    with update_folder(folder, kind=KIND, version=3):
+        (folder / "small.json").write_text("[]")
+        shutil.copytree(folder, folder.parent / "killed")  # what a process that ends here leaves
+    check_folder(folder, kind=KIND, version=3, every_hash=True)
+    assert sorted(path.name for path in folder.iterdir()) == ["inner", "large.bin", MANIFEST, "small.json"]
+    with pytest.raises(PelError, match="without it"):
+        check_folder(folder.parent / "killed", kind=KIND, version=3)
+    with update_folder(folder.parent / "killed", kind=KIND, version=3):
+        pass
+    check_folder(folder.parent / "killed", kind=KIND, version=3, every_hash=True)
+
+
+@pytest.mark.parametrize(("content", "is_usable"), [("{}", True), ("[]", False)])
+def test_an_update_that_failed_leaves_a_usable_folder_if_nothing_changed(folder, content, is_usable):
+    with pytest.raises(RuntimeError), update_folder(folder, kind=KIND, version=3):
+        (folder / "small.json").write_text(content)
+        raise RuntimeError
+    assert (folder / MANIFEST).is_file() == is_usable
+
+
 def test_bytes_and_back(folder, tmp_path):
     data = pack_folder(folder, kind=KIND)
     assert bytes(unpack_files(data, kind=KIND)["inner/a.txt"]) == b"a"
@@ -92,7 +120,24 @@ def test_bytes_and_back(folder, tmp_path):
     check_folder(tmp_path / "copy", kind=KIND, version=3, every_hash=True)
 
 
+def test_what_saves_to_a_folder_saves_to_bytes():
+    def save(path):
+        path.mkdir()
+        (path / "text").write_text("text")
+
+    data = save_to_bytes(save, kind=KIND)
+    assert load_from_bytes(data, lambda path: (path / "text").read_text(), kind=KIND) == "text"
+    with pytest.raises(PelError, match="E008.*1 bytes more"):
+        load_from_bytes(data + b"x", lambda path: None, kind=KIND)
+
+
+def test_too_many_bytes_are_refused(folder, monkeypatch):
+    monkeypatch.setattr("spacy_pel.util.saved_folder.LIMIT", 1000)
+    with pytest.raises(PelError, match="E006.*to_disk"):
+        pack_folder(folder, kind=KIND)
+
+
 @pytest.mark.parametrize("data", [b"", b"cheese", b"[1]\n", b'{"a": 9}\nshort', b'{"../a": 1}\n' + b"x" * 99])
 def test_other_bytes_are_refused(data, tmp_path):
-    with pytest.raises(PelError, match="E004"):
+    with pytest.raises(PelError, match="E008"):
         unpack_folder(data, tmp_path / "copy", kind=KIND)
