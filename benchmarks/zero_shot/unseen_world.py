@@ -8,7 +8,7 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Prediction
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import cut_window
+from spacy_pel.types import MentionInText
 from spacy_pel.types import MentionInText
 from spacy_pel.util import normalize_alias
 
@@ -40,7 +40,7 @@ class UnseenWorld:
                 surface = document.text[one.start : one.end]
                 where = (document.id, one.start, one.end, surface, one.label)
                 self.blank.append(Prediction(*where, gold, "", composite=one.composite))
-                self.mentions.append(cut_window(document.text, one.start, one.end).in_text)
+                self.mentions.append(MentionInText(document.text, one.start, one.end))
         if not self.blank:
             raise PelError(
                 f"Expected gold ids of the KB of {name} in {path}, but it knows none of them. Use the "

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
+from ..evidence.evidence import gather_evidence
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, Encoder, MentionInText, Rows, Vectors
@@ -28,7 +29,7 @@ def make_bi_encoder_candidates(row_k: int = 128) -> "BiEncoderCandidates":
 
 class BiEncoderCandidates:
     """The nearest rows of the component's index by the vectors of its encoder, the entities that have the
-    surface as a name, and those that it named in annotated text; see ``indexes/evidence.py``.
+    surface as a name, and those that it named in annotated text; see ``evidence/evidence.py``.
 
     It has no data of its own: encoder and index come by ``bind``, and the index follows changes of the
     knowledge base. At least twice as many rows are looked at as candidates are wanted.
@@ -84,10 +85,11 @@ class BiEncoderCandidates:
         if self._bound is None:
             raise PelError(Errors.E456.format(generator=self.registered_name))
         encoder, index = self._bound
-        return index.evidence(
+        return gather_evidence(
             kb,
+            index,
             _encoded(encoder, mentions),
-            [mention.surface for mention in mentions],
+            [text[start:end] for text, start, end in mentions],
             allowed=allowed,
             row_k=max(self.row_k, 2 * top_k),
             top_k=top_k,
@@ -117,8 +119,8 @@ class BiEncoderCandidates:
 
 def _encoded(encoder: Encoder, mentions: Sequence[MentionInText]) -> Vectors:
     """RETURNS (Vectors): (n, width); each distinct mention is encoded once."""
-    places: Dict[MentionInText, int] = {}
-    rows = [places.setdefault(mention, len(places)) for mention in mentions]
-    if not rows:
+    numbers: Dict[MentionInText, int] = {}
+    which = [numbers.setdefault(mention, len(numbers)) for mention in mentions]
+    if not which:
         return np.zeros((0, encoder.width), dtype=np.float32)
-    return encoder.encode_mentions(list(places))[rows]
+    return encoder.encode_mentions(list(numbers))[which]

@@ -4,7 +4,7 @@ import time
 from typing import Any, Callable, Iterable, Iterator, List, Sequence
 
 from ..kb import KnowledgeBase
-from ..linking import Linker, MentionQuery, cut_window
+from ..linking import Linker, MentionQuery
 from ..types import Document, Mention
 from .prediction import Prediction
 from .spans import SpanCounts
@@ -35,7 +35,7 @@ class Tally:
 
 def gold_queries(document: Document) -> List[MentionQuery]:
     """RETURNS (List[MentionQuery]): the gold mentions of a document, just as they stand there."""
-    return [cut_window(document.text, m.start, m.end, label=m.label) for m in document.mentions]
+    return [MentionQuery(document.text, m.start, m.end, m.label) for m in document.mentions]
 
 
 def predict_gold(

@@ -1,29 +1,54 @@
-"""Gathers, per mention, the candidate entities and what speaks for each of them."""
+"""Candidates of mentions and what speaks for each: near rows, names, and what was annotated before.
 
-from typing import Any, Dict, Optional, Sequence
+Each source gives pairs of a mention and an entity with a value, as flat arrays.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..index.priors import AliasPriors
 from ..index.row_table import NAME_KINDS
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Vectors
-from ..util.ragged import offsets_of, segment_rank
-from .evidence_sources import Found, Mask, RowSource, exact_matches, named_before, nearest_rows, votes
+from ..types import CandidateTable, Rows, Scores, Vectors
+from ..util.ragged import offsets_of, owners, segment_rank, segment_softmax, take_pieces
 from .spelling import spelling
+from .surface_forms import SurfaceForms
 
 FEATURES = (
     "name",  # best cosine over card and alias rows; the lowest one found for the mention if it has none
     "mention",  # the same over the rows of annotated mentions; 0 if none was found for the mention
     "vote",  # its share of the mention rows found, weighed by a softmax of their cosines
-    "exact",  # 1 if the normalised surface is a name of the entity in the KB
-    "prior",  # P(entity | surface) in annotated text; 0 if never seen so
-    "seen",  # 1 if the surface was seen in annotated text at all
+    "exact",  # 1 if the normalised surface form is a name of the entity in the KB
+    "prior",  # P(entity | surface form) in annotated text; 0 if never seen so
+    "seen",  # 1 if the surface form was seen in annotated text at all
     "popularity",  # log(1 + how often annotated text named the entity)
-    "edit",  # spelling: Indel similarity of the surface to the entity's nearest name, 0..1
+    "edit",  # spelling: Indel similarity of the surface form to the entity's nearest name, 0..1
     "partial",  # the same for the best stretch of the longer of the two strings
 )
+Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
+VOTE_TEMPERATURE = 0.05
 _BLOCK = 4096  # mentions at a time
+
+
+class Found(NamedTuple):
+    """Pairs of mention and entity with what a source says about them, by ascending mention."""
+
+    mentions: Rows
+    kb_rows: Rows
+    values: NDArray[np.float64]
+
+
+class RowSource(Protocol):
+    """What is needed of an EntityIndex."""
+
+    @property
+    def priors(self) -> AliasPriors: ...
+
+    def search_entities(
+        self, vectors: Vectors, k: int, allowed: Mask, kinds: Sequence[str]
+    ) -> Tuple[Scores, Rows]: ...  # (n, k) scores and KB rows, -1 = none
 
 
 def gather_evidence(
@@ -40,27 +65,27 @@ def gather_evidence(
 
     Candidates come from three sources: the nearest rows of the index (names and mentions
     are searched apart, so that the mentions of one frequent entity cannot crowd out the
-    names), the KB's alias map, and the entities that the surface named in annotated text.
+    names), the KB's alias map, and the entities that the surface form named in annotated text.
 
     kb (KnowledgeBase): the knowledge base of the index.
     source (RowSource): the index.
     vectors (Vectors): (n, width), the mentions.
-    surfaces (Sequence[str]): their texts.
+    surfaces (Sequence[str]): their surface forms; each distinct one is normalised once.
     allowed (Optional[Sequence[Mask]]): for each mention a mask over the KB's rows, or None. What
         it excludes is no candidate, whatever the source. Mentions that share a mask object
         are searched together.
     row_k (int): rows to find per mention, among names and among mentions each.
-    top_k (int): candidates to keep per mention: those that the surface names first (exact
+    top_k (int): candidates to keep per mention: those that the surface form names first (exact
         match or prior), then those with the best row.
-    RETURNS (CandidateTable): distinct entities per mention, in the order just said.
+    RETURNS (CandidateTable): distinct entities per mention, in that order.
     """
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
     tables = []
     for start in range(0, max(len(surfaces), 1), _BLOCK):
         block = slice(start, start + _BLOCK)
-        table = _gather_block(kb, source, vectors[block], surfaces[block], masks[block], row_k)
-        table = _keep_best(table, top_k)
-        table.features.update(spelling(kb, surfaces[block], table))
+        forms = SurfaceForms.of(surfaces[block])
+        table = _keep_best(_gather_block(kb, source, vectors[block], forms, masks[block], row_k), top_k)
+        table.features.update(spelling(kb, forms, table))
         tables.append(table)
     return CandidateTable(
         kb_rows=np.concatenate([table.kb_rows for table in tables]),
@@ -74,27 +99,28 @@ def _gather_block(
     kb: KnowledgeBase,
     source: RowSource,
     vectors: Vectors,
-    surfaces: Sequence[str],
+    forms: SurfaceForms,
     masks: Sequence[Mask],
     row_k: int,
 ) -> CandidateTable:
     name_rows = nearest_rows(source, vectors, masks, row_k, NAME_KINDS)
     mention_rows = nearest_rows(source, vectors, masks, row_k, ("mention",))
-    exact = exact_matches(kb, surfaces, masks)
-    prior, seen = named_before(kb, source.priors, surfaces, masks)
+    exact = exact_matches(kb, forms, masks)
+    prior, seen = named_before(kb, source.priors, forms, masks)
 
-    # each pair of mention and entity once; ``places`` says which pair a find belongs to
+    # each pair of mention and entity once; the inverse says which pair each find belongs to
     finds = (name_rows, mention_rows, exact, prior)
-    keys = np.concatenate([found.mentions * kb.n_rows + found.kb_rows for found in finds])
-    pairs, places = np.unique(keys, return_inverse=True)
-    mentions, kb_rows = np.divmod(pairs, max(kb.n_rows, 1))
+    n_rows = kb.n_rows
+    keys = np.concatenate([found.mentions * n_rows + found.kb_rows for found in finds])
+    pairs, inverse = np.unique(keys, return_inverse=True)
+    mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
     of_names, of_mentions, of_exact, of_prior = np.split(
-        places, np.cumsum([len(found.mentions) for found in finds])[:-1]
+        inverse, np.cumsum([len(found.mentions) for found in finds])[:-1]
     )
 
-    def filled(place: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def filled(pair: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         column = np.zeros(len(pairs))
-        column[place] = values
+        column[pair] = values
         return column
 
     features: Dict[str, NDArray[Any]] = {
@@ -108,26 +134,93 @@ def _gather_block(
     }
     return CandidateTable(
         kb_rows=kb_rows,
-        offsets=offsets_of(np.bincount(mentions, minlength=len(surfaces))),
+        offsets=offsets_of(np.bincount(mentions, minlength=len(masks))),
         features={name: values.astype(np.float32) for name, values in features.items()},
     )
 
 
-def best_row(found: Found, places: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:
+def nearest_rows(
+    source: RowSource, vectors: Vectors, masks: Sequence[Mask], k: int, kinds: Sequence[str]
+) -> Found:
+    """RETURNS (Found): the k nearest rows of some kinds with their cosines; an entity may appear
+    several times."""
+    scores = np.full((len(vectors), k), -np.inf, dtype=np.float32)
+    kb_rows = np.full((len(vectors), k), -1, dtype=np.int64)
+    for mask, group in _groups(masks):
+        scores[group], kb_rows[group] = source.search_entities(vectors[group], k, mask, kinds)
+    mentions, _ = np.nonzero(kb_rows >= 0)
+    return Found(mentions, kb_rows[kb_rows >= 0], scores[kb_rows >= 0].astype(np.float64))
+
+
+def votes(mention_rows: Found) -> NDArray[np.float64]:
+    """RETURNS (NDArray[float64]): each row's share of its mention's softmax over cosines."""
+    lengths = np.bincount(mention_rows.mentions)
+    return segment_softmax(mention_rows.values / VOTE_TEMPERATURE, offsets_of(lengths))
+
+
+def exact_matches(kb: KnowledgeBase, forms: SurfaceForms, masks: Sequence[Mask]) -> Found:
+    """RETURNS (Found): entities that have the normalised surface form among their names; value 1."""
+    rows = kb.rows_of_aliases(forms.distinct, normalized=True)
+    lengths = np.array([len(piece) for piece in rows], dtype=np.int64)
+    flat = np.concatenate([np.empty(0, np.int64), *rows])
+    kb_rows = take_pieces(flat, offsets_of(lengths), forms.which)
+    mentions = np.repeat(np.arange(len(forms.which)), lengths[forms.which])
+    return _usable(Found(mentions, kb_rows, np.ones(len(kb_rows))), kb, masks)
+
+
+def named_before(
+    kb: KnowledgeBase, priors: AliasPriors, forms: SurfaceForms, masks: Sequence[Mask]
+) -> Tuple[Found, NDArray[np.float64]]:
+    """RETURNS (Tuple[Found, NDArray]): P(entity | surface form) of entities that the surface form named
+    in annotated text, and for each mention 1 if its surface form was seen there, else 0."""
+    rows_of, counts_of, pieces = priors.counts(forms.distinct, normalized=True)
+    kb_rows, counts = (take_pieces(values, pieces, forms.which) for values in (rows_of, counts_of))
+    mentions = owners(offsets_of(np.diff(pieces)[forms.which]))
+    totals = np.bincount(mentions, weights=counts, minlength=len(forms.which))
+    found = Found(mentions, kb_rows, counts / totals[mentions])
+    return _usable(found, kb, masks), (totals > 0).astype(np.float64)
+
+
+def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:
     """The best value of each pair; where a pair has none, the lowest found for its mention: it cannot be
     better than that. Values may be negative.
 
-    found (Found): pairs of mention and entity with their values; a pair may come several times.
-    places (NDArray[int64]): which of the p pairs each of them is.
+    found (Found): pairs of mention and entity with their values; a pair may appear several times.
+    pairs (NDArray[int64]): which of the p pairs each of them is.
     mentions (NDArray[int64]): (p,), ascending.
     RETURNS (NDArray[float64]): (p,); 0 for the pairs of a mention for which nothing was found.
     """
     best = np.full(len(mentions), -np.inf)
-    np.maximum.at(best, places, found.values)
+    np.maximum.at(best, pairs, found.values)
     lowest = np.full(int(mentions[-1]) + 1 if len(mentions) else 0, np.inf)
     np.minimum.at(lowest, found.mentions, found.values)
     lowest[np.isinf(lowest)] = 0.0
     return np.where(np.isinf(best), lowest[mentions], best)
+
+
+def _usable(found: Found, kb: KnowledgeBase, masks: Sequence[Mask]) -> Found:
+    """Drop entities that are retired or not allowed for their mention."""
+    keep = np.ones(len(found.mentions), dtype=np.bool_)
+    if len(kb) < kb.n_rows:
+        keep = np.isin(found.kb_rows, kb.live_rows)
+    if any(mask is not None for mask in masks):
+        group_of = np.empty(len(masks), dtype=np.int64)
+        groups = _groups(masks)
+        for number, (_, group) in enumerate(groups):
+            group_of[group] = number
+        for number, (mask, _) in enumerate(groups):
+            if mask is not None:
+                mine = group_of[found.mentions] == number
+                keep[mine] &= mask[found.kb_rows[mine]]
+    return Found(found.mentions[keep], found.kb_rows[keep], found.values[keep])
+
+
+def _groups(masks: Sequence[Mask]) -> List[Tuple[Mask, Rows]]:
+    """RETURNS (List[Tuple[Mask, Rows]]): each distinct mask object and the mentions that have it."""
+    members: Dict[int, List[int]] = {}
+    for mention, mask in enumerate(masks):
+        members.setdefault(id(mask), []).append(mention)
+    return [(masks[group[0]], np.array(group)) for group in members.values()]
 
 
 def _keep_best(table: CandidateTable, top_k: int) -> CandidateTable:

@@ -7,9 +7,9 @@ import numpy as np
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, MentionInText, RankedRows
 from ..util.ragged import owners
-from .evidence import FEATURES
-from .evidence_sources import exact_matches
+from .evidence import FEATURES, exact_matches
 from .spelling import spelling
+from .surface_forms import SurfaceForms
 
 
 def candidate_table(
@@ -24,13 +24,13 @@ def candidate_table(
         "exact" comes from the KB's alias map, "edit" and "partial" from spelling; what annotated text and
         vectors would tell is 0.
     """
-    surfaces = [mention.surface for mention in mentions]
+    forms = SurfaceForms.of([mention.surface for mention in mentions])
     zeros = np.zeros(len(ranked.kb_rows), dtype=np.float32)
     features = {name: zeros.copy() for name in FEATURES}
     features["name"] = ranked.scores.astype(np.float32)
-    exact = exact_matches(kb, surfaces, [None] * len(surfaces))
+    exact = exact_matches(kb, forms, [None] * len(mentions))
     own = owners(ranked.offsets) * kb.n_rows + ranked.kb_rows
     features["exact"] = np.isin(own, exact.mentions * kb.n_rows + exact.kb_rows).astype(np.float32)
     table = CandidateTable(ranked.kb_rows, ranked.offsets, features)
-    table.features.update(spelling(kb, surfaces, table))
+    table.features.update(spelling(kb, forms, table))
     return table

@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..evidence.evidence import gather_evidence
-from ..evidence.evidence_sources import Mask
 from ..kb import KnowledgeBase
-from ..types import CandidateTable, Document, Encoder, Rows, Scores, VectorIndex, Vectors
+from ..types import Document, Encoder, Rows, Scores, VectorIndex, Vectors
 from ..util import fingerprint
 from .build import fill_index
 from .embed import embed_entities
@@ -178,19 +176,6 @@ class EntityIndex:
         scores, rows = self.search_rows(vectors, k, allowed_kb_rows, kinds)
         return scores, np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))
 
-    def evidence(
-        self,
-        kb: KnowledgeBase,
-        vectors: Vectors,
-        surfaces: Sequence[str],
-        *,
-        allowed: Optional[Sequence[Mask]] = None,
-        row_k: int = 128,
-        top_k: int = 64,
-    ) -> CandidateTable:
-        """Candidates of mentions and what speaks for them, see ``gather_evidence``."""
-        return gather_evidence(kb, self, vectors, surfaces, allowed=allowed, row_k=row_k, top_k=top_k)
-
     # --- changes
 
     def add_entities(self, kb: KnowledgeBase, encoder: Encoder, kb_rows: Rows) -> None:
@@ -283,5 +268,5 @@ def _fingerprint_at(path: Path) -> Optional[str]:
 def _reopen(path: str, fingerprint: str) -> EntityIndex:
     index = EntityIndex.from_disk(path)
     if index.fingerprint != fingerprint:
-        raise PelError(Errors.E411.format(path=path, expected=fingerprint, came=index.fingerprint))
+        raise PelError(Errors.E411.format(path=path, expected=fingerprint, got=index.fingerprint))
     return index

@@ -55,14 +55,17 @@ class AliasPriors:
         counts = np.diff(np.append(firsts, len(hashes))).astype(np.int32)
         return cls(hashes[firsts], rows[firsts], counts)
 
-    def counts(self, surfaces: Sequence[str]) -> Tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
-        """Look surfaces up; they are normalised here.
+    def counts(
+        self, surfaces: Sequence[str], *, normalized: bool = False
+    ) -> Tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
+        """Look up surface forms.
 
-        surfaces (Sequence[str]): mentions as they stand in the text.
-        RETURNS (Tuple): ragged KB rows and counts of all surfaces, and (n + 1,) offsets:
-            surface i has those at ``offsets[i]:offsets[i + 1]``.
+        surfaces (Sequence[str]): surface forms.
+        normalized (bool): they are in normal form already (see ``util.normalize_alias``).
+        RETURNS (Tuple): ragged KB rows and counts of all surface forms, and (n + 1,) offsets:
+            surface form i has those at ``offsets[i]:offsets[i + 1]``.
         """
-        wanted = hash_strings([normalize_alias(surface) for surface in surfaces])
+        wanted = hash_strings(surfaces if normalized else list(map(normalize_alias, surfaces)))
         start = np.searchsorted(self.surface_hashes, wanted, side="left")
         stop = np.searchsorted(self.surface_hashes, wanted, side="right")
         lengths = stop - start

@@ -210,9 +210,14 @@ class KnowledgeBase:
         """RETURNS (NDArray[int64]): the rows of the entities that have this name, ascending."""
         return self.rows_of_aliases([alias])[0]
 
-    def rows_of_aliases(self, aliases: Sequence[str]) -> List[Rows]:
-        """RETURNS (List[NDArray[int64]]): ``rows_of_alias`` of each, in one go."""
-        return self._merged.find_names([normalize_alias(alias) for alias in aliases])
+    def rows_of_aliases(self, aliases: Sequence[str], *, normalized: bool = False) -> List[Rows]:
+        """Look up many names at once.
+
+        aliases (Sequence[str]): names.
+        normalized (bool): they are in normal form already (see ``util.normalize_alias``).
+        RETURNS (List[NDArray[int64]]): ``rows_of_alias`` of each.
+        """
+        return self._merged.find_names(aliases if normalized else list(map(normalize_alias, aliases)))
 
     # --- by row
 
@@ -231,6 +236,15 @@ class KnowledgeBase:
     def names_at(self, rows: ArrayLike) -> List[List[str]]:
         """RETURNS (List[List[str]]): canonical name and aliases of each row."""
         return self._merged.names_at(self._checked(rows))
+
+    def normalized_names_at(self, rows: ArrayLike) -> Tuple[List[str], Rows]:
+        """Names in normal form, as they were stored: nothing is normalised here.
+
+        rows (ArrayLike): (n,) rows.
+        RETURNS (Tuple[List[str], NDArray[int64]]): the distinct normalised names of all rows, and (n + 1,)
+            offsets: row i has those at ``offsets[i]:offsets[i + 1]``; a retired row has none.
+        """
+        return self._merged.normalized_names_at(self._checked(rows))
 
     def entity_at(self, row: int) -> Entity:
         """RETURNS (Entity): the entity in a row; for a retired one, as it was."""
@@ -296,5 +310,5 @@ class KnowledgeBase:
 def _reopen(path: str, fingerprint: str) -> KnowledgeBase:
     kb = KnowledgeBase.from_disk(path)
     if kb.fingerprint != fingerprint:
-        raise PelError(Errors.E109.format(path=path, expected=fingerprint, came=kb.fingerprint))
+        raise PelError(Errors.E109.format(path=path, expected=fingerprint, got=kb.fingerprint))
     return kb

@@ -19,14 +19,15 @@ from ..types import (
     Combiner,
     Document,
     Encoder,
+    MentionInText,
     NilModel,
     Scores,
 )
 from ..util import logger
-from .query import MentionQuery, cut_window
+from .query import MentionQuery
 from .reranker import Reranker
-from .tables import insert_empty, join_tables, ranking, take_mentions
-from .thresholds import ChooseThreshold, Threshold, fit_by_label, threshold_of
+from .tables import insert_empty, join_tables, take_mentions
+from .thresholds import ChooseThreshold, Threshold, fit_by_label
 from .type_filter import allowed_rows, read_entity_types
 
 if TYPE_CHECKING:  # the index brings faiss along, which the linker itself does not need
@@ -140,13 +141,18 @@ class Linker:
         return {} if self.threshold is not None else dict(self.calibrated_by_label)
 
     def threshold_of(self, label: str) -> Optional[float]:
-        """RETURNS (Optional[float]): the one in use for the mentions of a label."""
-        return threshold_of(
-            label,
-            setting=self.threshold,
-            calibrated=self.calibrated_threshold,
-            by_label=self.calibrated_by_label,
-        )
+        """The threshold in use for the mentions of a label. What is set wins over what was calibrated, and
+        then a label's own over the one of all.
+
+        label (str): the mention's NER label.
+        RETURNS (Optional[float]): a higher nil_score is NIL; None = NIL only for lack of candidates.
+        """
+        if isinstance(self.threshold, Mapping):
+            if label in self.threshold:
+                return self.threshold[label]
+        elif self.threshold is not None:
+            return self.threshold
+        return self.calibrated_by_label.get(label, self.calibrated_threshold)
 
     # -- linking -----------------------------------------------------------------------------
 
@@ -194,26 +200,32 @@ class Linker:
         return scores if self.reranker is None else self.reranker(self.kb, queries, table, scores)
 
     def _batch_evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
-        present = np.array([not query.is_blank for query in queries], dtype=np.bool_)
-        asked = [query for query in queries if not query.is_blank]
+        mentions = [MentionInText(text, start, end) for text, start, end, _ in queries]
+        present = np.array([bool(text[start:end].strip()) for text, start, end in mentions], dtype=np.bool_)
+        if not present.all():
+            queries = [query for query, is_there in zip(queries, present, strict=True) if is_there]
+            mentions = [mention for mention, is_there in zip(mentions, present, strict=True) if is_there]
         table = self.generator.generate(
             self.kb,
-            [query.in_text for query in asked],
-            allowed=allowed_rows(self.kb, self.entity_types, asked),
+            mentions,
+            allowed=allowed_rows(self.kb, self.entity_types, queries) if self.entity_types else None,
             top_k=max(self.top_k, _DEPTH),
         )
-        return insert_empty(table, present)
+        return table if present.all() else insert_empty(table, present)
 
     def _links(
         self, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores, nil_scores: Scores
     ) -> List[Link]:
-        ids = self.kb.ids_at(table.kb_rows)
+        owner = np.repeat(np.arange(len(queries)), np.diff(table.offsets))
+        order = np.lexsort((-scores, owner))  # best first within each mention; ties keep the table's order
+        ids, values = self.kb.ids_at(table.kb_rows[order]), scores[order].tolist()
         thresholds = {label: self.threshold_of(label) for label in {query.label for query in queries}}
-        ranked = ranking(table, scores, self.top_k)
         links = []
-        for query, order, nil_score in zip(queries, ranked, nil_scores.tolist(), strict=True):
+        bounds = zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)
+        for query, (start, end), nil_score in zip(queries, bounds, nil_scores.tolist(), strict=True):
             threshold = thresholds[query.label]
-            candidates = [Candidate(ids[row], float(scores[row])) for row in order]
+            best = slice(start, min(end, start + self.top_k))
+            candidates = [Candidate(*pair) for pair in zip(ids[best], values[best], strict=True)]
             is_nil = not candidates or (threshold is not None and nil_score > threshold)
             links.append(Link(NIL if is_nil else candidates[0].entity_id, candidates, nil_score))
         return links
@@ -229,7 +241,7 @@ class Linker:
         queries, gold = [], []
         for document in documents:
             for mention in document.mentions:
-                queries.append(cut_window(document.text, mention.start, mention.end, label=mention.label))
+                queries.append(MentionQuery(document.text, mention.start, mention.end, mention.label))
                 gold.append(mention.ids)
         self.fit_mentions(queries, gold)
 

@@ -3,16 +3,15 @@
 from typing import NamedTuple, Optional
 
 from ..types import MentionInText
-from ..util import normalize_alias
 
-# More than any mention template reads on one side; a long document is not carried along.
+# More than a template reads on one side of a mention.
 _CHARACTERS_PER_SIDE = 2048
 
 
 class MentionQuery(NamedTuple):
     """A mention to be linked.
 
-    text (str): the text, or the part of it around the mention.
+    text (str): the text. A document of any length will do: templates read what is near the mention.
     start, end (int): the mention's character offsets in ``text``, end exclusive.
     label (str): the NER label, "" if there is none; chooses the type filter.
     """
@@ -34,21 +33,22 @@ class MentionQuery(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """RETURNS (bool): the mention holds white space only, there is nothing to link."""
-        return not normalize_alias(self.surface)
+        """RETURNS (bool): the mention is white space only, there is nothing to link."""
+        return not self.surface.strip()
 
 
-def cut_window(
-    text: str, start: int, end: int, *, label: str = "", surface: Optional[str] = None
-) -> MentionQuery:
-    """Make a query of a mention in a document of any length.
+def replace_mention(query: MentionQuery, surface: Optional[str]) -> MentionQuery:
+    """Ask about another surface form in the same context.
 
-    text (str): the document's text.
-    start, end (int): the mention's character offsets.
-    label (str): the mention's label.
-    surface (Optional[str]): put this in the mention's place, e.g. an abbreviation's long form.
-    RETURNS (MentionQuery): with the text around the mention, cut at blanks.
+    query (MentionQuery): the mention.
+    surface (Optional[str]): replaces the mention, e.g. an abbreviation by its long form; None = the
+        mention is asked about as it is.
+    RETURNS (MentionQuery): with a copy of the text around the mention, cut at blanks: a long document
+        is not copied whole.
     """
+    if surface is None:
+        return query
+    text, start, end, label = query
     left = max(0, start - _CHARACTERS_PER_SIDE)
     if left:
         left = max(left, text.find(" ", left, start))
@@ -56,6 +56,5 @@ def cut_window(
     if right < len(text):
         blank = text.rfind(" ", end, right)
         right = blank if blank != -1 else right
-    mention = text[start:end] if surface is None else surface
-    window = text[left:start] + mention + text[end:right]
-    return MentionQuery(window, start - left, start - left + len(mention), label)
+    window = text[left:start] + surface + text[end:right]
+    return MentionQuery(window, start - left, start - left + len(surface), label)

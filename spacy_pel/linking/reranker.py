@@ -34,7 +34,7 @@ class Reranker:
 
     def __init__(self, ranker: Ranker):
         if not callable(getattr(ranker, "score", None)) or not hasattr(ranker, "top_k"):
-            raise PelError(Errors.E503.format(came=repr(ranker)))
+            raise PelError(Errors.E503.format(got=repr(ranker)))
         self.ranker = ranker
         self._learned = (1.0, 1.0)
 

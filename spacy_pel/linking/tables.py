@@ -1,6 +1,6 @@
-"""Joining, choosing and widening of candidate tables."""
+"""Joining candidate tables, taking mentions from them, adding mentions without candidates."""
 
-from typing import List, Sequence
+from typing import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,18 +53,3 @@ def insert_empty(table: CandidateTable, present: NDArray[np.bool_]) -> Candidate
         vectors = np.zeros((len(present), table.vectors.shape[1]), dtype=table.vectors.dtype)
         vectors[present] = table.vectors
     return CandidateTable(kb_rows=table.kb_rows, offsets=offsets, features=table.features, vectors=vectors)
-
-
-def ranking(table: CandidateTable, scores: NDArray[np.float32], top_k: int) -> List[NDArray[np.int64]]:
-    """Positions of each mention's best candidates; equal scores keep the table's order.
-
-    scores (NDArray[float32]): (m,), one for each candidate.
-    top_k (int): at most as many for each mention.
-    RETURNS (List[NDArray[int64]]): for each mention, best first.
-    """
-    mentions = np.repeat(np.arange(len(table)), np.diff(table.offsets))
-    order = np.lexsort((-scores, mentions))
-    return [
-        order[start : min(end, start + top_k)]
-        for start, end in zip(table.offsets[:-1], table.offsets[1:], strict=True)
-    ]

@@ -1,6 +1,6 @@
-"""The NIL threshold of a label's mentions, and fitting one for each label."""
+"""Fitting a NIL threshold for each label."""
 
-from typing import Callable, Dict, Mapping, Optional, Sequence, Union
+from typing import Callable, Dict, Mapping, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,25 +11,6 @@ from ..util import logger
 
 Threshold = Union[None, float, Mapping[str, float]]  # as in the settings
 ChooseThreshold = Callable[[Scores, NDArray[np.bool_]], float]
-
-
-def threshold_of(
-    label: str, *, setting: Threshold, calibrated: Optional[float], by_label: Mapping[str, float]
-) -> Optional[float]:
-    """What is set wins over what was calibrated, and then a label's own over the one of all.
-
-    label (str): the mention's NER label.
-    setting (Threshold): one for all labels, or label -> threshold, or None.
-    calibrated (Optional[float]): fitted on all mentions.
-    by_label (Mapping[str, float]): fitted on the mentions of one label.
-    RETURNS (Optional[float]): a higher nil_score is NIL; None = NIL only for lack of candidates.
-    """
-    if isinstance(setting, Mapping):
-        if label in setting:
-            return setting[label]
-    elif setting is not None:
-        return setting
-    return by_label.get(label, calibrated)
 
 
 def fit_by_label(
@@ -58,5 +39,5 @@ def fit_by_label(
         try:
             thresholds[label] = choose(nil_scores[own], is_nil[own])
         except PelError as err:  # a stated precision may be out of reach for one label
-            logger.warning(Warnings.W502.format(label=label, came=err))
+            logger.warning(Warnings.W502.format(label=label, reason=err))
     return thresholds

@@ -5,7 +5,7 @@ from typing import Callable, Dict, Iterable, List
 from spacy.language import Language
 from spacy.training import Example
 
-from ..linking import MentionQuery, cut_window
+from ..linking import MentionQuery, replace_mention
 from ..types import NIL, Document, Mention
 from .mentions import long_forms, spelled_out
 
@@ -37,7 +37,9 @@ def gold_queries(
                 doc = detector(doc)
             forms = long_forms(doc)
         return [
-            cut_window(text, m.start, m.end, label=m.label, surface=spelled_out(text[m.start : m.end], forms))
+            replace_mention(
+                MentionQuery(text, m.start, m.end, m.label), spelled_out(text[m.start : m.end], forms)
+            )
             for m in document.mentions
         ]
 

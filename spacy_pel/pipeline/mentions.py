@@ -4,7 +4,7 @@ from typing import Dict, Iterable, Iterator, List, Optional, Sequence
 
 from spacy.tokens import Doc, Span
 
-from ..linking import Link, MentionQuery, cut_window
+from ..linking import Link, MentionQuery, replace_mention
 
 
 def add_extensions() -> None:
@@ -81,16 +81,10 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
     """RETURNS (List[MentionQuery]): one for each span; the document stays as it is."""
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
-    return [
-        cut_window(
-            text,
-            span.start_char,
-            span.end_char,
-            label=span.label_,
-            surface=spelled_out(text[span.start_char : span.end_char], forms),
-        )
-        for span in spans
-    ]
+    queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
+    if not forms:
+        return queries
+    return [replace_mention(query, spelled_out(query.surface, forms)) for query in queries]
 
 
 def write_links(doc: Doc, links: Sequence[Optional[Link]], spans_key: Optional[str]) -> None:

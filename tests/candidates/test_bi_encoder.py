@@ -7,6 +7,7 @@ import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.errors import PelError
+from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.types import MentionInText
 from tests.candidates.conftest import mentions_of
 
@@ -25,7 +26,7 @@ def test_candidates_are_those_of_the_index(kb, encoder, make_index, bound):
     for top_k, row_k in ((4, 128), (200, 400)):
         table = bound.generate(kb, MENTIONS, top_k=top_k)
         vectors = encoder.encode_mentions(MENTIONS)
-        expected = make_index(kb).evidence(kb, vectors, surfaces, row_k=row_k, top_k=top_k)
+        expected = gather_evidence(kb, make_index(kb), vectors, surfaces, row_k=row_k, top_k=top_k)
         assert table.kb_rows.tolist() == expected.kb_rows.tolist()
         assert table.offsets.tolist() == expected.offsets.tolist()
         np.testing.assert_array_equal(table.vectors, vectors)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rapidfuzz import fuzz
 
-from spacy_pel.evidence.evidence import FEATURES
+from spacy_pel.evidence.evidence import FEATURES, gather_evidence
 from spacy_pel.index import AliasPriors, EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.types import Entity, MentionInText
@@ -116,8 +116,8 @@ def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, docu
     if filtered:
         choices = [None, kb.rows_with_types(["T0"]), kb.rows_with_types(["T1"]), np.zeros(kb.n_rows, bool)]
         masks = [choices[i % 4] for i in range(len(surfaces))]
-    table = index.evidence(
-        kb, vectors, surfaces, allowed=masks if filtered else None, row_k=row_k, top_k=top_k
+    table = gather_evidence(
+        kb, index, vectors, surfaces, allowed=masks if filtered else None, row_k=row_k, top_k=top_k
     )
     expected = slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k)
     assert len(table) == len(surfaces)
@@ -164,7 +164,9 @@ def test_no_mentions_and_no_candidates(kb, encoder, documents):
     table = gather_evidence(kb, index, encoder.encode_names([]), [])
     assert len(table) == 0 and table.offsets.tolist() == [0]
     nothing = np.zeros(kb.n_rows, dtype=bool)
-    table = gather_evidence(kb, index, encoder.encode_names(["cold", "x"]), ["cold", "x"], allowed=[nothing, nothing])
+    table = gather_evidence(
+        kb, index, encoder.encode_names(["cold", "x"]), ["cold", "x"], allowed=[nothing, nothing]
+    )
     assert table.offsets.tolist() == [0, 0, 0]
     assert all(len(values) == 0 and values.dtype == np.float32 for values in table.features.values())
 

@@ -10,9 +10,9 @@ from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, cut_window
+from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.nil import LogisticNil, ScoreThreshold
-from spacy_pel.types import NIL, Document, Entity, Mention
+from spacy_pel.types import NIL, CandidateTable, Document, Entity, Mention
 
 DISEASES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]
 DRUGS = ["aspirin", "heparin", "codeine", "insulin"]
@@ -38,7 +38,7 @@ def make_linker(kb):
 
 
 def ask(*surfaces, label=""):
-    return [cut_window(f"about {s} and more", 6, 6 + len(s), label=label) for s in surfaces]
+    return [MentionQuery(f"about {s} and more", 6, 6 + len(s), label) for s in surfaces]
 
 
 def documents(names, prefix):
@@ -111,7 +111,7 @@ def test_fit_learns_combiner_nil_model_and_threshold(make_linker):
     linker.fit(corpus)
     assert 0.0 < linker.calibrated_threshold < 1.0
     assert linker.combiner.state() and linker.nil_model.state()
-    found = [linker.link([cut_window(d.text, d.mentions[0].start, d.mentions[0].end)])[0] for d in corpus]
+    found = [linker.link([MentionQuery(d.text, d.mentions[0].start, d.mentions[0].end)])[0] for d in corpus]
     assert [link.kb_id for link in found] == [
         d.mentions[0].ids[0] if d.mentions[0].ids[0][0] != "U" else NIL for d in corpus
     ]
@@ -183,3 +183,26 @@ def test_a_generator_on_vectors_needs_them(kb, make_linker):
     with pytest.raises(PelError, match="PEL-E457.*no index"):
         Linker(kb, encoder, None, BestRow(), ScoreThreshold())
     assert list(make_linker().fingerprints) == ["kb", "index", "encoder"]
+
+
+def test_candidates_are_ranked_within_their_mention_and_ties_keep_their_order():
+    class Fixed:
+        """A generator that finds rows 0 1 | none | 2 3 4."""
+
+        registered_name, needs_encoder, fingerprint = "test.Fixed.v1", False, ""
+
+        def bind(self, encoder, index):
+            pass
+
+        def generate(self, kb, mentions, *, allowed=None, top_k=64):
+            features = {"name": np.zeros(5, dtype=np.float32)}
+            return CandidateTable(np.arange(5), np.array([0, 2, 2, 5]), features)
+
+    kb = KnowledgeBase([Entity(f"D{number}", f"name {number}") for number in range(5)])
+    scores = np.array([0.5, 0.9, 0.3, 0.7, 0.7], dtype=np.float32)
+    parts = (lambda table: scores, lambda table, scores: np.zeros(3, dtype=np.float32))
+    for top_k, expected in ((10, [["D1", "D0"], [], ["D3", "D4", "D2"]]), (1, [["D1"], [], ["D3"]])):
+        linker = Linker(kb, None, None, *parts, generator=Fixed(), top_k=top_k)
+        links = linker.link([MentionQuery("abc", i, i + 1) for i in range(3)])
+        assert [[candidate.entity_id for candidate in link.candidates] for link in links] == expected
+        assert [link.kb_id for link in links] == [names[0] if names else NIL for names in expected]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.linking.tables import insert_empty, join_tables, ranking, take_mentions
+from spacy_pel.linking.tables import insert_empty, join_tables, take_mentions
 from spacy_pel.types import CandidateTable
 
 
@@ -49,9 +49,3 @@ def test_insert_empty(table):
     wide = insert_empty(table, np.array([False, True, True, False, True, False]))
     assert rows(wide) == [[], [10, 11], [], [], [12, 13, 14], []]
     assert wide.vectors.sum(axis=1).tolist() == [0, 1, 1, 0, 1, 0]
-
-
-def test_ranking_is_stable_and_cut(table):
-    scores = np.array([0.5, 0.9, 0.3, 0.7, 0.7], dtype=np.float32)
-    assert [order.tolist() for order in ranking(table, scores, 10)] == [[1, 0], [], [3, 4, 2]]
-    assert [order.tolist() for order in ranking(table, scores, 1)] == [[1], [], [3]]

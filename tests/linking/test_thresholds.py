@@ -12,8 +12,8 @@ from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, cut_window
-from spacy_pel.linking.thresholds import fit_by_label, threshold_of
+from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.thresholds import fit_by_label
 from spacy_pel.nil import ScoreThreshold, best_f1_threshold, precision_threshold
 from spacy_pel.types import NIL, Entity
 
@@ -22,11 +22,11 @@ from spacy_pel.types import NIL, Entity
     ("setting", "own", "other"),
     [(None, 0.1, 0.5), (0.9, 0.9, 0.9), ({"A": 0.8}, 0.8, 0.5), ({"B": 0.8}, 0.1, 0.8), (0.0, 0.0, 0.0)],
 )
-def test_what_is_set_wins_and_then_the_label(setting, own, other):
-    calibrated = {"calibrated": 0.5, "by_label": {"A": 0.1}}
-    assert threshold_of("A", setting=setting, **calibrated) == own
-    assert threshold_of("B", setting=setting, **calibrated) == other
-    assert threshold_of("A", setting=None, calibrated=None, by_label={}) is None
+def test_what_is_set_wins_and_then_the_label(linker, setting, own, other):
+    assert linker.threshold_of("A") is None
+    linker.calibrated_threshold, linker.calibrated_by_label = 0.5, {"A": 0.1}
+    linker.threshold = setting
+    assert (linker.threshold_of("A"), linker.threshold_of("B")) == (own, other)
 
 
 SCORES = np.asarray([0.9, 0.8, 0.3, 0.2, 0.7, 0.6, 0.5, 0.4, 0.95], dtype=np.float32)
@@ -60,7 +60,7 @@ def linker():
 
 
 def ask(surface, label):
-    return cut_window(f"about {surface} and more", 6, 6 + len(surface), label=label)
+    return MentionQuery(f"about {surface} and more", 6, 6 + len(surface), label)
 
 
 def test_linker_uses_the_threshold_of_the_label(linker):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.torch_backend import TorchBackend
 from spacy_pel.errors import PelError
+from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.faiss_flat import FaissFlat
@@ -266,7 +267,7 @@ def test_exact_matches_come_first_whatever_the_range_of_the_scores(tiny_bert):
     vectors = encoder.encode_mentions(MENTIONS[1:])
     scores, rows = index.search_rows(vectors, 21)
     assert np.ptp(scores) > 4 and kb.row("C1") != index.kb_rows[rows[0, 0]]
-    table = index.evidence(kb, vectors, ["fever"], top_k=3)
+    table = gather_evidence(kb, index, vectors, ["fever"], top_k=3)
     assert table.kb_rows[0] == kb.row("C1")
 
 

@@ -1,17 +1,19 @@
-"""The map from normalised names to rows, on disk: sorted hashes, the names, and their rows."""
+"""Normalised names on disk, sorted by hash: from a name to its rows, and from a row to its names."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...util import hash_strings, normalize_alias
+from ...util.ragged import Offsets, offsets_of, take_pieces
 from .arrow_files import Rows, Table, TableWriter, read_arrays, write_arrays
 from .hash_search import find_strings
 
 HASHES, NAMES, ROWS = "alias_hashes.arrow", "alias_names.arrow", "alias_rows.arrow"
+NAMES_OF_ROWS = "row_names.arrow"
 _CHUNK = 1 << 16
 _SCHEMA = pa.schema([("name", pa.string())])
 
@@ -19,7 +21,7 @@ _SCHEMA = pa.schema([("name", pa.string())])
 class AliasMap:
     """Reads the map where it lies.
 
-    buffers (Dict[str, Buffer]): the contents of the three files by name.
+    buffers (Dict[str, Buffer]): the contents of the four files by name.
     """
 
     def __init__(self, buffers: Dict[str, pa.Buffer]):
@@ -27,6 +29,8 @@ class AliasMap:
         self._hashes, self._starts, self._counts = table["hash"], table["start"], table["count"]
         self._names = Table(buffers[NAMES])
         self._rows = read_arrays(buffers[ROWS])["row"]
+        lists = pa.ipc.open_file(buffers[NAMES_OF_ROWS]).get_batch(0).column("names")
+        self._offsets, self._names_of_rows = lists.offsets.to_numpy(), lists.values.to_numpy()
 
     def __len__(self) -> int:
         return len(self._hashes)
@@ -43,6 +47,17 @@ class AliasMap:
             start = int(self._starts[positions[i]])
             found[i] = self._rows[start : start + int(self._counts[positions[i]])].astype(np.int64)
         return found
+
+    def names_at(self, rows: Rows) -> Tuple[List[str], Offsets]:
+        """The other way round: names as they were normalised when the map was written.
+
+        rows (NDArray[int64]): (n,) rows.
+        RETURNS (Tuple[List[str], NDArray[int64]]): the distinct normalised names of all rows, and (n + 1,)
+            offsets: row i has those at ``offsets[i]:offsets[i + 1]``; a retired row has none.
+        """
+        positions = take_pieces(self._names_of_rows, self._offsets, rows)
+        lengths = self._offsets[rows + 1] - self._offsets[rows]
+        return self._names.texts("name", positions.astype(np.int64)), offsets_of(lengths)
 
 
 class AliasMapWriter:
@@ -82,8 +97,11 @@ class AliasMapWriter:
         self._spill.write({"name": self._names})
         self._names, self._pending_rows = [], []
 
-    def finish(self) -> None:
-        """Sort, and write the files."""
+    def finish(self, n_rows: int) -> None:
+        """Sort, and write the files.
+
+        n_rows (int): rows of the knowledge base, those without a name included.
+        """
         self._flush()
         self._spill.close()
         hashes, rows = np.concatenate(self._hashes), np.concatenate(self._rows)
@@ -108,6 +126,11 @@ class AliasMapWriter:
         counts = np.diff(np.append(starts, len(hashes))).astype(np.int32)
         write_arrays(self._folder / HASHES, {"hash": hashes[starts], "start": starts, "count": counts})
         write_arrays(self._folder / ROWS, {"row": rows})
+        name_of_pair = np.repeat(np.arange(len(starts), dtype=np.int32), counts)
+        by_row = name_of_pair[np.argsort(rows, kind="stable")]
+        offsets = offsets_of(np.bincount(rows, minlength=n_rows)).astype(np.int32)
+        lists = pa.ListArray.from_arrays(pa.array(offsets), pa.array(by_row))
+        write_arrays(self._folder / NAMES_OF_ROWS, {"names": lists})
         self._spill_path.unlink()
 
 

@@ -115,7 +115,9 @@ class Table:
 
 def write_arrays(path: Path, arrays: Dict[str, Any]) -> None:
     """Write arrays of one length as a file of a single chunk, so that they read as NumPy arrays."""
-    columns = {name: pa.array(values) for name, values in arrays.items()}
+    columns = {
+        name: values if isinstance(values, pa.Array) else pa.array(values) for name, values in arrays.items()
+    }
     writer = TableWriter(path, pa.schema([(name, column.type) for name, column in columns.items()]))
     writer.write(columns)
     writer.close()

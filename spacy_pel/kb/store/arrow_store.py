@@ -1,5 +1,6 @@
-"""Reads the files of a knowledge base folder where they lie, without loading them."""
+"""Reads the files of a knowledge base folder in place, without loading them."""
 
+import json
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
@@ -8,16 +9,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...errors import Errors, PelError
 from ...types import Entity
-from ...util import read_json
+from ...util import read_json, write_json
+from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from .alias_map import AliasMap
 from .arrow_files import Rows, Table, read_arrays
 from .hash_search import find_strings
-from .store_writer import ENTITIES, FILES, FORMAT, IDS, META, REDIRECTS, TYPES, VERSION
+from .store_writer import ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
 
 Mask = NDArray[np.bool_]
-_KEYS = ("fingerprint", "counts", "source", "report", "files")
 
 
 class ArrowStore:
@@ -33,6 +33,8 @@ class ArrowStore:
         self.buffers = buffers
         self.path = path
         where = path or "the given bytes"
+        if missing := [name for name in FILES if name not in buffers]:
+            raise damaged(where, KIND, missing[0], "none")
         try:
             self._table = Table(buffers[ENTITIES])
             ids = read_arrays(buffers[IDS])
@@ -40,11 +42,11 @@ class ArrowStore:
             self._aliases = AliasMap(buffers)
             types = pa.ipc.open_file(buffers[TYPES]).get_batch(0)
         except (pa.ArrowException, OSError) as err:
-            raise PelError(Errors.E103.format(path=where, came=f"its files are damaged: {err}")) from err
+            raise damaged(where, KIND, "Arrow files", f"damaged ones ({err})") from err
         self._id_hashes, self._id_rows = ids["hash"], ids["row"]
         self.type_names: List[str] = types.column("name").to_pylist()
         if not len(self._id_hashes) == len(self._table) == meta["counts"]["rows"]:
-            raise PelError(Errors.E103.format(path=where, came="its files do not belong together"))
+            raise damaged(where, KIND, "files that belong together", "others")
 
     @classmethod
     def open(cls, path: Union[str, Path]) -> "ArrowStore":
@@ -53,35 +55,45 @@ class ArrowStore:
         RAISES (PelError): if it is missing, damaged or of another format version.
         """
         path = Path(path)
-        if not (path / META).is_file():
-            came = f"it has no {META}" if path.is_dir() else "there is none"
-            raise PelError(Errors.E103.format(path=path, came=came))
-        meta = check_meta(read_json(path / META), path)
+        check_folder(path, kind=KIND, version=VERSION)
         buffers = {}
         for name in FILES:
-            file, size = path / name, meta["files"].get(name, -1)
-            if not file.is_file():
-                raise PelError(Errors.E103.format(path=path, came=f"the file {name} is missing"))
-            if file.stat().st_size != size:
-                came = f"the file {name} has {file.stat().st_size} bytes instead of {size}"
-                raise PelError(Errors.E103.format(path=path, came=came))
-            with pa.memory_map(str(file)) as source:
-                buffers[name] = source.read_buffer()
-        return cls(meta, buffers, path)
+            if (path / name).is_file():
+                with pa.memory_map(str(path / name)) as source:
+                    buffers[name] = source.read_buffer()
+        return cls(read_json(path / META), buffers, path)
 
     @classmethod
-    def read(cls, path: Union[str, Path]) -> "ArrowStore":
-        """Read a folder into memory; it may be deleted then."""
-        mapped = cls.open(path)
-        return cls(
-            mapped.meta, {name: pa.py_buffer(buffer.to_pybytes()) for name, buffer in mapped.buffers.items()}
-        )
+    def read(cls, folder: Path) -> "ArrowStore":
+        """RETURNS (ArrowStore): in memory, from the files that a StoreWriter has just written."""
+        return cls(read_json(folder / META), {name: pa.py_buffer((folder / name).read_bytes()) for name in FILES})
+
+    @classmethod
+    def from_bytes(cls, data: Buffer) -> "ArrowStore":
+        """RETURNS (ArrowStore): a view of what ``to_bytes`` returned. RAISES (PelError): for other bytes."""
+        files = unpack_files(data, kind=KIND)
+        if META not in files:
+            raise damaged("the given bytes", KIND, META, "none")
+        meta = json.loads(bytes(files.pop(META)))
+        return cls(meta, {name: pa.py_buffer(content) for name, content in files.items()})
+
+    def to_bytes(self) -> bytes:
+        """RETURNS (bytes): all files. RAISES (PelError): if they are more than 2 GiB."""
+        return pack_files({META: json.dumps(self.meta).encode("utf8"), **self.buffers}, kind=KIND)
+
+    def write_to(self, folder: Path) -> None:
+        """Copy the files to an empty folder."""
+        for name, buffer in self.buffers.items():
+            with (folder / name).open("wb") as file:
+                file.write(buffer)
+        write_json(folder / META, self.meta)
 
     def is_at(self, path: Path) -> bool:
         """RETURNS (bool): did this store come from that folder, and is it still there?"""
         if self.path is None or self.path.resolve() != path.resolve():
             return False
-        return (path / META).is_file() and read_json(path / META) == self.meta
+        whole = (path / MANIFEST).is_file() and (path / META).is_file()
+        return whole and read_json(path / META) == self.meta
 
     @property
     def n_rows(self) -> int:
@@ -100,7 +112,8 @@ class ArrowStore:
                 for chunk in Table(buffer).chunks():
                     chunk.validate(full=True)
             except (pa.ArrowException, OSError) as err:
-                raise PelError(Errors.E103.format(path=self.path, came=f"{name} is damaged: {err}")) from err
+                where = self.path or "the given bytes"
+                raise damaged(where, KIND, f"a readable {name}", f"a damaged one ({err})") from err
 
     def find_ids(self, ids: Sequence[str]) -> Rows:
         """RETURNS (NDArray[int64]): the row of each id, retired or not; -1 = unknown."""
@@ -136,6 +149,10 @@ class ArrowStore:
         aliases = self._table.take("aliases", rows).to_pylist()
         return [[name, *others] for name, others in zip(names, aliases, strict=True)]
 
+    def normalized_names_at(self, rows: Rows) -> Tuple[List[str], Rows]:
+        """RETURNS (Tuple[List[str], NDArray[int64]]): see ``AliasMap.names_at``."""
+        return self._aliases.names_at(rows)
+
     def entity_at(self, row: int) -> Entity:
         return entity_of_record(self._table.record(row), self.type_names)
 
@@ -162,17 +179,6 @@ class ArrowStore:
             hits = np.append(0, np.cumsum(wanted[codes]))
             parts.append(hits[offsets[1:]] > hits[offsets[:-1]])
         return np.concatenate(parts)
-
-
-def check_meta(meta: Any, path: Union[str, Path]) -> Dict[str, Any]:
-    """RAISES (PelError): if this is no meta.json of ours, or one of another version."""
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise PelError(Errors.E103.format(path=path, came=f"its {META} is of something else"))
-    if meta.get("version") != VERSION:
-        raise PelError(Errors.E106.format(path=path, expected=VERSION, came=meta.get("version")))
-    if missing := [key for key in _KEYS if key not in meta]:
-        raise PelError(Errors.E103.format(path=path, came=f"its {META} lacks {', '.join(missing)}"))
-    return meta
 
 
 def entity_of_record(record: Dict[str, Any], type_names: Sequence[str]) -> Entity:

@@ -4,9 +4,10 @@ from itertools import islice
 
 import numpy as np
 
-from ...errors import Errors, PelError
+from ...util.saved_folder import damaged
 from ..knowledge_base import KnowledgeBase
 from .digest import redirect_digest, row_digest, to_fingerprint
+from .store_writer import KIND
 
 _BATCH = 4096
 
@@ -30,7 +31,7 @@ def check_content(kb: KnowledgeBase) -> None:
         by_name = kb.rows_of_aliases([entity.canonical_name for entity in entities])
         found = all(row in hits for row, hits in zip(rows, by_name, strict=True))
         if not found or (kb.rows([entity.concept_id for entity in entities]) != rows).any():
-            raise PelError(Errors.E103.format(path=where, came="its look-up tables are damaged"))
+            raise damaged(where, KIND, "look-up tables of its entities", "damaged ones")
         start += len(batch)
     if to_fingerprint(total) != kb.fingerprint:
-        raise PelError(Errors.E103.format(path=where, came="its content was damaged"))
+        raise damaged(where, KIND, f"content with the fingerprint {kb.fingerprint}", to_fingerprint(total))

@@ -1,11 +1,13 @@
 """A saved store and the changes to it, seen as one."""
 
 from collections import Counter
+from itertools import chain
 from typing import Any, Collection, Dict, FrozenSet, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ...types import Entity
+from ...util.ragged import offsets_of
 from .arrow_files import Rows
 from .arrow_store import ArrowStore, Mask
 from .digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
@@ -131,6 +133,20 @@ class MergedStore:
                 names[i] = [changed[0].canonical_name, *changed[0].aliases]
         return names
 
+    def normalized_names_at(self, rows: Rows) -> Tuple[List[str], Rows]:
+        """RETURNS (Tuple[List[str], NDArray[int64]]): see ``AliasMap.names_at``."""
+        changed = self.overlay.rows
+        if not changed or changed.keys().isdisjoint(rows.tolist()):
+            return self.store.normalized_names_at(rows)
+        pieces = [
+            self.overlay.names_of(row)
+            if row in changed
+            else self.store.normalized_names_at(np.array([row], dtype=np.int64))[0]
+            for row in rows.tolist()
+        ]
+        lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
+        return list(chain.from_iterable(pieces)), offsets_of(lengths)
+
     def ids_at(self, rows: Rows) -> List[str]:
         n_stored = self.store.n_rows
         if not len(rows) or int(rows.max()) < n_stored:
@@ -177,6 +193,5 @@ class MergedStore:
         return self._type_masks[key]
 
     def meta(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): what meta.json would say, without the list of files."""
-        kept = {key: value for key, value in self.store.meta.items() if key != "files"}
-        return {**kept, "fingerprint": self.fingerprint, "counts": dict(self.counts)}
+        """RETURNS (Dict[str, Any]): what meta.json would say."""
+        return {**self.store.meta, "fingerprint": self.fingerprint, "counts": dict(self.counts)}

@@ -1,6 +1,6 @@
 """Changes to a saved knowledge base that wait, in memory, to be merged on saving."""
 
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -21,20 +21,25 @@ class Overlay:
         self.rows: Dict[int, Tuple[Entity, bool]] = {}
         self.ids: Dict[str, int] = {}
         self.redirects: Dict[str, Optional[str]] = {}
-        self._names: Dict[str, Dict[int, None]] = {}
+        self._names: Dict[str, Dict[int, None]] = {}  # normalised name -> rows
+        self._keys: Dict[int, List[str]] = {}  # row -> its normalised names
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.redirects)
 
     def put(self, row: int, entity: Entity, *, live: bool) -> None:
         """Set what a row holds from now on."""
-        if row in self.rows:
-            for name in _keys(self.rows[row][0]):
-                self._names.get(name, {}).pop(row, None)
+        for name in self._keys.get(row, ()):
+            del self._names[name][row]
         self.rows[row] = (entity, live)
-        if live:
-            for name in _keys(entity):
-                self._names.setdefault(name, {})[row] = None
+        names = (entity.canonical_name, *entity.aliases) if live else ()
+        self._keys[row] = list(dict.fromkeys(map(normalize_alias, names)))
+        for name in self._keys[row]:
+            self._names.setdefault(name, {})[row] = None
+
+    def names_of(self, row: int) -> List[str]:
+        """RETURNS (List[str]): the distinct normalised names of a row that was put; none if it is retired."""
+        return self._keys[row]
 
     def merge_names(self, names: Sequence[str], found: List[Rows]) -> List[Rows]:
         """Bring look-ups in the store up to date.
@@ -51,7 +56,3 @@ class Overlay:
                 rows = np.array(sorted([*kept, *own]), dtype=np.int64)
             merged.append(rows)
         return merged
-
-
-def _keys(entity: Entity) -> Iterator[str]:
-    return map(normalize_alias, (entity.canonical_name, *entity.aliases))

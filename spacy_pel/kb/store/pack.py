@@ -38,11 +38,11 @@ def unpack(data: bytes) -> Tuple[Any, Dict[str, pa.Buffer]]:
     RAISES (PelError): if these are no bytes of a knowledge base, or not all of them.
     """
     if not data.startswith(_MAGIC):
-        raise PelError(Errors.E108.format(came="other bytes came"))
+        raise PelError(Errors.E108.format(got="other bytes"))
     position = len(_MAGIC) + 8
     length = int.from_bytes(data[len(_MAGIC) : position], "little")
     if len(data) < position + length:
-        raise PelError(Errors.E108.format(came="they break off"))
+        raise PelError(Errors.E108.format(got="truncated bytes"))
     meta = check_meta(json.loads(data[position : position + length]), "the given bytes")
     position += length
     whole, buffers = pa.py_buffer(data), {}
@@ -50,7 +50,7 @@ def unpack(data: bytes) -> Tuple[Any, Dict[str, pa.Buffer]]:
         position += -position % _ALIGN
         size = meta["files"][name]
         if position + size > len(data):
-            raise PelError(Errors.E108.format(came="they break off"))
+            raise PelError(Errors.E108.format(got="truncated bytes"))
         buffers[name] = whole.slice(position, size)
         position += size
     return meta, buffers

@@ -12,9 +12,9 @@ from .store_writer import META, StoreWriter
 def check_target(path: Path) -> None:
     """RAISES (PelError): if saving there would replace something that is no knowledge base."""
     if path.is_dir() and not (path / META).is_file() and any(path.iterdir()):
-        raise PelError(Errors.E111.format(path=path, came="the folder holds other files"))
+        raise PelError(Errors.E111.format(path=path, got="a folder with other files"))
     if path.exists() and not path.is_dir():
-        raise PelError(Errors.E111.format(path=path, came="there is a file"))
+        raise PelError(Errors.E111.format(path=path, got="a file"))
 
 
 def copy_store(store: ArrowStore, path: Path) -> None:

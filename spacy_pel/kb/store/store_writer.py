@@ -15,7 +15,8 @@ from .alias_map import AliasMapWriter
 from .arrow_files import TableWriter, write_arrays
 from .digest import redirect_digest, row_digest, to_fingerprint
 
-FORMAT, VERSION = "spacy-pel-kb", 1
+KIND = "knowledge base"
+FORMAT, VERSION = "spacy-pel-kb", 2
 META, ENTITIES, IDS, REDIRECTS, TYPES = (
     "meta.json",
     "entities.arrow",
@@ -23,7 +24,16 @@ META, ENTITIES, IDS, REDIRECTS, TYPES = (
     "redirects.arrow",
     "types.arrow",
 )
-FILES = (ENTITIES, IDS, REDIRECTS, TYPES, alias_map.HASHES, alias_map.NAMES, alias_map.ROWS)
+FILES = (
+    ENTITIES,
+    IDS,
+    REDIRECTS,
+    TYPES,
+    alias_map.HASHES,
+    alias_map.NAMES,
+    alias_map.ROWS,
+    alias_map.NAMES_OF_ROWS,
+)
 _CHUNK = 1 << 15
 _SCHEMA = pa.schema(
     [
@@ -106,7 +116,7 @@ class StoreWriter:
         source: Mapping[str, Any],
         report: Optional[Mapping[str, int]] = None,
     ) -> None:
-        """Write the look-up tables and, last, meta.json.
+        """Write the look-up tables and meta.json.
 
         id_hashes (NDArray[uint64]): what finish_entities gave.
         redirects (Mapping[str, str]): retired id -> its successor.
@@ -118,7 +128,7 @@ class StoreWriter:
         names = pa.array(self.type_names, type=pa.string())
         write_arrays(self.folder / TYPES, {"name": names})
         self._write_redirects(redirects)
-        self._aliases.finish()
+        self._aliases.finish(self.n_rows)
         counts = {name: self._counts[name] for name in ("rows", "entities", "aliases")}
         meta = {
             "format": FORMAT,
@@ -127,7 +137,6 @@ class StoreWriter:
             "counts": {**counts, "redirects": len(redirects)},
             "source": dict(source),
             "report": dict(report or {}),
-            "files": {name: (self.folder / name).stat().st_size for name in FILES},
         }
         write_json(self.folder / META, meta)
 

@@ -1,19 +1,18 @@
 """An index as if it had never seen some documents."""
 
-from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple
+from typing import Collection, Dict, List, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
-from ...evidence.evidence import gather_evidence
-from ...evidence.evidence_sources import Mask
+from ...evidence.evidence import Mask
 from ...index import EntityIndex
 from ...index.priors import AliasPriors
 from ...index.row_table import KINDS
 from ...index.rows_of_kb import GoldMentions
 from ...kb import KnowledgeBase
-from ...types import CandidateTable, Document, MentionInText, Rows, Scores, Vectors
+from ...types import Document, MentionInText, Rows, Scores, Vectors
 
 
 class LeaveOut:
@@ -111,17 +110,3 @@ class PartOfIndex:
             return np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)
         scores, found = self.index.vectors.search(vectors, k, mask)
         return scores, np.where(found < 0, -1, rows.kb_rows[found].astype(np.int64))
-
-    def evidence(
-        self,
-        kb: KnowledgeBase,
-        vectors: Vectors,
-        surfaces: Sequence[str],
-        *,
-        allowed: Optional[Sequence[Mask]] = None,
-        row_k: int = 128,
-        top_k: int = 64,
-    ) -> CandidateTable:
-        """RETURNS (CandidateTable): as ``EntityIndex.evidence``."""
-        source: Any = self
-        return gather_evidence(kb, source, vectors, surfaces, allowed=allowed, row_k=row_k, top_k=top_k)
