@@ -31,15 +31,14 @@ def build_store(
     Entities of one id are merged. The first pass finds them by their hashes, so that no table of
     all ids is held in memory; a second pass, needed only then, writes the merged entities.
 
-    folder (Path): does not exist yet.
+    folder (Path): empty.
     entities (Iterable[Entity]): read once.
-    redirects (Optional[Mapping[str, str]]): retired id -> successor; looked at after the entities,
-        for readers know them only then.
-    source (Optional[Mapping[str, Any]]): JSON data; looked at after the entities.
-    strict (bool): faults are errors; otherwise they are mended and counted.
+    redirects (Optional[Mapping[str, str]]): retired id -> successor; read after the entities, since
+        readers know them only then.
+    source (Optional[Mapping[str, Any]]): JSON data; read after the entities.
+    strict (bool): faults are errors; otherwise they are repaired and counted.
     RETURNS (int): the number of rows.
     """
-    folder.mkdir(parents=True)
     repairs, writer = Repairs(strict=strict), StoreWriter(folder)
     for entity in entities:
         checked = repairs(entity)

@@ -48,8 +48,8 @@ def read_changes(path: Union[str, Path], *, strict: bool = False) -> Changes:
             reader.fail(
                 place,
                 expected='{"concept_id": "…", "retired": true, "successor": "…" or null}',
-                came=line,
-                todo="Mend the line.",
+                got=repr(line),
+                todo="Fix the line.",
             )
         changes.retired[entity_id] = successor
     changes.repairs = reader.report

@@ -42,7 +42,7 @@ def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[
     _live_rows(merged, list(successors.values()))
     for old, new in successors.items():
         if new in retired:
-            raise PelError(Errors.E112.format(id=old, came=new))
+            raise PelError(Errors.E112.format(id=old, got=new))
     for entity_id, row in zip(retired, rows.tolist(), strict=True):
         merged.put(row, merged.entity_at(row), live=False)
         merged.set_redirect(entity_id, successors.get(entity_id))

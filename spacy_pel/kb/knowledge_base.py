@@ -1,6 +1,7 @@
 """The knowledge base: entities by id, by row and by name, in memory-mapped Arrow files."""
 
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Collection, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -9,31 +10,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
-from ..util import atomic_path, normalize_alias, progress
+from ..util import normalize_alias, progress
+from ..util.saved_folder import Buffer, write_folder
 from .build import build_store
 from .changes import add_entities, retire_entities, update_entities
 from .store.arrow_store import ArrowStore
 from .store.merged_store import MergedStore
-from .store.pack import pack, unpack
-from .store.save import check_target, copy_store, merge_store
+from .store.store_writer import KIND, META, VERSION
 
 PathLike = Union[str, Path]
-_TEMPORARY = "spacy_pel_kb_"
 
 
 class KnowledgeBase:
     """Entities with their names, types and definitions.
 
-    Every entity has a row that never changes: new entities come at the end, a retired one keeps
-    its row as a tombstone. The saved part is read where it lies on the disk; changes wait in
-    memory until ``to_disk`` merges them. Wherever an id is asked for, an id that was retired with
-    a successor (or that the source redirects) leads to the successor. Names are compared in the
-    form that ``util.normalize_alias`` gives them.
+    Every entity has a row that never changes: new entities are appended, a retired one keeps its row as a
+    tombstone. The saved part is memory-mapped; changes are kept in memory until ``to_disk`` merges them.
+    Wherever an id is expected, an id that was retired with a successor (or that the source redirects) is
+    resolved to the successor. Names are compared in normal form (``util.normalize_alias``).
 
     entities (Iterable[Entity]): for a small knowledge base in memory; see ``build`` for large ones.
     redirects (Optional[Mapping[str, str]]): retired id -> its successor.
     source (Optional[Mapping[str, Any]]): origin, version, licence: JSON data.
-    strict (bool): faults of entities are errors; otherwise they are mended and counted.
+    strict (bool): faults of entities are errors; otherwise they are repaired and counted.
     """
 
     def __init__(
@@ -44,8 +43,7 @@ class KnowledgeBase:
         source: Optional[Mapping[str, Any]] = None,
         strict: bool = False,
     ):
-        with tempfile.TemporaryDirectory(prefix=_TEMPORARY) as holder:
-            folder = Path(holder) / "kb"
+        with _temporary_folder() as folder:
             build_store(folder, entities, redirects=redirects, source=source, strict=strict)
             self._merged = MergedStore(ArrowStore.read(folder))
 
@@ -69,15 +67,14 @@ class KnowledgeBase:
         """Write a knowledge base folder from a stream, and open it. Memory stays bounded.
 
         entities (Iterable[Entity]): read once.
-        path (Union[str, Path]): the folder; a knowledge base that is there is replaced.
-        source, redirects, strict: as above; the first two are looked at after the entities.
+        path (Union[str, Path]): the folder; an existing knowledge base is replaced.
+        source, redirects, strict: as above; the first two are read after the entities.
         show_progress (bool): show a progress bar.
         RETURNS (KnowledgeBase): memory-mapped.
         RAISES (PelError): if there are no entities, or the folder cannot be written.
         """
-        check_target(Path(path))
         stream = progress(entities, description="entities", show=show_progress)
-        with atomic_path(path) as part:
+        with _new_folder(Path(path)) as part:
             n_rows = build_store(part, stream, redirects=redirects, source=source, strict=strict)
             if not n_rows:
                 raise PelError(Errors.E102.format(path=path))
@@ -87,7 +84,10 @@ class KnowledgeBase:
 
     @classmethod
     def from_disk(cls, path: PathLike) -> "KnowledgeBase":
-        """Open a folder, memory-mapped. RAISES (PelError): if it is missing, damaged or too old or new."""
+        """Open a folder, memory-mapped.
+
+        RAISES (PelError): if it is missing, damaged, or has another format version.
+        """
         return cls._of(ArrowStore.open(path))
 
     def to_disk(self, path: PathLike) -> None:
@@ -95,38 +95,37 @@ class KnowledgeBase:
 
         RAISES (PelError): if the folder holds something else or cannot be written.
         """
-        path = Path(path)
-        if not self._merged.overlay:
-            copy_store(self._merged.store, path)
+        path, changed = Path(path), bool(self._merged.overlay)
+        if not changed and self._merged.store.is_at(path):
             return
-        merge_store(self._merged, path)
-        if self.path is not None and self.path.resolve() == path.resolve():
+        with _new_folder(path) as part:
+            self._merged.write_to(part)
+        if changed and self.path is not None and self.path.resolve() == path.resolve():
             self._merged = MergedStore(ArrowStore.open(path))
 
     def to_bytes(self) -> bytes:
         """RETURNS (bytes): what ``to_disk`` would write. RAISES (PelError): if it is over 2 GiB."""
         if not self._merged.overlay:
-            return pack(self._merged.store.meta, self._merged.store.buffers)
-        with tempfile.TemporaryDirectory(prefix=_TEMPORARY) as holder:
-            merge_store(self._merged, Path(holder) / "kb")
-            store = ArrowStore.read(Path(holder) / "kb")
-        return pack(store.meta, store.buffers)
+            return self._merged.store.to_bytes()
+        with _temporary_folder() as folder:
+            self._merged.write_to(folder)
+            return ArrowStore.read(folder).to_bytes()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "KnowledgeBase":
-        """RAISES (PelError): if this is not what ``to_bytes`` gave."""
-        return cls._of(ArrowStore(*unpack(data)))
+    def from_bytes(cls, data: Buffer) -> "KnowledgeBase":
+        """RAISES (PelError): if this is not what ``to_bytes`` returned."""
+        return cls._of(ArrowStore.from_bytes(data))
 
     def __reduce__(self) -> Any:
         store = self._merged.store
         if store.path is not None and not self._merged.overlay and store.is_at(store.path):
-            # another process maps the same files: nothing is copied
+            # another process can map the same files: nothing is copied
             return _reopen, (str(store.path.resolve()), self.fingerprint)
         return KnowledgeBase.from_bytes, (self.to_bytes(),)
 
     @property
     def path(self) -> Optional[Path]:
-        """RETURNS (Optional[Path]): the folder it was opened from; None = it is in memory."""
+        """RETURNS (Optional[Path]): the folder it was opened from; None = in memory."""
         return self._merged.store.path
 
     @property
@@ -281,10 +280,10 @@ class KnowledgeBase:
     # --- changes
 
     def add(self, entities: Iterable[Entity]) -> Rows:
-        """Add entities. One with the id of a retired entity takes that one's row again.
+        """Add entities. One with the id of a retired entity gets the row of that entity.
 
         RETURNS (NDArray[int64]): their rows.
-        RAISES (PelError): if an id is there already or comes twice; nothing is added then.
+        RAISES (PelError): if an id exists already or is given twice; nothing is added then.
         """
         return add_entities(self._merged, entities)
 
@@ -297,14 +296,34 @@ class KnowledgeBase:
         return update_entities(self._merged, entities)
 
     def retire(self, ids: Iterable[str], successor: Optional[Mapping[str, str]] = None) -> Rows:
-        """Retire entities: no name finds them any more; their ids lead to their successors, if any.
+        """Retire entities: no name finds them any more; their ids are resolved to their successors, if any.
 
         ids (Iterable[str]): live ids.
         successor (Optional[Mapping[str, str]]): id -> the id that replaces it.
-        RETURNS (NDArray[int64]): their rows, which stay empty.
+        RETURNS (NDArray[int64]): their rows, which stay as tombstones.
         RAISES (PelError): if an id or a successor is not live; nothing is changed then.
         """
         return retire_entities(self._merged, ids, successor or {})
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="spacy_pel_kb_") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _new_folder(path: Path) -> Iterator[Path]:
+    """YIELDS (Path): an empty folder that becomes the knowledge base folder at ``path``.
+
+    RAISES (PelError): if that would replace something else than a knowledge base.
+    """
+    if path.exists() and not path.is_dir():
+        raise PelError(Errors.E111.format(path=path, got="a file"))
+    if path.is_dir() and not (path / META).is_file() and any(path.iterdir()):
+        raise PelError(Errors.E111.format(path=path, got="a folder with other files"))
+    with write_folder(path, kind=KIND, version=VERSION) as part:
+        yield part
 
 
 def _reopen(path: str, fingerprint: str) -> KnowledgeBase:

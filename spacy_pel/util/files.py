@@ -48,10 +48,10 @@ def atomic_path(target: PathLike) -> Iterator[Path]:
 
 def _unwritable(target: Path, err: OSError) -> str:
     return Errors.E002.format(
-        expected="room to write",
+        expected="a writable path",
         path=target,
-        came=f"the system said: {err.strerror or err}",
-        todo="Nothing was changed there. Free some space or choose another folder.",
+        got=f"an OS error ({err.strerror or err})",
+        todo="Nothing was changed there. Free some space, or choose another folder.",
     )
 
 
@@ -66,7 +66,7 @@ def open_text(path: PathLike) -> IO[str]:
             Errors.E002.format(
                 expected="a file",
                 path=path,
-                came="there is a folder" if path.is_dir() else "there is none",
+                got="a folder" if path.is_dir() else "nothing",
                 todo="Check the path.",
             )
         )
@@ -82,7 +82,9 @@ def read_json(path: PathLike) -> Any:
             return json.load(file)
         except ValueError as err:
             raise PelError(
-                Errors.E002.format(expected="JSON", path=path, came=str(err), todo="Write the file anew.")
+                Errors.E002.format(
+                    expected="JSON", path=path, got=f"invalid JSON ({err})", todo="Fix the file."
+                )
             ) from err
 
 
@@ -101,15 +103,15 @@ def read_jsonl(path: PathLike) -> Iterator[Dict[str, Any]]:
             try:
                 record = json.loads(line)
             except ValueError as err:
-                raise PelError(_bad_line(path, number, str(err))) from err
+                raise PelError(_bad_line(path, number, f"invalid JSON ({err})")) from err
             if not isinstance(record, dict):
-                raise PelError(_bad_line(path, number, f"the line holds {type(record).__name__}"))
+                raise PelError(_bad_line(path, number, type(record).__name__))
             yield record
 
 
-def _bad_line(path: PathLike, number: int, came: str) -> str:
+def _bad_line(path: PathLike, number: int, got: str) -> str:
     return Errors.E002.format(
-        expected="a JSON object", path=f"{path}, line {number}", came=came, todo="Mend the line."
+        expected="a JSON object", path=f"{path}, line {number}", got=got, todo="Fix the line."
     )
 
 

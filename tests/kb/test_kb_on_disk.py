@@ -11,7 +11,9 @@ import pytest
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.store.check import check_content
+from spacy_pel.kb.store.store_writer import KIND, VERSION
 from spacy_pel.types import Entity
+from spacy_pel.util.saved_folder import pack_files, write_manifest
 from tests.kb.conftest import ENTITIES, REDIRECTS, changed, many, same
 
 
@@ -75,48 +77,69 @@ def test_pickle_of_a_folder_that_changed(folder):
 
 
 def test_damaged_folders(folder, tmp_path):
-    with pytest.raises(PelError, match="PEL-E103.*there is none"):
+    with pytest.raises(PelError, match="PEL-E007.*got nothing"):
         KnowledgeBase.from_disk(tmp_path / "nowhere")
-    with pytest.raises(PelError, match="PEL-E103.*no meta.json"):
+    with pytest.raises(PelError, match="PEL-E004.*manifest.json"):
         KnowledgeBase.from_disk(tmp_path)
-    meta = json.loads((folder / "meta.json").read_text())
-    for name in meta["files"]:
+    names = sorted(json.loads((folder / "manifest.json").read_text())["files"])
+    assert names == sorted(path.name for path in folder.iterdir() if path.name != "manifest.json")
+    for name in names:
         whole = (folder / name).read_bytes()
         (folder / name).write_bytes(whole[:-10])
-        with pytest.raises(PelError, match=f"PEL-E103.*{name} has {len(whole) - 10} bytes instead of"):
+        with pytest.raises(
+            PelError, match=f"PEL-E004.*{name} with {len(whole)} bytes.* got {len(whole) - 10}"
+        ):
             KnowledgeBase.from_disk(folder)
         (folder / name).write_bytes(bytes(len(whole)))
-        with pytest.raises(PelError, match="PEL-E103.*damaged"):
+        with pytest.raises(PelError, match=f"PEL-E004.*{name}.*damaged"):
             KnowledgeBase.from_disk(folder)
         (folder / name).unlink()
-        with pytest.raises(PelError, match=f"PEL-E103.*{name} is missing"):
+        with pytest.raises(PelError, match=f"PEL-E004.*{name}.*no such file"):
             KnowledgeBase.from_disk(folder)
         (folder / name).write_bytes(whole)
-    for change, code in (
-        ({"version": 99}, "E106.*99"),
-        ({"format": "x"}, "E103"),
-        ({"counts": None}, "E103"),
+    assert len(KnowledgeBase.from_disk(folder)) == 4
+
+
+def test_the_manifest_is_checked_first(folder):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for path in folder.glob("*.arrow"):
+        path.write_bytes(b"")
+    for change, error in (
+        ({"format": 99}, f"E005.*format version {VERSION} .*got 99"),
+        ({"kind": "index"}, "E007.*one with a saved index"),
+        ({"files": None}, "E004.*manifest.json"),
     ):
-        wrong = {key: value for key, value in {**meta, **change}.items() if value is not None}
-        (folder / "meta.json").write_text(json.dumps(wrong))
-        with pytest.raises(PelError, match=f"PEL-{code}"):
+        (folder / "manifest.json").write_text(json.dumps({**manifest, **change}))
+        with pytest.raises(PelError, match=f"PEL-{error}"):
             KnowledgeBase.from_disk(folder)
+
+
+def test_meta_tells_what_the_folder_holds(kb, folder):
+    meta = json.loads((folder / "meta.json").read_text())
+    assert meta == KnowledgeBase.from_disk(folder).meta == kb.meta
+    assert (meta["version"], meta["fingerprint"]) == (VERSION, kb.fingerprint)
+    assert meta["counts"] == {"rows": 4, "entities": 4, "aliases": 7, "redirects": 2}
+    assert (meta["source"], meta["report"]) == ({"licence": "CC0"}, {})
 
 
 def test_changed_bytes_are_found_by_the_check(folder):
     whole = (folder / "entities.arrow").read_bytes()
     (folder / "entities.arrow").write_bytes(whole.replace(b"Aspirin", b"Ibuprof"))
-    with pytest.raises(PelError, match="PEL-E103.*damaged"):
+    write_manifest(folder, kind=KIND, version=VERSION)
+    with pytest.raises(PelError, match="PEL-E004.*damaged"):
         check_content(KnowledgeBase.from_disk(folder))
 
 
 def test_bytes_of_something_else(kb, monkeypatch):
     data = kb.to_bytes()
-    for wrong in (b"", b"abc", data[:40], data[:-1]):
-        with pytest.raises(PelError, match="PEL-E108"):
+    for wrong in (b"", b"abc", data[:40], data[:-1], data + b"x"):
+        with pytest.raises(PelError, match="PEL-E008"):
             KnowledgeBase.from_bytes(wrong)
-    monkeypatch.setattr("spacy_pel.kb.store.pack.LIMIT", 100)
-    with pytest.raises(PelError, match="PEL-E107"):
+    for files in ({}, {"meta.json": b"{}"}):
+        with pytest.raises(PelError, match="PEL-E004"):
+            KnowledgeBase.from_bytes(pack_files(files, kind=KIND))
+    monkeypatch.setattr("spacy_pel.util.saved_folder.LIMIT", 100)
+    with pytest.raises(PelError, match="PEL-E006.*knowledge base"):
         kb.to_bytes()
 
 
@@ -136,9 +159,9 @@ def test_full_disk_leaves_the_old_knowledge_base(folder):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
     try:
-        with pytest.raises(PelError, match="PEL-E002.*room to write"):
+        with pytest.raises(PelError, match="PEL-E002.*a writable path"):
             kb.to_disk(folder)
-        with pytest.raises(PelError, match="PEL-E002.*room to write"):
+        with pytest.raises(PelError, match="PEL-E002.*a writable path"):
             KnowledgeBase.build(many(2000), folder)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -66,7 +66,9 @@ class ArrowStore:
     @classmethod
     def read(cls, folder: Path) -> "ArrowStore":
         """RETURNS (ArrowStore): in memory, from the files that a StoreWriter has just written."""
-        return cls(read_json(folder / META), {name: pa.py_buffer((folder / name).read_bytes()) for name in FILES})
+        return cls(
+            read_json(folder / META), {name: pa.py_buffer((folder / name).read_bytes()) for name in FILES}
+        )
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "ArrowStore":

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import chain
+from pathlib import Path
 from typing import Any, Collection, Dict, FrozenSet, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from .arrow_files import Rows
 from .arrow_store import ArrowStore, Mask
 from .digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
 from .overlay import Overlay
+from .store_writer import StoreWriter
 
 
 class MergedStore:
@@ -191,6 +193,21 @@ class MergedStore:
             mask.flags.writeable = False
             self._type_masks[key] = mask
         return self._type_masks[key]
+
+    def write_to(self, folder: Path) -> None:
+        """Write the files of a knowledge base to an empty folder, the changes merged; rows stay the same."""
+        if not self.overlay:
+            self.store.write_to(folder)
+            return
+        writer = StoreWriter(folder)
+        for entity, live in self.items():
+            writer.append(entity, live=live)
+        writer.finish(
+            writer.finish_entities(),
+            redirects=self.redirects(),
+            source=self.store.meta["source"],
+            report=self.store.meta["report"],
+        )
 
     def meta(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): what meta.json would say."""
