@@ -17,11 +17,6 @@ from .saved import read_folder, write_folder
 
 
 @registry.pel_candidates("spacy-pel.AliasMatch.v1")
-def make_alias_match() -> "AliasMatch":
-    """Build an AliasMatch; it has no settings."""
-    return AliasMatch()
-
-
 class AliasMatch:
     """Entities that have the normalised surface as a name (see ``util.normalize_alias``), each with the
     score 1, in the order of the knowledge base. It asks the knowledge base itself: nothing is built, and

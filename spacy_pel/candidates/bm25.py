@@ -23,17 +23,6 @@ from .words import words_of
 _NAMES, _BM25 = "names.npz", "bm25"
 
 
-@registry.pel_candidates("spacy-pel.BM25.v1")
-def make_bm25(k1: float = 1.5, b: float = 0.75) -> "BM25":
-    """Build a BM25.
-
-    k1 (float): how slowly a word that is repeated counts less.
-    b (float): how much longer names are held back, 0..1.
-    RAISES (PelError): if bm25s is not installed, or a setting is out of range.
-    """
-    return BM25(k1=k1, b=b)
-
-
 class _Names(NamedTuple):
     """names: which entities have them. scorer (bm25s.BM25): each name as one document."""
 
@@ -45,6 +34,7 @@ class _Names(NamedTuple):
         return self.names.n_rows
 
 
+@registry.pel_candidates("spacy-pel.BM25.v1")
 class BM25:
     """Names by the BM25 score of their words for the words of the surface (bm25s, Lucene's variant); names
     are walked until there are k distinct entities. Each name is one document: with all names of an entity
@@ -54,6 +44,10 @@ class BM25:
     A surface finds names that share a whole word with it; stop words do not count unless there are no
     others. The scores of two surfaces cannot be compared. bm25s cannot add documents: ``add_entities``
     reads the whole knowledge base again, which takes as long as ``build``.
+
+    k1 (float): how slowly a word that is repeated counts less.
+    b (float): how much longer names are held back, 0..1.
+    RAISES (PelError): if bm25s is not installed, or a setting is out of range.
     """
 
     registered_name = "spacy-pel.BM25.v1"
@@ -66,7 +60,7 @@ class BM25:
                 expected = "a number of 0 at least" + (f" and {most} at most" if most < float("inf") else "")
                 raise PelError(
                     Errors.E447.format(
-                        expected=expected, setting=setting, generator=self.registered_name, came=value
+                        expected=expected, setting=setting, generator=self.registered_name, got=value
                     )
                 )
         self.k1 = k1
@@ -95,7 +89,7 @@ class BM25:
         table, names = NameTable.build(kb, kb.live_rows, normalize_alias, show_progress=show_progress)
         words = [words_of(name) for name in names]
         if not any(words):
-            raise PelError(Errors.E446.format(came=f"no word came in {len(names)} of them"))
+            raise PelError(Errors.E446.format(got=f"{len(names)} names without a word"))
         scorer = _bm25s().BM25(k1=self.k1, b=self.b, method="lucene", backend="numpy")
         scorer.index(words, show_progress=show_progress)
         self._built, self._kb_fingerprint = _Names(table, scorer), kb.fingerprint

@@ -26,35 +26,6 @@ _ENCODER, _INDEX = "encoder", "index"
 _KINDS = ("alias",)
 
 
-@registry.pel_candidates("spacy-pel.DenseSynonyms.v1")
-def make_dense_synonyms(
-    name: Optional[str] = None,
-    pooling: Literal["cls", "mean"] = "cls",
-    max_length: int = 50,
-    codes: Literal["fp32", "fp16"] = "fp32",
-    backend: Optional[Backend] = None,
-    batch_size: int = 256,
-) -> "DenseSynonyms":
-    """Build a DenseSynonyms without weights; they come by ``build`` or ``from_disk``.
-
-    name (Optional[str]): the weights: folder, "package:NAME", hub id (the paper has
-        "cambridgeltl/SapBERT-from-PubMedBERT-fulltext") or "random:SIZES".
-    pooling (Literal["cls", "mean"]): how the vectors of tokens become one. As the weights were trained.
-    max_length (int): word pieces of a name, special tokens included; the end is cut.
-    codes (Literal["fp32", "fp16"]): how the index stores a number.
-    backend (Optional[Backend]): how inference runs, torch by default.
-    batch_size (int): names in one inference batch.
-    """
-    return DenseSynonyms(
-        name=name,
-        pooling=pooling,
-        max_length=max_length,
-        codes=codes,
-        backend=backend,
-        batch_size=batch_size,
-    )
-
-
 class NameEncoder(BiEncoder):
     """One tower that reads lower-cased names."""
 
@@ -72,11 +43,20 @@ class _Names(NamedTuple):
         return int(self.entities.kb_rows.max()) + 1 if len(self.entities) else 0
 
 
+@registry.pel_candidates("spacy-pel.DenseSynonyms.v1")
 class DenseSynonyms:
     """Names by the cosine of their vectors with the surface's (Le & Nguyen 2023, section "Candidate
     retrieval"): each lower-cased name of each entity is a vector of an exact FAISS index, and the sorted
     names are walked until there are k distinct entities; equal cosines in the order of the knowledge base.
     The mention's context is not read.
+
+    name (Optional[str]): the weights: folder, "package:NAME", hub id (the paper has
+        "cambridgeltl/SapBERT-from-PubMedBERT-fulltext") or "random:SIZES".
+    pooling (Literal["cls", "mean"]): how the vectors of tokens become one. As the weights were trained.
+    max_length (int): word pieces of a name, special tokens included; the end is cut.
+    codes (Literal["fp32", "fp16"]): how the index stores a number.
+    backend (Optional[Backend]): how inference runs, torch by default.
+    batch_size (int): names in one inference batch.
     """
 
     registered_name = "spacy-pel.DenseSynonyms.v1"
@@ -201,7 +181,7 @@ class DenseSynonyms:
                     expected="a part of the registry pel_backends",
                     setting="backend",
                     generator=self.registered_name,
-                    came=type(self.backend).__name__,
+                    got=type(self.backend).__name__,
                 )
             )
         return NameEncoder(

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..evidence.evidence import FEATURES, best_row
-from ..evidence.evidence_sources import Found
+from ..evidence.evidence import FEATURES, Found, best_row
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import FUSED, CandidateGenerator, CandidateTable, MentionInText, Rows
@@ -21,18 +20,6 @@ How = Literal["rrf", "union"]
 
 
 @registry.pel_candidates("spacy-pel.EnsembleCandidates.v1")
-def make_ensemble_candidates(
-    generators: Dict[str, Any], how: How = "rrf", rrf_constant: float = 60.0
-) -> "EnsembleCandidates":
-    """Build an EnsembleCandidates.
-
-    generators (Dict[str, CandidateGenerator]): parts of the registry pel_candidates by names of your own.
-    how (Literal["rrf", "union"]): how ranks are put together.
-    rrf_constant (float): the constant of reciprocal-rank fusion; "union" does not use it.
-    """
-    return EnsembleCandidates(generators=generators, how=how, rrf_constant=rrf_constant)
-
-
 class EnsembleCandidates:
     """The candidates of several generators, each asked for as many as are wanted in all.
 
@@ -47,6 +34,10 @@ class EnsembleCandidates:
     Where none has vectors, "name" is "fused". The other features are the largest values of all generators,
     and "seen", which speaks of the mention, is the largest for all of its candidates. The mention's vectors
     are those of the first generator that has some.
+
+    generators (Dict[str, CandidateGenerator]): parts of the registry pel_candidates by names of your own.
+    how (Literal["rrf", "union"]): how ranks are put together.
+    rrf_constant (float): the constant of reciprocal-rank fusion; "union" does not use it.
     """
 
     registered_name = "spacy-pel.EnsembleCandidates.v1"
@@ -55,7 +46,7 @@ class EnsembleCandidates:
         self, *, generators: Dict[str, CandidateGenerator], how: How = "rrf", rrf_constant: float = 60.0
     ):
         if not generators:
-            raise PelError(self._wrong("generators", "one part of pel_candidates at least", "none"))
+            raise PelError(self._wrong("generators", "at least one part of pel_candidates", "none"))
         for name, part in generators.items():
             # not isinstance(part, CandidateGenerator): that would compute its fingerprint
             if not hasattr(part, "generate") or not hasattr(part, "registered_name"):
@@ -63,18 +54,18 @@ class EnsembleCandidates:
                     self._wrong(f"generators.{name}", "a part of pel_candidates", type(part).__name__)
                 )
             if not name or Path(name).name != name:
-                raise PelError(self._wrong("generators", "names that can be names of folders", repr(name)))
+                raise PelError(self._wrong("generators", "names that are valid folder names", repr(name)))
         if how not in ("rrf", "union"):
             raise PelError(self._wrong("how", "rrf or union", repr(how)))
         if not rrf_constant >= 0:
-            raise PelError(self._wrong("rrf_constant", "a number of 0 at least", rrf_constant))
+            raise PelError(self._wrong("rrf_constant", "a number of at least 0", rrf_constant))
         self.generators = dict(generators)
         self.how: How = how
         self.rrf_constant = rrf_constant
 
-    def _wrong(self, setting: str, expected: str, came: Any) -> str:
+    def _wrong(self, setting: str, expected: str, got: Any) -> str:
         return Errors.E447.format(
-            expected=expected, setting=setting, generator=self.registered_name, came=came
+            expected=expected, setting=setting, generator=self.registered_name, got=got
         )
 
     @property
@@ -196,7 +187,7 @@ class EnsembleCandidates:
             EnsembleCandidates(generators=self.generators, how=how, rrf_constant=rrf_constant)  # checks them
         ours = {name: part.registered_name for name, part in self.generators.items()}
         if theirs != ours:
-            raise PelError(Errors.E442.format(path=path, expected=_listed(ours), came=_listed(theirs)))
+            raise PelError(Errors.E442.format(path=path, expected=_listed(ours), got=_listed(theirs)))
         for name, part in self.generators.items():
             part.from_disk(path / name)
         self.how, self.rrf_constant = how, rrf_constant

@@ -31,16 +31,6 @@ _NAMES, _TEXTS, _VECTORS = "names.npz", "names.json", "char"
 _LEAST_NAMES = 1000  # in a toy knowledge base no n-gram occurs ten times
 
 
-@registry.pel_candidates("spacy-pel.ScispacyCandidates.v1")
-def make_scispacy_candidates(neighbours: int = 200) -> "ScispacyCandidates":
-    """Build a ScispacyCandidates.
-
-    neighbours (int): names looked up for each mention; several may belong to one entity.
-    RAISES (PelError): if scispaCy is not installed.
-    """
-    return ScispacyCandidates(neighbours=neighbours)
-
-
 class _Aliases(NamedTuple):
     """What scispaCy's generator asks of its knowledge base: ``alias_to_cuis[name]``. Our rows, written with
     leading zeros, stand for the ids: scispaCy orders by id."""
@@ -64,6 +54,7 @@ class _Aliases(NamedTuple):
         return [f"{row:010}" for row in self.table.kb_rows[own].tolist()]
 
 
+@registry.pel_candidates("spacy-pel.ScispacyCandidates.v1")
 class ScispacyCandidates:
     """``scispacy.candidate_generation.CandidateGenerator`` with its own settings: the tf-idf of character
     3-grams (within words, in 10 names at least) over all names, so many nearest names, their entities by
@@ -72,6 +63,9 @@ class ScispacyCandidates:
     Its approximate nmslib index cannot be built with scipy 1.11 and later, so the neighbours come from an
     exact search: recall is an upper bound of nmslib's. As in scispaCy there may be fewer than k entities,
     and what is not allowed is left out afterwards. ``add_entities`` builds anew.
+
+    neighbours (int): names looked up for each mention; several may belong to one entity.
+    RAISES (PelError): if scispaCy is not installed.
     """
 
     registered_name = "spacy-pel.ScispacyCandidates.v1"
@@ -82,10 +76,10 @@ class ScispacyCandidates:
         if neighbours < 1:
             raise PelError(
                 Errors.E447.format(
-                    expected="1 at least",
+                    expected="at least 1",
                     setting="neighbours",
                     generator=self.registered_name,
-                    came=neighbours,
+                    got=neighbours,
                 )
             )
         self.neighbours = neighbours

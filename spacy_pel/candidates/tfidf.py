@@ -24,17 +24,6 @@ _NAMES = "names.npz"
 
 
 @registry.pel_candidates("spacy-pel.TfIdf.v1")
-def make_tfidf(
-    char_ngrams: Optional[Sequence[int]] = (2, 5), word_ngrams: Optional[Sequence[int]] = (1, 1)
-) -> "TfIdf":
-    """Build a TfIdf.
-
-    char_ngrams (Optional[Sequence[int]]): shortest and longest run of characters; None = none.
-    word_ngrams (Optional[Sequence[int]]): shortest and longest run of words; None = none.
-    """
-    return TfIdf(char_ngrams=char_ngrams, word_ngrams=word_ngrams)
-
-
 class TfIdf:
     """Names by the cosine of their tf-idf vectors with the surface's (Le & Nguyen 2023, section "Candidate
     retrieval"): one list by character n-grams, one by words without stop words.
@@ -45,6 +34,9 @@ class TfIdf:
     ``util.normalize_alias``). The merged list is walked until there are k distinct entities.
 
     Entities that are added later are weighed by the document frequencies of the first build.
+
+    char_ngrams (Optional[Sequence[int]]): shortest and longest run of characters; None = none.
+    word_ngrams (Optional[Sequence[int]]): shortest and longest run of words; None = none.
     """
 
     registered_name = "spacy-pel.TfIdf.v1"
@@ -70,7 +62,7 @@ class TfIdf:
                     expected="characters or words",
                     setting="char_ngrams",
                     generator=self.registered_name,
-                    came="null for both",
+                    got="null for both",
                 )
             )
 
@@ -95,7 +87,7 @@ class TfIdf:
         """
         table, names = NameTable.build(kb, kb.live_rows, normalize_alias, show_progress=show_progress)
         if not names:
-            raise PelError(Errors.E446.format(came="it has none"))
+            raise PelError(Errors.E446.format(got="none"))
         if show_progress:  # scikit-learn says nothing meanwhile
             logger.info("Weighing the n-grams of %s names", f"{len(names):,}")
         self._kinds = {kind: VectorizedNames.fit(made, names) for kind, made in self._vectorizers().items()}
@@ -191,17 +183,17 @@ def merge_best(lists: Sequence[FoundRows], k: int, n_rows: int) -> FoundRows:
     return FoundRows(rows[order], best[order], offsets_of(np.minimum(counts, k)))
 
 
-def _checked(setting: str, came: Optional[Sequence[int]]) -> Optional[Tuple[int, int]]:
-    if came is None:
+def _checked(setting: str, given: Optional[Sequence[int]]) -> Optional[Tuple[int, int]]:
+    if given is None:
         return None
-    values: List[int] = list(came)
+    values: List[int] = list(given)
     if len(values) != 2 or not 1 <= values[0] <= values[1]:
         raise PelError(
             Errors.E447.format(
                 expected="a shortest and a longest length, 1 or more",
                 setting=setting,
                 generator=TfIdf.registered_name,
-                came=values,
+                got=values,
             )
         )
     return (values[0], values[1])

@@ -10,24 +10,19 @@ from ..types import FUSED, CandidateTable, Scores
 
 
 @registry.pel_combiners("spacy-pel.BestRow.v1")
-def make_best_row(exact_bonus: float = 0.0) -> "BestRow":
-    """Build a BestRow.
+class BestRow:
+    """score = the best cosine over all rows of the entity (+ the bonus); among the candidates of an ensemble,
+    which need not have a row, the fused score. Nothing is fitted.
 
     exact_bonus (float): added to the score where the mention is a name of the entity.
     """
-    return BestRow(exact_bonus=exact_bonus)
-
-
-class BestRow:
-    """score = the best cosine over all rows of the entity (+ the bonus); among the candidates of an ensemble,
-    which need not have a row, the fused score. Nothing is fitted."""
 
     def __init__(self, *, exact_bonus: float = 0.0):
         self.exact_bonus = exact_bonus
 
     def __call__(self, table: CandidateTable) -> Scores:
         """RETURNS (Scores): (m,), one for each candidate."""
-        found = table.features[FUSED] if FUSED in table.features else best_row(table)
+        found = table.features[FUSED] if FUSED in table.features else table.best_cosines
         score = found + self.exact_bonus * table.features["exact"]
         return score.astype(np.float32)
 
@@ -40,10 +35,3 @@ class BestRow:
 
     def load_state(self, state: Dict[str, Any]) -> None:
         """Nothing to load."""
-
-
-def best_row(table: CandidateTable) -> Scores:
-    """RETURNS (Scores): (m,) best cosines. "mention" counts only where a mention row of the entity
-    was found (it votes then); elsewhere it holds the score of another entity's row."""
-    name, mention = table.features["name"], table.features["mention"]
-    return np.where(table.features["vote"] > 0, np.maximum(name, mention), name)

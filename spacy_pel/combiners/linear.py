@@ -1,4 +1,31 @@
-"""A weighted sum of what speaks for a candidate, with weights fitted on a dev set."""
+"""A weighted sum of what speaks for a candidate, with weights fitted on a dev set.
+
+What it weighs is made of the features of ``evidence/evidence.py``:
+
+feature         | made of                                   | why
+----------------|-------------------------------------------|----------------------------------------------
+name            | best cosine with a card or name           |
+mention         | best cosine with an annotated mention     |
+best            | the better of both                        | one good row is enough
+has_mention     | 1 if a mention of it was found            | elsewhere "mention" is not its own
+log_vote        | log(vote + 0.001)                         | many near mentions agree
+exact           | 1 if the mention is one of its names      |
+exact_unseen    | the same, for surfaces never annotated    | names say more where there are no counts
+log_prior       | log(prior + 0.001)                        | counts are skewed
+popularity_seen | log(1 + count), for surfaces annotated    | misleads where the surface is new
+name_unseen     | name, for surfaces never annotated        | as exact_unseen
+name_first      | 1 / (1 + rank by name)                    | the same cosine is a lot for one mention and
+best_first      | 1 / (1 + rank by best)                    | little for another
+edit            | spelling: similarity to its nearest name  | word pieces hide spelling
+edit_unseen     | the same, for surfaces never annotated    | as exact_unseen
+partial         | the same for the best stretch             | a name inside a longer mention, or around it
+partial_unseen  | the same, for surfaces never annotated    | as exact_unseen
+fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
+fused_first     | 1 / (1 + rank by fused)                   | as name_first
+
+What is the same for all candidates of a mention, such as "seen", cannot change their order; it
+only changes what other features weigh.
+"""
 
 from typing import Any, Dict, List, Sequence
 
@@ -7,28 +34,44 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..types import CandidateTable, Scores
+from ..types import FUSED, CandidateTable, Scores
 from ..util import logger
-from ..util.ragged import owners, segment_softmax, segment_sum
-from .linear_features import DEFAULT_WEIGHTS, columns
+from ..util.ragged import owners, segment_rank, segment_softmax, segment_sum
 
 Floats = NDArray[np.float64]
 
+_EPSILON = 1e-3
+
+DEFAULT_WEIGHTS = {
+    "name": 5.0,
+    "mention": 0.0,
+    "best": 15.0,
+    "has_mention": 0.0,
+    "log_vote": 0.3,
+    "exact": 0.5,
+    "exact_unseen": 1.5,
+    "log_prior": 0.7,
+    "popularity_seen": 0.2,
+    "name_unseen": 5.0,
+    "name_first": 0.3,
+    "best_first": 0.3,
+    "edit": 1.0,
+    "edit_unseen": 1.0,
+    "partial": 1.0,
+    "partial_unseen": 0.0,
+    "fused": 0.0,
+    "fused_first": 0.0,
+}
+
 
 @registry.pel_combiners("spacy-pel.LinearCombiner.v1")
-def make_linear_combiner(l2: float = 1e-4) -> "LinearCombiner":
-    """Build a LinearCombiner.
-
-    l2 (float): strength of the pull of the weights of standardised columns to 0.
-    """
-    return LinearCombiner(l2=l2)
-
-
 class LinearCombiner:
-    """score = softmax over the candidates of a mention of the weighted sum of ``columns``.
+    """score = softmax over the candidates of a mention of the weighted sum of ``linear_features``.
 
     The weights are those of a conditional logit: they maximise the probability of the gold
     entities among the candidates. Before ``fit`` they are DEFAULT_WEIGHTS.
+
+    l2 (float): strength of the pull of the weights of standardised features to 0.
     """
 
     def __init__(self, *, l2: float = 1e-4):
@@ -38,7 +81,7 @@ class LinearCombiner:
     def __call__(self, table: CandidateTable) -> Scores:
         """RETURNS (Scores): (m,) probabilities; those of a mention's candidates sum to 1."""
         logits = np.zeros(len(table.kb_rows))
-        for name, values in columns(table).items():
+        for name, values in linear_features(table).items():
             logits += self.weights[name] * values
         return segment_softmax(logits, table.offsets).astype(np.float32)
 
@@ -56,7 +99,7 @@ class LinearCombiner:
         used = segment_sum(right, table.offsets)[owners(table.offsets)] > 0
         if not used.any():
             raise PelError(Errors.E420.format(n=len(table)))
-        named = columns(table)
+        named = linear_features(table)
         matrix = np.stack([values[used] for values in named.values()], axis=1)
         scale = matrix.std(axis=0)
         matrix = np.divide(matrix, scale, out=np.zeros_like(matrix), where=scale > 1e-9)
@@ -70,18 +113,46 @@ class LinearCombiner:
         self.weights = dict(zip(named, raw.tolist(), strict=True))
 
     def state(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the weights by column."""
+        """RETURNS (Dict[str, Any]): the weights by feature."""
         return {"weights": dict(self.weights)}
 
     def load_state(self, state: Dict[str, Any]) -> None:
         """Take over what another LinearCombiner learned; an empty state gives the defaults.
 
-        RAISES (PelError): if a weight is for an unknown column. A column that came later has weight 0.
+        RAISES (PelError): if a weight is for an unknown feature. A feature added later has weight 0.
         """
         weights = state.get("weights", DEFAULT_WEIGHTS)
         if not set(weights) <= set(DEFAULT_WEIGHTS):
-            raise PelError(Errors.E421.format(expected=list(DEFAULT_WEIGHTS), came=list(weights)))
+            raise PelError(Errors.E421.format(expected=list(DEFAULT_WEIGHTS), got=list(weights)))
         self.weights = {name: float(weights.get(name, 0.0)) for name in DEFAULT_WEIGHTS}
+
+
+def linear_features(table: CandidateTable) -> Dict[str, Floats]:
+    """RETURNS (Dict[str, NDArray]): (m,) each, by name; those of DEFAULT_WEIGHTS in their order."""
+    wide = {name: values.astype(np.float64) for name, values in table.features.items()}
+    best = table.best_cosines.astype(np.float64)
+    unseen = 1.0 - wide["seen"]
+    fused = wide.get(FUSED, np.zeros(len(best)))
+    return {
+        "name": wide["name"],
+        "mention": wide["mention"],
+        "best": best,
+        "has_mention": (wide["vote"] > 0).astype(np.float64),
+        "log_vote": np.log(wide["vote"] + _EPSILON),
+        "exact": wide["exact"],
+        "exact_unseen": wide["exact"] * unseen,
+        "log_prior": np.log(wide["prior"] + _EPSILON),
+        "popularity_seen": wide["popularity"] * wide["seen"],
+        "name_unseen": wide["name"] * unseen,
+        "name_first": 1.0 / (1.0 + segment_rank(wide["name"], table.offsets)),
+        "best_first": 1.0 / (1.0 + segment_rank(best, table.offsets)),
+        "edit": wide["edit"],
+        "edit_unseen": wide["edit"] * unseen,
+        "partial": wide["partial"],
+        "partial_unseen": wide["partial"] * unseen,
+        "fused": fused,
+        "fused_first": 1.0 / (1.0 + segment_rank(fused, table.offsets)) if FUSED in wide else fused,
+    }
 
 
 class ConditionalLogit:

@@ -11,29 +11,20 @@ from ..similarities.similarity import IndexSide
 from ..templates import EntityCard, EntityTemplate, MarkedContext, RaggedTokens
 from ..types import Entity, MentionInText, Vectors
 from ..util import atomic_path, read_json, write_json
-from .backend import Backend
-from .encode_batches import encode_batches
-from .pooling import Pooling
+from .backend import Backend, TorchBackend, encode_batches
 from .representations import Representations
+from .tower import Pooling, TokenTower, Tower
 from .tower_files import load_weights, save_tower, weights_fingerprint
 
 _FILE = "bi_encoder.json"
 
 
 @registry.pel_encoders("spacy-pel.BiEncoder.v1")
-def make_bi_encoder(
-    name: Optional[str] = None,
-    tied: bool = False,
-    pooling: Pooling = "mean",
-    mention_template: Optional[MarkedContext] = None,
-    entity_template: Optional[EntityTemplate] = None,
-    backend: Optional[Backend] = None,
-    batch_size: int = 64,
-    store: str = "float32",
-    similarity: Optional[Similarity] = None,
-    entity_pooling: Optional[Pooling] = None,
-) -> "BiEncoder":
-    """Build a BiEncoder without weights; they come by ``initialize`` or ``from_disk``.
+class BiEncoder:
+    """Two transformers T1 (mentions) and T2 (entities), pooled (Wiatrak et al. 2022, section 3). Where
+    the similarity is the cosine, vectors are scaled to length 1: their inner product is the cosine.
+
+    ``towers`` is the torch module that a trainer updates; after an update call ``changed()``.
 
     name (Optional[str]): first weights of both towers: folder, "package:NAME", hub id or "random:SIZES".
     tied (bool): one tower reads both sides.
@@ -45,26 +36,6 @@ def make_bi_encoder(
     store (str): "float32" or "float16", how ``to_disk`` writes the weights.
     similarity (Optional[Similarity]): of mentions and entities, the cosine by default.
     entity_pooling (Optional[Pooling]): of the entity side; None = as the mention side.
-    """
-    return BiEncoder(
-        name=name,
-        tied=tied,
-        pooling=pooling,
-        mention_template=mention_template,
-        entity_template=entity_template,
-        backend=backend,
-        batch_size=batch_size,
-        store=store,
-        similarity=similarity,
-        entity_pooling=entity_pooling,
-    )
-
-
-class BiEncoder:
-    """Two transformers T1 (mentions) and T2 (entities), pooled (Wiatrak et al. 2022, section 3). Where
-    the similarity is the cosine, vectors are scaled to length 1: their inner product is the cosine.
-
-    ``towers`` is the torch module that a trainer updates; after an update call ``changed()``.
     """
 
     def __init__(
@@ -81,8 +52,6 @@ class BiEncoder:
         similarity: Optional[Similarity] = None,
         entity_pooling: Optional[Pooling] = None,
     ):
-        from .torch_backend import TorchBackend
-
         if store not in ("float32", "float16"):
             raise PelError(Errors.E305.format(value=store))
         if similarity is not None and not isinstance(similarity, Similarity):
@@ -122,8 +91,6 @@ class BiEncoder:
 
     def _set_towers(self, mention: Any, entity: Any) -> None:
         from torch import nn
-
-        from .tower import Tower
 
         # a text without markers, such as a card, is pooled over all of its tokens
         start, end = self.tokenizer.convert_tokens_to_ids(self.mention_template.special_tokens)
@@ -238,8 +205,6 @@ class BiEncoder:
     def _run(
         self, side: str, tokens: RaggedTokens, token_level: bool, show_progress: bool
     ) -> Representations:
-        from .tower import TokenTower
-
         tower = self.tower(side)
         key = f"{'mention' if self.tied else side}{' tokens' if token_level else ''}"
         if key not in self._prepared:

@@ -14,19 +14,13 @@ _FILE = "hash_embed.json"
 
 
 @registry.pel_encoders("spacy-pel.HashEmbed.v1")
-def make_hash_embed(width: int = 256, context_weight: float = 0.1) -> "HashEmbed":
-    """Build a HashEmbed.
-
-    width (int): dimensions of the vectors.
-    context_weight (float): weight of the words around a mention against its own n-grams.
-    """
-    return HashEmbed(width=width, context_weight=context_weight)
-
-
 class HashEmbed:
     """Sums of hashed character 3-grams (feature hashing, with signs), scaled to length 1.
 
     Knows no meaning, needs no training and no files, is the same on every machine.
+
+    width (int): dimensions of the vectors.
+    context_weight (float): weight of the words around a mention against its own n-grams.
     """
 
     def __init__(self, *, width: int = 256, context_weight: float = 0.1):

@@ -16,17 +16,12 @@ from .backend import EncodeBatch
 
 
 @registry.pel_backends("spacy-pel.OpenVinoBackend.v1")
-def make_openvino_backend(precision: Literal["float32", "bfloat16"] = "bfloat16") -> "OpenVinoBackend":
-    """Build an OpenVinoBackend.
+class OpenVinoBackend:
+    """Converts a tower in memory (no ONNX file) and runs it with OpenVINO's CPU plugin.
 
     precision (str): "bfloat16" is used where the processor has it.
     RAISES (PelError): if OpenVINO is not installed.
     """
-    return OpenVinoBackend(precision=precision)
-
-
-class OpenVinoBackend:
-    """Converts a tower in memory (no ONNX file) and runs it with OpenVINO's CPU plugin."""
 
     def __init__(self, *, precision: Literal["float32", "bfloat16"] = "bfloat16"):
         if find_spec("openvino") is None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..types import CandidateTable, NilModel, Scores
-from .summary import Floats, best_scores
+from .best_scores import Floats, best_scores
 
 Flags = NDArray[np.bool_]
 

@@ -7,21 +7,13 @@ from numpy.typing import NDArray
 
 from ..registry import registry
 from ..types import CandidateTable, NilModel, Scores
+from .best_scores import Floats
 from .calibrated import fit_base, load_base, raw_scores, with_base
-from .summary import Floats
 
 _TIES = 1e-3  # of P(NIL) tells mentions on one step apart
 
 
 @registry.pel_nil("spacy-pel.IsotonicNil.v1")
-def make_isotonic_nil(base: Optional[NilModel] = None) -> "IsotonicNil":
-    """Build an IsotonicNil.
-
-    base (Optional[NilModel]): the NIL model whose numbers are calibrated. None = 1 - best score.
-    """
-    return IsotonicNil(base=base)
-
-
 class IsotonicNil:
     """P(NIL) as the rising step function of another NIL model's number x that fits a development
     set best (pool adjacent violators; Zadrozny and Elkan 2002). Of any rising shape, so it wants
@@ -32,6 +24,8 @@ class IsotonicNil:
     A mention without candidates has P(NIL) = 1.
 
     The base is fitted on the same mentions as the steps: it should have few weights.
+
+    base (Optional[NilModel]): the NIL model whose numbers are calibrated. None = 1 - best score.
     """
 
     def __init__(self, *, base: Optional[NilModel] = None):

@@ -9,17 +9,13 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import CandidateTable, Scores, Vectors
-from .summary import Floats, best_scores, summarize, summary_names
+from .best_scores import Floats, best_scores
 
-
-@registry.pel_nil("spacy-pel.LogisticNil.v1")
-def make_logistic_nil(l2: float = 10.0, directions: int = 16) -> "LogisticNil":
-    """Build a LogisticNil.
-
-    l2 (float): strength of the pull of the weights to 0 (1 / C of scikit-learn).
-    directions (int): how many principal directions of the mentions' vectors are inputs; 0 = none.
-    """
-    return LogisticNil(l2=l2, directions=directions)
+# of the summary numbers
+_MARGIN = ["score", "margin", "entropy"]
+_TOP = ["name", "mention", "vote", "exact", "prior", "popularity", "edit", "partial"]  # of the best
+_BEST = ["name", "mention", "exact", "prior", "seen", "edit", "partial"]  # the highest of all candidates
+_EPSILON = 1e-3
 
 
 @dataclass
@@ -31,9 +27,10 @@ class _Fitted:
     directions: Vectors  # (d, width); d may be 0
 
 
+@registry.pel_nil("spacy-pel.LogisticNil.v1")
 class LogisticNil:
     """Logistic regression on standardised summary numbers: the score of the best candidate,
-    its margin, cosines, exact match, prior, entropy (see ``summary.py``), and on the mention's
+    its margin, cosines, exact match, prior, entropy (see ``summarize``), and on the mention's
     vector along its principal directions.
 
     A knowledge base lacks some kinds of concepts more than others (an open one has diseases, but
@@ -43,6 +40,9 @@ class LogisticNil:
     Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL).
     A mention without candidates has P(NIL) = 1. Products and splines of the summary numbers fitted a
     development set better and ranked other text worse: a development set has few documents.
+
+    l2 (float): strength of the pull of the weights to 0 (1 / C of scikit-learn).
+    directions (int): how many principal directions of the mentions' vectors are inputs; 0 = none.
     """
 
     def __init__(self, *, l2: float = 10.0, directions: int = 16):
@@ -55,14 +55,14 @@ class LogisticNil:
 
         RAISES (PelError): if it learned from vectors of another width, or there are none.
         """
-        best, filled = best_scores(table, scores)
         fitted = self._fitted
         if fitted is None:
+            best, filled = best_scores(table, scores)
             return np.where(filled, 1.0 - best, 1.0).astype(np.float32)
         inputs = _standardised(_inputs(table, scores, fitted.directions), fitted.mean, fitted.scale)
         logits = inputs @ fitted.weights + fitted.bias
         probability = 0.5 * (1.0 + np.tanh(0.5 * logits))  # the logistic function without overflow
-        return np.where(filled, probability, 1.0).astype(np.float32)
+        return np.where(np.diff(table.offsets) > 0, probability, 1.0).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Learn from mentions that have candidates; the others are NIL by rule.
@@ -117,6 +117,40 @@ class LogisticNil:
         self._fitted = _Fitted(mean, scale, weights, float(state["bias"]), directions)
 
 
+def summary_names() -> List[str]:
+    """RETURNS (List[str]): the names of the columns of ``summarize``."""
+    return [*_MARGIN, *(f"top_{name}" for name in _TOP), "top_log_prior", *(f"best_{name}" for name in _BEST)]
+
+
+def summarize(table: CandidateTable, scores: Scores) -> Floats:
+    """Numbers that tell a mention whose entity is among the candidates from one whose entity
+    is not: how good the best candidate is, and how far ahead of the others.
+
+    table (CandidateTable): the candidates of n mentions; a feature that it lacks counts as 0.
+    scores (Scores): (m,), the combiner's.
+    RETURNS (Floats): (n, len(summary_names())); zeros where there is no candidate.
+    """
+    summary = np.zeros((len(table), len(summary_names())))
+    counts = np.diff(table.offsets)
+    filled = counts > 0
+    if not filled.any():
+        return summary
+    mention = np.repeat(np.arange(len(table)), counts)
+    order = np.lexsort((-scores, mention))  # stable: a tie goes to the earlier candidate
+    starts = table.offsets[:-1][filled]
+    top = order[starts]
+    second = order[np.minimum(starts + 1, len(order) - 1)]
+    columns = [scores[top], np.where(counts[filled] > 1, scores[top] - scores[second], scores[top])]
+    columns.append(_entropy(scores, starts, counts[filled]))
+    features: Dict[str, Scores] = table.features
+    absent = np.zeros(len(scores), dtype=np.float32)
+    columns += [features.get(name, absent)[top] for name in _TOP]
+    columns.append(np.log(features.get("prior", absent)[top] + _EPSILON))
+    columns += [np.maximum.reduceat(features.get(name, absent), starts) for name in _BEST]
+    summary[filled] = np.stack(columns, axis=1)
+    return summary
+
+
 def _columns(n_directions: int) -> List[str]:
     return [*summary_names(), *(f"direction_{i}" for i in range(n_directions))]
 
@@ -145,3 +179,10 @@ def _principal(vectors: Optional[Vectors], used: NDArray[np.bool_], most: int) -
 
 def _standardised(inputs: Floats, mean: Floats, scale: Floats) -> Floats:
     return np.clip((inputs - mean) / scale, -5.0, 5.0)  # far from what was seen, stop counting
+
+
+def _entropy(scores: Scores, starts: NDArray[np.int64], counts: NDArray[np.int64]) -> Floats:
+    shares = np.maximum(scores.astype(np.float64), 0)
+    totals = np.repeat(np.add.reduceat(shares, starts), counts)
+    shares = shares / np.maximum(totals, 1e-12)
+    return -np.add.reduceat(shares * np.log(np.maximum(shares, 1e-12)), starts)

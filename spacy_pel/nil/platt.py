@@ -11,14 +11,6 @@ from .calibrated import fit_base, load_base, raw_scores, with_base
 
 
 @registry.pel_nil("spacy-pel.PlattNil.v1")
-def make_platt_nil(base: Optional[NilModel] = None) -> "PlattNil":
-    """Build a PlattNil.
-
-    base (Optional[NilModel]): the NIL model whose numbers are calibrated. None = 1 - best score.
-    """
-    return PlattNil(base=base)
-
-
 class PlattNil:
     """P(NIL) = 1 / (1 + exp(-(slope * x + intercept))), where x is the number of another NIL model
     (Platt 1999, "Probabilistic outputs for support vector machines").
@@ -29,6 +21,8 @@ class PlattNil:
     without candidates has P(NIL) = 1.
 
     The base is fitted on the same mentions as the sigmoid: it should have few weights.
+
+    base (Optional[NilModel]): the NIL model whose numbers are calibrated. None = 1 - best score.
     """
 
     def __init__(self, *, base: Optional[NilModel] = None):

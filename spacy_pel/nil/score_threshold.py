@@ -7,15 +7,10 @@ from numpy.typing import NDArray
 
 from ..registry import registry
 from ..types import CandidateTable, Scores
-from .summary import best_scores
+from .best_scores import best_scores
 
 
 @registry.pel_nil("spacy-pel.ScoreThreshold.v1")
-def make_score_threshold() -> "ScoreThreshold":
-    """Build a ScoreThreshold."""
-    return ScoreThreshold()
-
-
 class ScoreThreshold:
     """nil_score = 1 - best score; 1 for a mention without candidates. Nothing is fitted, so
     the number is no probability: it is compared with a threshold chosen on a dev set."""

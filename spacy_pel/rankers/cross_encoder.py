@@ -5,8 +5,7 @@ from typing import Any, Dict, Literal, Optional
 
 import numpy as np
 
-from ..encoders.backend import Backend
-from ..encoders.encode_batches import encode_batches
+from ..encoders.backend import Backend, TorchBackend, encode_batches
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..templates import MentionEntityPair, RaggedTokens
@@ -19,19 +18,10 @@ _HEAD = "head.safetensors"
 
 
 @registry.pel_rankers("spacy-pel.CrossEncoder.v1")
-def make_cross_encoder(
-    name: Optional[str] = None,
-    length: int = 256,
-    top_k: int = 16,
-    mix: Optional[float] = None,
-    pooling: Reduction = "mean",
-    mention_template: Optional[Any] = None,
-    entity_template: Optional[Any] = None,
-    backend: Optional[Backend] = None,
-    batch_size: int = 64,
-    store: str = "float32",
-) -> "CrossEncoder":
-    """Build a CrossEncoder without weights; they come by ``initialize`` or ``from_disk``.
+class CrossEncoder:
+    """score = linear(mean(T([mention input ; entity input]))) (Wiatrak et al. 2022, Appendix B).
+
+    ``tower`` is the torch module that a trainer updates; after an update call ``changed()``.
 
     name (Optional[str]): first weights: folder, "package:NAME", hub id or "random:SIZES".
     length (int): word pieces of a pair.
@@ -44,25 +34,6 @@ def make_cross_encoder(
     backend (Optional[Backend]): how inference runs, torch by default.
     batch_size (int): pairs in one inference batch.
     store (str): "float32" or "float16", how ``to_disk`` writes the weights.
-    """
-    return CrossEncoder(
-        name=name,
-        length=length,
-        top_k=top_k,
-        mix=mix,
-        pooling=pooling,
-        mention_template=mention_template,
-        entity_template=entity_template,
-        backend=backend,
-        batch_size=batch_size,
-        store=store,
-    )
-
-
-class CrossEncoder:
-    """score = linear(mean(T([mention input ; entity input]))) (Wiatrak et al. 2022, Appendix B).
-
-    ``tower`` is the torch module that a trainer updates; after an update call ``changed()``.
     """
 
     registered_name = "spacy-pel.CrossEncoder.v1"
@@ -81,8 +52,6 @@ class CrossEncoder:
         batch_size: int = 64,
         store: str = "float32",
     ):
-        from ..encoders.torch_backend import TorchBackend
-
         if store not in ("float32", "float16"):
             raise PelError(Errors.E305.format(value=store))
         if top_k < 1:
@@ -217,16 +186,16 @@ class CrossEncoder:
             self.template = MentionEntityPair.from_settings(saved["template"])
             fingerprint = saved["fingerprint"]
         except (KeyError, TypeError) as err:
-            raise PelError(Errors.E430.format(path=path, came=f"its {FILE} has no {err}")) from err
+            raise PelError(Errors.E430.format(path=path, got=f"a {FILE} without {err}")) from err
         self._set_tower(*load_tower(path))
         try:
             head = load_file(str(path / _HEAD))
             self.tower.head.load_state_dict(head)
         except Exception as err:  # safetensors raises a type of its own
-            raise PelError(Errors.E430.format(path=path, came=str(err))) from err
+            raise PelError(Errors.E430.format(path=path, got=f"unreadable files ({err})")) from err
         if self.fingerprint != fingerprint:
             raise PelError(
-                Errors.E430.format(path=path, came="its weights were changed after they were saved")
+                Errors.E430.format(path=path, got="weights that have changed since they were saved")
             )
         return self
 

@@ -5,7 +5,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor, nn
 
-from ..encoders.pooling import Pooling, pool
+from ..encoders.tower import Pooling, pool
 
 
 class CrossTower(nn.Module):

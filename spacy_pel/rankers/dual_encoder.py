@@ -22,14 +22,13 @@ _ENCODER = "encoder"
 
 
 @registry.pel_rankers("spacy-pel.DualEncoder.v1")
-def make_dual_encoder(
-    encoder: Optional[Any] = None,
-    top_k: int = 64,
-    mix: Optional[float] = None,
-    backend: Optional[Backend] = None,
-    cache_size: int = 20_000,
-) -> "DualEncoder":
-    """Build a DualEncoder without weights; they come by ``initialize`` or ``from_disk``.
+class DualEncoder:
+    """score = s(f_m(mention), f_e(entity)) of a bi-encoder (Le & Nguyen 2023, section 3.2). Each distinct
+    mention and entity is encoded once, and entities that come again not even that.
+
+    Any bi-encoder will do: one trained by ``train`` finds candidates and orders them too, and one trained
+    by ``ranker train`` only orders them. ``encoder.towers`` is what a trainer updates; after an update
+    call ``changed()``.
 
     encoder (Optional[BiEncoder]): towers, templates, poolings and similarity; None = the paper's (mean of
         the markers; [CLS] of types and synonyms; Euclidean distance), to be filled by ``from_disk``.
@@ -38,17 +37,6 @@ def make_dual_encoder(
         ranker alone, None = both weights learned by ``calibrate``.
     backend (Optional[Backend]): how inference runs; None = as the encoder says.
     cache_size (int): vectors of entities kept between calls; where tokens are compared, those of tokens.
-    """
-    return DualEncoder(encoder=encoder, top_k=top_k, mix=mix, backend=backend, cache_size=cache_size)
-
-
-class DualEncoder:
-    """score = s(f_m(mention), f_e(entity)) of a bi-encoder (Le & Nguyen 2023, section 3.2). Each distinct
-    mention and entity is encoded once, and entities that come again not even that.
-
-    Any bi-encoder will do: one trained by ``train`` finds candidates and orders them too, and one trained
-    by ``rank-train`` only orders them. ``encoder.towers`` is what a trainer updates; after an update
-    call ``changed()``.
     """
 
     registered_name = "spacy-pel.DualEncoder.v1"
@@ -63,7 +51,7 @@ class DualEncoder:
         cache_size: int = 20_000,
     ):
         if encoder is not None and not isinstance(encoder, BiEncoder):
-            raise PelError(Errors.E433.format(came=type(encoder).__name__))
+            raise PelError(Errors.E433.format(got=type(encoder).__name__))
         for name, value, least in (("top_k", top_k, 1), ("mix", mix, 0), ("cache_size", cache_size, 0)):
             if value is not None and value < least:
                 raise PelError(Errors.E301.format(name=name, least=least, value=value))

@@ -35,12 +35,12 @@ def read_saved(path: Path) -> Dict[str, Any]:
     if is_bi_encoder(path):
         return {"ranker": _OF_BI_ENCODER}
     if not (path / FILE).is_file():
-        found = "there is no such folder" if not path.is_dir() else f"it has no {FILE}"
-        raise PelError(Errors.E430.format(path=path, came=found))
+        found = "no folder" if not path.is_dir() else f"a folder without {FILE}"
+        raise PelError(Errors.E430.format(path=path, got=found))
     saved = read_json(path / FILE)
     if not isinstance(saved, dict) or "ranker" not in saved:
-        raise PelError(Errors.E430.format(path=path, came=f"its {FILE} names no ranker"))
+        raise PelError(Errors.E430.format(path=path, got=f"a {FILE} that names no ranker"))
     if saved["ranker"] not in registry.pel_rankers:
-        came = f"its ranker '{saved['ranker']}' is not registered here"
-        raise PelError(Errors.E430.format(path=path, came=came))
+        got = f"the ranker '{saved['ranker']}', which is not registered here"
+        raise PelError(Errors.E430.format(path=path, got=got))
     return saved

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 
 
 @registry.pel_similarities("spacy-pel.Cosine.v1")
-def make_cosine() -> "Cosine":
-    """Build a Cosine."""
-    return Cosine()
-
-
 class Cosine:
     """The inner product of vectors of length 1, between -1 and 1.
 

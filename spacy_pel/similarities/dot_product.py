@@ -11,11 +11,6 @@ if TYPE_CHECKING:
 
 
 @registry.pel_similarities("spacy-pel.DotProduct.v1")
-def make_dot_product() -> "DotProduct":
-    """Build a DotProduct."""
-    return DotProduct()
-
-
 class DotProduct:
     """The inner product of vectors of any length: long vectors are near to everything.
 

@@ -15,11 +15,6 @@ _MORE = 4  # dimensions for an index; a width that 4 divides still is one
 
 
 @registry.pel_similarities("spacy-pel.Euclidean.v1")
-def make_euclidean() -> "Euclidean":
-    """Build a Euclidean."""
-    return Euclidean()
-
-
 class Euclidean:
     """``-|m - e|``, at most 0. An index ranks by ``-|m - e|^2 / 2``, which is the inner product of
     ``[m, 1, 1, -|m|^2 / 2, 0]`` and ``[e, a, b, 1, 0]`` with ``a + b = -|e|^2 / 2``.

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 
 
 @registry.pel_similarities("spacy-pel.SumOfMax.v1")
-def make_sum_of_max() -> "SumOfMax":
-    """Build a SumOfMax."""
-    return SumOfMax()
-
-
 class SumOfMax:
     """Each token of the mention looks for the token of the entity that suits it best:
 

@@ -10,11 +10,6 @@ from .token_arrays import RaggedTokens, piece_lists
 
 
 @registry.pel_templates("spacy-pel.EntityCard.v1")
-def make_entity_card(max_length: int = 128, max_synonyms: int = 8) -> "EntityCard":
-    """Build an EntityCard; the settings are the class's."""
-    return EntityCard(max_length=max_length, max_synonyms=max_synonyms)
-
-
 class EntityCard:
     """``[CLS] title [SEP] types [SEP] description [SEP]`` (Wiatrak et al. 2022, section 3, biomedical form).
 

@@ -10,11 +10,6 @@ from .token_arrays import RaggedTokens, piece_lists
 
 
 @registry.pel_templates("spacy-pel.GeneralCard.v1")
-def make_general_card(max_length: int = 128, entity_marker: str = "[ENT]") -> "GeneralCard":
-    """Build a GeneralCard; the settings are the class's."""
-    return GeneralCard(max_length=max_length, entity_marker=entity_marker)
-
-
 class GeneralCard:
     """``[CLS] title [ENT] description [SEP]`` (Wiatrak et al. 2022, section 3, general form, that of
     BLINK, Wu et al. 2020). Without a definition: ``[CLS] title [SEP]``.

@@ -13,13 +13,6 @@ _CHARACTERS_PER_PIECE = 12
 
 
 @registry.pel_templates("spacy-pel.MarkedContext.v1")
-def make_marked_context(
-    max_length: int = 128, start_marker: str = "[M_s]", end_marker: str = "[M_e]"
-) -> "MarkedContext":
-    """Build a MarkedContext; the settings are the class's."""
-    return MarkedContext(max_length=max_length, start_marker=start_marker, end_marker=end_marker)
-
-
 class MarkedContext:
     """``[CLS] left context [M_s] mention [M_e] right context [SEP]`` (Wiatrak et al. 2022, section 3).
 
@@ -55,14 +48,15 @@ class MarkedContext:
     def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> RaggedTokens:
         """RETURNS (RaggedTokens): one sequence a mention, at most max_length long."""
         reach = self.max_length * _CHARACTERS_PER_PIECE
-        lefts = piece_lists(tokenizer, [_tail(m.text, m.start, reach) for m in mentions])
-        surfaces = piece_lists(tokenizer, [m.surface[: 4 * reach] for m in mentions])
-        rights = piece_lists(tokenizer, [_head(m.text, m.end, reach) for m in mentions])
+        lefts = [_tail(text, start, reach) for text, start, _ in mentions]
+        surfaces = [text[start:end][: 4 * reach] for text, start, end in mentions]
+        rights = [_head(text, end, reach) for text, _, end in mentions]
+        pieces, n = piece_lists(tokenizer, lefts + surfaces + rights), len(mentions)
         markers = tokenizer.convert_tokens_to_ids(self.special_tokens)
         return RaggedTokens.from_lists(
             [
                 self._assemble(tokenizer, markers, left, surface, right)
-                for left, surface, right in zip(lefts, surfaces, rights, strict=True)
+                for left, surface, right in zip(pieces[:n], pieces[n : 2 * n], pieces[2 * n :], strict=True)
             ]
         )
 

@@ -10,11 +10,6 @@ from .token_arrays import RaggedTokens, piece_lists
 
 
 @registry.pel_templates("spacy-pel.SynonymCard.v1")
-def make_synonym_card(max_length: int = 128, max_synonyms: int = 32) -> "SynonymCard":
-    """Build a SynonymCard; the settings are the class's."""
-    return SynonymCard(max_length=max_length, max_synonyms=max_synonyms)
-
-
 class SynonymCard:
     """``[CLS] type [SEP] syn_1 [SEP] syn_2 … [SEP]`` (Le & Nguyen 2023, dual-encoder re-ranker).
 

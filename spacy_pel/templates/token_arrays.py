@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, List, Sequence, Tuple, Union
+from typing import List, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,12 +74,6 @@ class RaggedTokens:
             ids[i, : len(sequence)] = sequence
             mask[i, : len(sequence)] = 1
         return ids, mask
-
-    def batches_by_length(self, batch_size: int) -> Iterator[NDArray[np.int64]]:
-        """YIELDS (NDArray): rows of one batch; the longest first, so that memory peaks at once."""
-        order = np.argsort(-self.lengths, kind="stable")
-        for start in range(0, len(order), batch_size):
-            yield order[start : start + batch_size]
 
     def to_disk(self, path: Path) -> None:
         """Write two .npy files into a folder."""

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from spacy_pel.combiners import BestRow, LinearCombiner
-from spacy_pel.combiners.linear import ConditionalLogit, is_gold
-from spacy_pel.combiners.linear_features import DEFAULT_WEIGHTS, columns
+from spacy_pel.combiners.linear import DEFAULT_WEIGHTS, ConditionalLogit, is_gold, linear_features
 from spacy_pel.errors import PelError
-from spacy_pel.index import FEATURES
+from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, CandidateTable
 
@@ -174,12 +173,12 @@ def test_several_gold_entities_and_none():
         LinearCombiner().fit(table, [np.array([1000])] * 30)
 
 
-def test_columns_have_weights_and_foreign_weights_are_refused():
-    assert list(columns(make_table(10, 0))) == list(DEFAULT_WEIGHTS)
+def test_features_have_weights_and_foreign_weights_are_refused():
+    assert list(linear_features(make_table(10, 0))) == list(DEFAULT_WEIGHTS)
     combiner = LinearCombiner()
     with pytest.raises(PelError, match="PEL-E421"):
         combiner.load_state({"weights": {"height": 1.0}})
-    combiner.load_state({"weights": {"name": 2.0}})  # learned before the other columns were added
+    combiner.load_state({"weights": {"name": 2.0}})  # learned before the other features were added
     assert {name: weight for name, weight in combiner.weights.items() if weight} == {"name": 2.0}
     combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
     combiner.load_state({})

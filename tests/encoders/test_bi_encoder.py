@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
-from spacy_pel.encoders.torch_backend import TorchBackend
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.similarities.dot_product import DotProduct

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from spacy_pel.encoders import representations, rescoring
+from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.representations import Representations, pair_scores
-from spacy_pel.encoders.torch_backend import TorchBackend
 from spacy_pel.evaluation.nearest import nearest_entities
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce

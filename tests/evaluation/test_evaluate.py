@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from spacy_pel.combiners.best_row import make_best_row
+from spacy_pel.combiners.best_row import BestRow
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate, seen_in_corpus
@@ -38,7 +38,7 @@ def linker():
     kb = KnowledgeBase(ENTITIES, redirects={"OLD": "A"})
     encoder = HashEmbed(width=128)
     index = EntityIndex.build(kb, encoder, index=make_brute_force(), documents=TRAIN)
-    return Linker(kb, encoder, index, make_best_row(), ScoreThreshold(), threshold=0.6)
+    return Linker(kb, encoder, index, BestRow(), ScoreThreshold(), threshold=0.6)
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from spacy_pel.combiners import BestRow
+from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.encoders.torch_backend import TorchBackend
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase

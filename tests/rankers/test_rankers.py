@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.torch_backend import TorchBackend
+from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.errors import PelError
 from spacy_pel.linking import Reranker
 from spacy_pel.rankers import load_ranker

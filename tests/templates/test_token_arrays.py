@@ -29,12 +29,6 @@ def test_padded(tokens):
     assert tokens.padded([], pad_id=0)[0].shape == (0, 0)
 
 
-def test_batches_cover_each_row_once_longest_first(tokens):
-    batches = list(tokens.batches_by_length(3))
-    assert [len(batch) for batch in batches] == [3, 1]
-    assert np.concatenate(batches).tolist() == [3, 0, 2, 1]
-
-
 def test_disk(tokens, tmp_path):
     tokens.to_disk(tmp_path / "tokens")
     loaded = RaggedTokens.from_disk(tmp_path / "tokens")

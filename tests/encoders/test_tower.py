@@ -1,6 +1,6 @@
 import torch
 
-from spacy_pel.encoders.pooling import marker_mask, mention_mask, pool
+from spacy_pel.encoders.tower import marker_mask, mention_mask, pool
 
 START, END = 8, 9
 IDS = torch.tensor([[1, 5, START, 6, 7, END, 4, 2], [1, 5, 6, 2, 0, 0, 0, 0]])

@@ -1,0 +1,26 @@
+"""The best score of each mention: what every NIL model starts from."""
+
+from typing import Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import CandidateTable, Scores
+
+Floats = NDArray[np.float64]
+
+
+def best_scores(table: CandidateTable, scores: Scores) -> Tuple[Floats, NDArray[np.bool_]]:
+    """The best score of each mention.
+
+    table (CandidateTable): the candidates of n mentions.
+    scores (Scores): (m,), one per candidate.
+    RETURNS (tuple): (n,) best scores, 0 where there is no candidate, and (n,) which mentions
+        have candidates.
+    """
+    filled = np.diff(table.offsets) > 0
+    best = np.zeros(len(table))
+    if filled.any():
+        # the starts of the filled segments cut the array into exactly these segments
+        best[filled] = np.maximum.reduceat(scores, table.offsets[:-1][filled])
+    return best, filled
