@@ -4,7 +4,7 @@
 
 A row is one folder, or several joined by commas with a name: those of a training (metrics.jsonl,
 steps.jsonl, model-best), a study's run (evaluation/metrics.json), an evaluation (metrics.json), a model or a
-pipeline. The folder of `candidates-eval` (candidates.json) gives a row for each generator. Nothing is run.
+pipeline. The folder of `candidates eval` (candidates.json) gives a row for each generator. Nothing is run.
 """
 
 from pathlib import Path

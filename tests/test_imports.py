@@ -12,34 +12,33 @@ import pytest
 import spacy_pel
 
 ROOT = Path(spacy_pel.__file__).parent
-# An import may only point to the same layer or to one further up in this list.
-LAYERS = [
+# Floors, bottom to top: an import, also one for type checking, may lead to the same floor or further down.
+FLOORS = [
     ("about", "types", "errors", "registry", "util"),
-    ("kb", "data"),
-    ("okb",),
-    ("text",),
-    ("scoring",),
+    ("kb", "corpora"),
+    ("templates",),
+    ("similarities",),
     ("encoders",),
-    ("losses", "regularizers", "mixing", "anchors"),
-    ("indexes",),
-    ("negatives",),
+    ("objectives",),
+    ("index",),
+    ("evidence",),
     ("candidates",),
+    ("negatives",),
     ("combiners", "nil"),
     ("rankers",),
     ("linking",),
-    ("reports",),
     ("evaluation",),
     ("training",),
-    ("study",),
     ("pipeline",),
     ("cli",),
+    ("research",),  # plugs into cli by an entry point
 ]
-RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT)
 HEAVY = ("faiss", "transformers", "scispacy", "sklearn", "matplotlib", "pyarrow")
 
 
-def layer_of(module: str) -> str:
+def room_of(module: str) -> str:
     """RETURNS (str): "kb" for "spacy_pel.kb.knowledge_base"; "" for others."""
     parts = module.split(".")
     return parts[1] if parts[0] == "spacy_pel" and len(parts) > 1 else ""
@@ -60,35 +59,45 @@ def imported_by(path: Path) -> Iterator[Tuple[str, int]]:
                 yield f"{module}.{name.name}", node.lineno
 
 
-def test_every_folder_has_its_place():
-    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()}
-    assert folders <= set(RANK)
+def test_every_room_has_its_floor():
+    rooms = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()}
+    assert rooms == FLOOR.keys() - {"about", "registry"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_imports_point_one_way(path):
-    own = RANK[path.relative_to(ROOT).parts[0]]
+    own = FLOOR[path.relative_to(ROOT).parts[0]]
     wrong = [
         f"line {line}: {module}"
         for module, line in imported_by(path)
-        if layer_of(module) in RANK and RANK[layer_of(module)] > own
+        if room_of(module) in FLOOR and FLOOR[room_of(module)] > own
     ]
     assert not wrong
 
 
+def test_the_product_does_not_import_research():
+    product = [path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts[0] != "research"]
+    assert len(product) > 200
+    assert [
+        path for path in product if "research" in {room_of(module) for module, _ in imported_by(path)}
+    ] == []
+    loaded = modules_after("import spacy_pel.cli, spacy_pel.pipeline.proxy_entity_linker")
+    assert not [module for module in loaded if room_of(module) == "research"]
+
+
 def test_base_modules_import_nothing_above_them():
-    for name in LAYERS[0]:
+    for name in FLOORS[0]:
         for path in [ROOT / f"{name}.py"] if (ROOT / f"{name}.py").exists() else (ROOT / name).glob("*.py"):
-            assert {layer_of(m) for m, _ in imported_by(path)} <= {"", *LAYERS[0]}, path
+            assert {room_of(m) for m, _ in imported_by(path)} <= {"", *FLOORS[0]}, path
 
 
 def test_the_check_sees_relative_and_absolute_imports(tmp_path, monkeypatch):
     file = tmp_path / "kb" / "wrong.py"
     file.parent.mkdir()
-    file.write_text("from ..indexes import EntityIndex\nfrom .. import cli\nimport spacy_pel.linking\n")
+    file.write_text("from ..index import EntityIndex\nfrom .. import cli\nimport spacy_pel.linking\n")
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
-    found = [layer_of(module) for module, _ in imported_by(file)]
-    assert found == ["indexes", "cli", "linking"]
+    found = [room_of(module) for module, _ in imported_by(file)]
+    assert found == ["index", "cli", "linking"]
 
 
 def modules_after(statement: str) -> set:
@@ -101,7 +110,7 @@ def test_import_is_cheap():
     # spaCy itself brings torch where it is installed: what counts is what we add
     loaded = modules_after("import spacy_pel, spacy_pel.pipeline.factory")
     assert loaded.isdisjoint(HEAVY)
-    ours = [module for module in loaded if layer_of(module) not in {"", "pipeline", *LAYERS[0]}]
+    ours = [module for module in loaded if room_of(module) not in {"", "pipeline", *FLOORS[0]}]
     assert not ours
     sources = [ROOT / "__init__.py", ROOT / "pipeline" / "factory.py"]
     assert all(not module.startswith("torch") for path in sources for module, _ in imported_by(path))

@@ -11,6 +11,7 @@ from pathlib import Path
 import catalogue
 import pytest
 import spacy
+import typer
 from spacy.language import Language
 from spacy.util import registry as spacy_registry
 
@@ -21,6 +22,7 @@ PACKAGE = Path(spacy_pel.__file__).parent
 OBJECT = re.compile(r"^spacy-pel\.[A-Z][A-Za-z0-9]*\.v\d+$")
 FUNCTION = re.compile(r"^spacy-pel\.[a-z][a-z0-9_]*\.v\d+$")
 FACTORY = re.compile(r"^[a-z][a-z0-9_]*$")
+COMMANDS = ("spacy_cli", "spacy_pel_commands")  # groups of entry points that are no registries
 
 
 def published():
@@ -47,7 +49,7 @@ def decorated():
 
 
 def test_published_is_what_is_decorated():
-    assert [entry for entry in published() if entry[0] != "spacy_cli"] == decorated()
+    assert [entry for entry in published() if entry[0] not in COMMANDS] == decorated()
 
 
 def test_setup_cfg_is_installed():
@@ -75,8 +77,8 @@ def test_resolves_to_the_decorated_part(group, name, value):
         spacy.blank("en")  # reads the factories
         assert FACTORY.match(name) and Language.has_factory(name)
         return
-    if group == "spacy_cli":
-        assert name == "pel"
+    if group in COMMANDS:
+        assert isinstance(part, typer.Typer) and part.info.name == name
         return
     table = getattr(registry, group.removeprefix("spacy_"), None)
     if table is None:

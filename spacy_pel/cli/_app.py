@@ -3,6 +3,7 @@
 import logging
 import sys
 import traceback
+from importlib.metadata import entry_points
 from typing import Any, List, Type
 
 import typer
@@ -15,12 +16,28 @@ from ..util import logger
 # typer carries its own copy of click since 0.26: this finds the class of either one
 UsageError: Type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
+PLUGINS = "spacy_pel_commands"  # group of entry points, each a typer app
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 
 class PelGroup(TyperGroup):
     """Shows an error as one line on stderr and exits with 2; ``--verbose`` (anywhere on the
-    command line) shows the traceback instead."""
+    command line) shows the traceback as well.
+
+    Other packages add groups of commands by the entry point group ``spacy_pel_commands``, e.g.
+    ``research = spacy_pel.research.cli:research_cli``; they are imported when they are called or listed.
+    """
+
+    def list_commands(self, ctx: Any) -> List[str]:
+        known = super().list_commands(ctx)
+        return [*known, *sorted({point.name for point in entry_points(group=PLUGINS)}.difference(known))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
+            for point in entry_points(group=PLUGINS, name=cmd_name):
+                return typer.main.get_group(point.load())
+        return command
 
     def parse_args(self, ctx: Any, args: List[str]) -> List[str]:
         ctx.meta[VERBOSE] = VERBOSE in args
@@ -63,6 +80,11 @@ def _log_to_stderr(level: int) -> None:
     logger.addHandler(handler)
 
 
+def command_group(name: str, help: str) -> typer.Typer:
+    """RETURNS (typer.Typer): for the commands ``spacy-pel NAME ...``."""
+    return typer.Typer(name=name, help=help, no_args_is_help=True, rich_markup_mode=None)
+
+
 pel_cli = typer.Typer(
     name="pel",
     cls=PelGroup,
@@ -71,20 +93,18 @@ pel_cli = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-kb_cli = typer.Typer(
-    name="kb",
-    help="Build and inspect knowledge bases.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-
-pel_cli.add_typer(kb_cli)
+kb_cli = command_group("kb", "Build, inspect and change knowledge bases.")
+candidates_cli = command_group("candidates", "Build and compare candidate generators.")
+ranker_cli = command_group("ranker", "Train rankers and add them to pipelines.")
+corpus_cli = command_group("corpus", "Inspect corpora and undo their preprocessing.")
+for _group in (kb_cli, candidates_cli, ranker_cli, corpus_cli):
+    pel_cli.add_typer(_group)
 
 
 @pel_cli.callback()
 def _options(
     verbose: bool = typer.Option(
-        False, VERBOSE, help="Show debug messages and tracebacks (may stand after the command too)."
+        False, VERBOSE, help="Show debug messages and tracebacks (also accepted after the command)."
     ),
 ) -> None:
     """Biomedical entity linking: build a knowledge base, train, index, calibrate, evaluate, link.

@@ -24,9 +24,7 @@ def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
     RAISES (PelError): if the format is unknown or the file is not in it.
     """
     if not path.exists():
-        raise PelError(
-            Errors.E002.format(expected="texts", path=path, came="nothing is there", todo="Check the path.")
-        )
+        raise PelError(Errors.E002.format(expected="texts", path=path, got="nothing", todo="Check the path."))
     name = _guess(path) if format_name == "auto" else format_name
     if name not in _READERS:
         raise PelError(Errors.E640.format(came=format_name, path=path, known=", ".join(sorted(_READERS))))
@@ -69,7 +67,9 @@ def _parquet(path: Path) -> Iterator[Document]:
         file = pq.ParquetFile(path)
     except pa.ArrowInvalid as err:
         raise PelError(
-            Errors.E002.format(expected="Parquet", path=path, came=str(err), todo="Write the file anew.")
+            Errors.E002.format(
+                expected="Parquet", path=path, got=f"a fault: {err}", todo="Write the file again."
+            )
         ) from err
     columns = [name for name in ("id", "text", "meta") if name in file.schema_arrow.names]
     if "text" not in columns:

@@ -37,7 +37,7 @@ def load_pipeline(path: Path) -> LoadedPipeline:
             Errors.E002.format(
                 expected="a pipeline folder",
                 path=path,
-                came="there is no config.cfg" if folder.is_dir() else "there is none",
+                got="a folder without config.cfg" if folder.is_dir() else "nothing",
                 todo="Assemble one with: spacy assemble CONFIG OUT",
             )
         )

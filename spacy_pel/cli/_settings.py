@@ -19,7 +19,7 @@ def parse_settings(settings: List[str]) -> Dict[str, Any]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name:
-            raise PelError(Errors.E211.format(came=setting))
+            raise PelError(Errors.E211.format(got=setting))
         try:
             parsed[name.replace("-", "_")] = json.loads(value)
         except ValueError:
@@ -43,12 +43,12 @@ def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
     """
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if len(set(wanted)) < len(wanted):
-        raise PelError(Errors.E243.format(came=names))
+        raise PelError(Errors.E243.format(got=names))
     given: Dict[str, Dict[str, Any]] = {name: {} for name in wanted}
     for setting, value in settings.items():
         step, _, name = setting.rpartition(".")
         if step not in given:
-            raise PelError(Errors.E242.format(known=", ".join(wanted) or "(none is named)", came=setting))
+            raise PelError(Errors.E242.format(known=", ".join(wanted) or "(none is named)", got=setting))
         given[step][name] = value
     return {step: make_reader("pel_preprocessors", step, values) for step, values in given.items()}
 
@@ -71,10 +71,10 @@ def make_reader(registry_name: str, reader: str, settings: Dict[str, Any]) -> An
     unknown = sorted(settings.keys() - known.keys())
     if unknown:
         raise PelError(
-            Errors.E208.format(reader=reader, came=", ".join(unknown), known=", ".join(known) or "none")
+            Errors.E208.format(reader=reader, got=", ".join(unknown), known=", ".join(known) or "none")
         )
     try:
         return pydantic.validate_call(builder)(**settings)
     except pydantic.ValidationError as err:
         faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in err.errors())
-        raise PelError(Errors.E209.format(reader=reader, came=faults)) from err
+        raise PelError(Errors.E209.format(reader=reader, got=faults)) from err

@@ -98,7 +98,7 @@ def calibrate(
 def _figures(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): counts, and figures of NIL and of recall over all classes."""
     from ..evaluation import Outcomes, gold_prediction
-    from ..evaluation.metrics.nil_figures import nil_figures
+    from ..evaluation.metrics.nil import nil_metrics
 
     predictions, given = [], iter(links)
     for document in documents:
@@ -110,7 +110,7 @@ def _figures(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, A
             predictions.append(prediction)
     outcomes = Outcomes.of(predictions)
     ks = sorted({1, min(64, linker.top_k)})
-    figures: Dict[str, Any] = nil_figures(outcomes, ks)
+    figures: Dict[str, Any] = nil_metrics(outcomes, ks)
     if not outcomes.is_nil.any():  # nothing is known of NIL then, which is not the same as 0
         figures = {name: None if name.startswith("nil_") else value for name, value in figures.items()}
     return {"n": len(outcomes.rank), "n_nil": int(outcomes.is_nil.sum()), **figures}

@@ -13,7 +13,7 @@ from ._table import text_table
 
 
 class GroupBy(str, Enum):
-    """Names of ``evaluation.by_type.GROUPINGS``."""
+    """Names of ``evaluation.metrics.mention_groups.GROUPINGS``."""
 
     label = "label"
     type = "type"
@@ -43,11 +43,11 @@ def compare(
     Example: spacy-pel compare metrics/base metrics/new --group-by type
     """
     from ..evaluation.compare import compare_runs
-    from ..evaluation.metrics.by_type import GROUPINGS, NO_NAME, Groups
+    from ..evaluation.metrics.mention_groups import GROUPINGS, NO_NAME, MentionGroups
     from ..evaluation.run_folder import read_run
     from ._kb import fill_types, open_kb
 
-    groups = Groups(GROUPINGS[group_by.value])
+    groups = MentionGroups(GROUPINGS[group_by.value])
     watch = [fill_types(open_kb(kb))] if kb else []
     a = read_run(dir_a, watch=[*watch, groups.add])
     masks = groups.masks()

@@ -61,7 +61,7 @@ def convert(
     --split corpus_pubtator_pmids_test.txt --set strip_prefix=UMLS:
     """
     if bool(dev_share) != (dev_out is not None):
-        raise PelError(Errors.E210.format(came="--dev-share" if dev_share else "--dev-out"))
+        raise PelError(Errors.E210.format(got="--dev-share" if dev_share else "--dev-out"))
     given, of_steps = split_settings(parse_settings(settings or []))
     if strict:
         given["strict"] = True
@@ -146,7 +146,7 @@ def _load_nlp(name: str) -> Any:
     try:
         return spacy.load(name) if Path(name).exists() or "_" in name else spacy.blank(name)
     except (OSError, ImportError) as err:
-        raise PelError(Errors.E213.format(came=name)) from err
+        raise PelError(Errors.E213.format(got=name)) from err
 
 
 def _text(result: Dict[str, Any]) -> str:

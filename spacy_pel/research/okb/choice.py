@@ -62,10 +62,10 @@ def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
         for each in [name] if whole else [part.strip() for part in name.split(",") if part.strip()]:
             kind = whole or _find_type(each, known)
             if kind is None:
-                raise PelError(Errors.E230.format(came=each, known=_some(known)))
+                raise PelError(Errors.E230.format(got=each, known=_some(known)))
             found[kind] = SEMANTIC_TYPES[kind].name if kind in SEMANTIC_TYPES else kind
     if not set(found) & set(known):
-        raise PelError(Errors.E231.format(came=", ".join(found.values()), known=_some(known)))
+        raise PelError(Errors.E231.format(got=", ".join(found.values()), known=_some(known)))
     return Choice(
         "types",
         {"types": found},
@@ -100,7 +100,7 @@ def by_groups(kb: KnowledgeBase, prefixes: Sequence[str]) -> Choice:
         parts[prefix] = np.zeros(kb.n_rows, dtype=bool)
         parts[prefix][rows] = [entity_id.startswith(prefix) for entity_id in ids]
         if not parts[prefix].any():
-            raise PelError(Errors.E232.format(came=prefix, known=_some(_id_groups(ids))))
+            raise PelError(Errors.E232.format(got=prefix, known=_some(_id_groups(ids))))
     removed = np.zeros(kb.n_rows, dtype=bool)
     for mask in parts.values():
         removed |= mask

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from ...errors import Errors, PelError
-from ...evaluation.metrics.nil_figures import nil_figures
+from ...evaluation.metrics.nil import nil_metrics
 from ...evaluation.report.figure import COLORS, new_figure, save_figure
 from ...evaluation.report.plots import draw_nil_curve
 from ...evaluation.run_folder import Run
@@ -43,7 +43,7 @@ def margin_rows(runs: Mapping[str, Run]) -> List[Dict[str, Any]]:
     """Figures of NIL and of recall over all classes, for each run.
 
     runs (Mapping[str, Run]): label -> evaluation, all of the same mentions.
-    RETURNS (List[Dict[str, Any]]): "run", the figures of ``nil_figures``, the interval of
+    RETURNS (List[Dict[str, Any]]): "run", the figures of ``nil_metrics``, the interval of
         "nil_aupr", "threshold", "n", "n_nil", and "paper": its figures or None.
     RAISES (PelError): if the runs are of different mentions, without NIL or with few candidates.
     """
@@ -54,7 +54,7 @@ def margin_rows(runs: Mapping[str, Run]) -> List[Dict[str, Any]]:
             raise PelError(Errors.E664.format(path=run.path, top_k=run.metrics["top_k"]))
         interval = {key: run.metrics.get(key) for key in ("nil_aupr_low", "nil_aupr_high", "threshold")}
         counts = {"n": len(run.outcomes.rank), "n_nil": int(run.outcomes.is_nil.sum())}
-        figures = {**nil_figures(run.outcomes), **interval, **counts}
+        figures = {**nil_metrics(run.outcomes), **interval, **counts}
         rows.append({"run": label, **figures, "paper": paper_figures(label)})
     return rows
 

@@ -5,7 +5,7 @@ from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...evaluation.metrics.nil_metrics import average_precision
+from ...evaluation.metrics.nil import average_precision
 from ...evaluation.metrics.outcomes import Outcomes
 from ...evaluation.metrics.paired_bootstrap import Difference, metric_difference
 from .plan import ClaimSettings

@@ -1,4 +1,4 @@
-"""What corpus-info counts, by hand."""
+"""What corpus info counts, by hand."""
 
 from spacy_pel.evaluation.report.corpus_facts import corpus_facts, plot_spread
 from spacy_pel.kb import KnowledgeBase

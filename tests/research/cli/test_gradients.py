@@ -15,7 +15,7 @@ def trainings(tmp_path):
 
 
 def test_figure_and_table(trainings):
-    args = ["gradients", trainings / "out"]
+    args = ["research", "gradients", trainings / "out"]
     args += ["--run", f"Pb random={trainings / 'a'}", "--run", f"CE = x={trainings / 'b'}"]
     assert run(*args).code == 2  # the first "=" ends the name
     args[-1] = f"CE random={trainings / 'b'}"
@@ -39,11 +39,11 @@ def test_figure_and_table(trainings):
 @pytest.mark.parametrize("wrong", [["training/a"], ["=a"], ["a="], ["x=A", "x=A"]])
 def test_runs_need_names(trainings, wrong):
     options = [part for one in wrong for part in ("--run", one.replace("A", str(trainings / "a")))]
-    result = run("gradients", trainings / "out", *options)
+    result = run("research", "gradients", trainings / "out", *options)
     assert result.code == 2 and "E688" in result.err and not (trainings / "out").exists()
 
 
 def test_folder_without_steps(trainings):
-    result = run("gradients", trainings / "out", "--run", f"a={trainings}")
+    result = run("research", "gradients", trainings / "out", "--run", f"a={trainings}")
     assert result.code == 2 and "E687" in result.err
-    assert run("gradients", trainings / "out").code == 2
+    assert run("research", "gradients", trainings / "out").code == 2

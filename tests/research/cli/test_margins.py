@@ -43,7 +43,7 @@ def runs(tmp_path):
 
 
 def test_figures_by_hand(runs, tmp_path):
-    result = run("margins", tmp_path / "out", *runs, "--json").json
+    result = run("research", "margins", tmp_path / "out", *runs, "--json").json
     assert (result["n"], result["n_nil"]) == (6, 2)
     ce, pb = result["runs"]
     assert ce["nil_aupr"] == pytest.approx(0.5 * 1 / 1 + 0.5 * 2 / 3)  # NIL at places 1 and 3
@@ -58,7 +58,7 @@ def test_figures_by_hand(runs, tmp_path):
 
 
 def test_table_and_figure(runs, tmp_path):
-    out = run("margins", tmp_path / "out", *runs).out
+    out = run("research", "margins", tmp_path / "out", *runs).out
     line = next(line for line in out.splitlines() if line.startswith("CE"))
     assert line.split() == ["CE", *"83.3 50.0 50.0 33.3 50.0 32.3 31.8 74.0 64.4 76.1".split()]
     assert "6 mentions, 2 NIL (33.3 %)" in out
@@ -68,7 +68,7 @@ def test_table_and_figure(runs, tmp_path):
     assert "<svg" in svg and (tmp_path / "out" / "nil_margins.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "out" / "margins.json").read_text())["n"] == 6
     again = tmp_path / "again"
-    run("margins", again, *runs)
+    run("research", "margins", again, *runs)
     assert (again / "nil_margins.svg").read_text() == svg
 
 
@@ -94,19 +94,19 @@ def test_labels_of_the_paper(label, aupr):
 
 
 def test_a_run_of_another_name_has_no_paper_figures(runs, tmp_path):
-    out = run("margins", tmp_path / "out", "--run", f"ours={tmp_path / 'a'}").out
+    out = run("research", "margins", tmp_path / "out", "--run", f"ours={tmp_path / 'a'}").out
     assert out.splitlines()[-1].split()[6:] == ["–"] * 5
 
 
 def test_a_run_without_threshold_is_pointed_out(tmp_path):
     path = write_run(tmp_path / "a", RUN_A, threshold=None)
-    result = run("margins", tmp_path / "out", "--run", f"CE={path}")
+    result = run("research", "margins", tmp_path / "out", "--run", f"CE={path}")
     assert result.code == 0 and "CE has no NIL threshold" in result.err
 
 
 def test_refused(runs, tmp_path):
     def error(*args):
-        result = run("margins", tmp_path / "out", *args)
+        result = run("research", "margins", tmp_path / "out", *args)
         assert result.code == 2 and not (tmp_path / "out").exists()
         return result.err
 

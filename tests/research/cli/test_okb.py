@@ -51,7 +51,7 @@ def splits(data):
 
 
 def test_the_papers_types_leave(data, splits, tmp_path):
-    result = run("okb", data / "kb", tmp_path / "o", *splits, "--json")
+    result = run("research", "okb", data / "kb", tmp_path / "o", *splits, "--json")
     assert result.code == 0, result.err
     kb = KnowledgeBase.from_disk(tmp_path / "o" / "kb")
     assert [entity.concept_id for entity in kb.entities()] == ["C3", "D4", "D5"]
@@ -70,14 +70,14 @@ def test_the_papers_types_leave(data, splits, tmp_path):
 
 
 def test_original_ids_stay_in_the_meta(data, splits, tmp_path):
-    run("okb", data / "kb", tmp_path / "o", *splits)
+    run("research", "okb", data / "kb", tmp_path / "o", *splits)
     documents = list(read_corpus(tmp_path / "o" / "test.jsonl"))
     assert documents[1].meta == {"okb": [{"start": 3, "end": 8, "ids": ["C2", "C0"]}]}
     assert documents[2].meta == {}
 
 
 def test_report_by_hand(data, splits, tmp_path):
-    report = run("okb", data / "kb", tmp_path / "o", *splits, "--json").json
+    report = run("research", "okb", data / "kb", tmp_path / "o", *splits, "--json").json
     assert report["entities"] == {"before": 7, "removed": 4, "left": 3}
     counts = report["splits"]
     assert [counts[name]["okb_mentions"] for name in SPLITS] == [3, 2, 2]
@@ -108,12 +108,12 @@ def test_report_by_hand(data, splits, tmp_path):
 
 
 def test_printed_table(data, splits, tmp_path):
-    out = run("okb", data / "kb", tmp_path / "o", *splits).out
+    out = run("research", "okb", data / "kb", tmp_path / "o", *splits).out
     rows = {line.split("  ")[0]: line.split("  ")[1:] for line in out.splitlines()}
     assert [cell.strip() for cell in rows["NIL now, by removal"] if cell.strip()] == ["3", "2", "2"]
     assert [cell.strip() for cell in rows["paper: mentions"] if cell.strip()] == ["14K", "4.8K", "4.7K"]
     assert "T041 Mental Process" in out and "4 of 7 entities leave" in out
-    assert "paper:" not in run("okb", data / "kb", tmp_path / "o", *splits, "--types", "T047").out
+    assert "paper:" not in run("research", "okb", data / "kb", tmp_path / "o", *splits, "--types", "T047").out
 
 
 def test_types_by_name_id_or_list(data):
@@ -130,7 +130,7 @@ def test_types_by_name_id_or_list(data):
 
 
 def test_groups(data, splits, tmp_path):
-    result = run("okb", data / "kb", tmp_path / "o", *splits, "--groups", "D", "--json").json
+    result = run("research", "okb", data / "kb", tmp_path / "o", *splits, "--groups", "D", "--json").json
     assert result["part_entities"] == {"D": 3} and result["groups"] == ["D"]
     assert [result["splits"][name]["okb_mentions"] for name in SPLITS] == [1, 2, 2]
 
@@ -150,9 +150,13 @@ def test_a_share_is_seeded_and_nested():
 
 
 def test_share_on_the_command_line(data, splits, tmp_path):
-    result = run("okb", data / "kb", tmp_path / "o", *splits, "--share", 0.2, "--seed", 3, "--json").json
+    result = run(
+        "research", "okb", data / "kb", tmp_path / "o", *splits, "--share", 0.2, "--seed", 3, "--json"
+    ).json
     assert result["entities"]["removed"] == 1 and (result["share"], result["of"]) == (0.2, 5)
-    assert run("okb", data / "kb", tmp_path / "o", *splits, "--share", 0.4, "--json").code == 0  # replaced
+    assert (
+        run("research", "okb", data / "kb", tmp_path / "o", *splits, "--share", 0.4, "--json").code == 0
+    )  # replaced
 
 
 @pytest.mark.parametrize(
@@ -170,7 +174,7 @@ def test_share_on_the_command_line(data, splits, tmp_path):
     ],
 )
 def test_bad_input(data, splits, tmp_path, options, expected):
-    result = run("okb", data / "kb", tmp_path / "o", *splits, *options)
+    result = run("research", "okb", data / "kb", tmp_path / "o", *splits, *options)
     assert result.code == 2
     assert re.search(expected, result.err), result.err
     assert not (tmp_path / "o").exists()
@@ -179,14 +183,14 @@ def test_bad_input(data, splits, tmp_path, options, expected):
 def test_folders_of_others_are_left_alone(data, splits, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     for out in (tmp_path, data, tmp_path / "mine.txt", data / "kb"):
-        result = run("okb", data / "kb", out, *splits)
+        result = run("research", "okb", data / "kb", out, *splits)
         assert result.code == 2 and "E235" in result.err
     assert (tmp_path / "mine.txt").read_text() == "mine" and (data / "kb").is_dir()
 
 
 def test_a_corpus_of_other_ids(data, tmp_path):
     write_corpus(tmp_path / "c.jsonl", [document("1", "zzz", "MESH:1")])
-    result = run("okb", data / "kb", tmp_path / "o", "--corpus", f"test={tmp_path / 'c.jsonl'}")
+    result = run("research", "okb", data / "kb", tmp_path / "o", "--corpus", f"test={tmp_path / 'c.jsonl'}")
     assert result.code == 2 and "E671" in result.err
 
 

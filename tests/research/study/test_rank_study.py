@@ -178,5 +178,7 @@ def test_the_papers_figures_stand_beside_ours():
 
 def test_an_unknown_path_is_named_in_one_line(config, tmp_path):
     config.write_text(config.read_text().replace("[paths]\n", '[paths]\nelsewhere = "x"\n'))
-    result = CliRunner().invoke(pel_cli, ["study", str(config), "--output", str(tmp_path / "out")])
+    result = CliRunner().invoke(
+        pel_cli, ["research", "study", str(config), "--output", str(tmp_path / "out")]
+    )
     assert result.exit_code == 2 and "PEL-E390" in result.stderr and "elsewhere" in result.stderr

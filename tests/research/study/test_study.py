@@ -129,7 +129,7 @@ def test_run_resume_and_command(config, data, tmp_path):
     output = tmp_path / "out"
     first = run_study(study, runs[:2], output, config=config)
     files = {path: path.stat().st_mtime_ns for path in output.rglob("model.safetensors")}
-    args = ["study", str(config), "--output", str(output), "--json"]
+    args = ["research", "study", str(config), "--output", str(output), "--json"]
     for name, value in overrides(data).items():
         args += [f"--{name}", json.dumps(value)]
     result = CliRunner().invoke(pel_cli, args, catch_exceptions=False)

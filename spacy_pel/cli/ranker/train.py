@@ -1,17 +1,17 @@
-"""The command ``rank-train``: a ranker for the candidates of a pipeline."""
+"""The command ``ranker train``: a ranker for the candidates of a pipeline."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ._app import CONFIG_CONTEXT, pel_cli
-from ._config import parse_overrides
-from ._output import JSON, emit, key_values
+from .._app import CONFIG_CONTEXT, ranker_cli
+from .._config import parse_overrides
+from .._output import JSON, emit, key_values
 
 
-@pel_cli.command("rank-train", context_settings=CONFIG_CONTEXT)
-def rank_train(
+@ranker_cli.command("train", context_settings=CONFIG_CONTEXT)
+def ranker_train(
     ctx: typer.Context,
     config: Annotated[Path, typer.Argument(help="A config with a [ranker] section.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for models and metrics.jsonl.")],
@@ -24,13 +24,13 @@ def rank_train(
 
     Writes OUTPUT/model-best, model-last, metrics.jsonl, steps.jsonl, a checkpoint and the candidates.
 
-    Example: spacy-pel rank-train configs/ranker_minilm.cfg --output training/ranker
+    Example: spacy-pel ranker train configs/ranker_minilm.cfg --output training/ranker
     --ranker.training.limit 2000
     """
-    from ..pipeline.gold import gold_queries
-    from ..training.ranker.rank_loop import RankTrainer
-    from ..training.ranker.rank_settings import read_rank_settings
-    from ._pipeline import load_pipeline
+    from ...pipeline.gold import gold_queries
+    from ...training.ranker.rank_loop import RankTrainer
+    from ...training.ranker.rank_settings import read_rank_settings
+    from .._pipeline import load_pipeline
 
     settings = read_rank_settings(config, parse_overrides(ctx.args))
     nlp, name, component = load_pipeline(settings.paths.required("pipeline"))

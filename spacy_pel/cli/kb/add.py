@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ._app import kb_cli
-from ._output import JSON, emit, key_values, message
+from .._app import kb_cli
+from .._output import JSON, emit, key_values, message
 
 
 @kb_cli.command("add")
@@ -30,8 +30,8 @@ def kb_add(
 
     Example: spacy-pel kb add corpus/kb changes.jsonl
     """
-    from ..kb import KnowledgeBase
-    from ..kb.change_lines import apply_changes, read_changes
+    from ...kb import KnowledgeBase
+    from ...kb.change_lines import apply_changes, read_changes
 
     opened = KnowledgeBase.from_disk(kb)
     before = opened.fingerprint

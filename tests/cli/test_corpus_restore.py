@@ -64,19 +64,23 @@ def test_evaluations_of_both_can_be_compared(folder, source, tmp_path):
         args = ("evaluate", folder / "pipeline", source / f"{name}.jsonl", "--output", tmp_path / name)
         assert run(*args).code == 0
     assert "E682" in run("compare", tmp_path / "dev", tmp_path / "low").err
-    done = run("restore", tmp_path / "low", tmp_path / "back", "--corpus", source / "low.jsonl", "--json")
+    done = run(
+        "corpus", "restore", tmp_path / "low", tmp_path / "back", "--corpus", source / "low.jsonl", "--json"
+    )
     assert done.code == 0 and done.json["mentions"] == 80, done.err
     found = run("compare", tmp_path / "dev", tmp_path / "back", "--json")
     assert found.code == 0 and found.json["differences"]["recall@1"]["difference"] == 0.0, found.err
     metrics, before = (read_json(tmp_path / name / "metrics.json") for name in ("back", "low"))
     assert metrics["recall@1"] == before["recall@1"] and metrics["restored_from"] == str(tmp_path / "low")
-    done = run("restore", tmp_path / "low", tmp_path / "no", "--corpus", source / "dev.jsonl")
+    done = run("corpus", "restore", tmp_path / "low", tmp_path / "no", "--corpus", source / "dev.jsonl")
     assert done.code == 2 and "E240" in done.err and not list((tmp_path / "no").iterdir())
 
 
 def test_links_in_the_original_texts(folder, source, tmp_path):
     assert run("link", folder / "pipeline", source / "low.jsonl", tmp_path / "low.jsonl").code == 0
-    done = run("restore", tmp_path / "low.jsonl", tmp_path / "back.jsonl", "--corpus", source / "dev.jsonl")
+    done = run(
+        "corpus", "restore", tmp_path / "low.jsonl", tmp_path / "back.jsonl", "--corpus", source / "dev.jsonl"
+    )
     assert done.code == 0, done.err
     documents = {document.id: document for document in read_corpus(source / "dev.jsonl")}
     for record in read_jsonl(tmp_path / "back.jsonl"):
@@ -103,7 +107,9 @@ def test_bad_steps(source, tmp_path, args, words):
 def test_a_mention_without_a_start(source, tmp_path):
     record = next(read_jsonl(source / "low.jsonl"))
     write_jsonl(tmp_path / "low.jsonl", [{**record, "mentions": [{"end": 7}]}])
-    done = run("restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl")
+    done = run(
+        "corpus", "restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl"
+    )
     assert done.code == 2 and "E202" in done.err and "Traceback" not in done.err
     assert not (tmp_path / "out.jsonl").exists()
 
@@ -112,5 +118,7 @@ def test_offsets_of_another_text(source, tmp_path):
     record = next(read_jsonl(source / "low.jsonl"))
     record["text"] += "."
     write_jsonl(tmp_path / "low.jsonl", [record])
-    done = run("restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl")
+    done = run(
+        "corpus", "restore", tmp_path / "low.jsonl", tmp_path / "out.jsonl", "--corpus", source / "dev.jsonl"
+    )
     assert done.code == 2 and "E238" in done.err and not (tmp_path / "out.jsonl").exists()

@@ -1,4 +1,4 @@
-"""The command ``candidates-add``: a pipeline that finds its candidates in another way."""
+"""The command ``candidates add``: a pipeline that finds its candidates in another way."""
 
 import shutil
 from pathlib import Path
@@ -6,16 +6,16 @@ from typing import Annotated, Any, Dict, Literal, Optional
 
 import typer
 
-from ..errors import Errors, PelError
-from ._app import pel_cli
-from ._output import JSON, emit, key_values, message
+from ...errors import Errors, PelError
+from .._app import candidates_cli
+from .._output import JSON, emit, key_values, message
 
 
-@pel_cli.command("candidates-add")
+@candidates_cli.command("add")
 def candidates_add(
     pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
     generator: Annotated[
-        Path, typer.Argument(help="The generator's folder, made by candidates-build for the pipeline's KB.")
+        Path, typer.Argument(help="The generator's folder, made by candidates build for the pipeline's KB.")
     ],
     out: Annotated[Path, typer.Argument(help="The pipeline folder to write.")],
     ensemble: Annotated[
@@ -32,18 +32,18 @@ def candidates_add(
     Encoder and index stay only where vectors are read. The copy starts with the default weights of the
     evidence and has no NIL threshold until it is calibrated: the pipeline's own belong to other candidates.
 
-    Example: spacy-pel candidates-add training/pipeline training/tfidf training/pipeline_tfidf --ensemble rrf
+    Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf --ensemble rrf
     """
     from thinc.api import Config
 
-    from ..candidates.bi_encoder import BiEncoderCandidates
-    from ..candidates.ensemble import EnsembleCandidates
-    from ..candidates.loading import load_generator
-    from ..kb import KnowledgeBase
-    from ..pipeline.calibration import generator_kind
-    from ..util import atomic_path, read_json, write_json
-    from ._learned import learned_path
-    from ._pipeline import load_pipeline
+    from ...candidates.bi_encoder import BiEncoderCandidates
+    from ...candidates.ensemble import EnsembleCandidates
+    from ...candidates.loading import load_generator
+    from ...kb import KnowledgeBase
+    from ...pipeline.calibration import generator_kind
+    from ...util import atomic_path, read_json, write_json
+    from .._learned import learned_path
+    from .._pipeline import load_pipeline
 
     learned = learned_path(pipeline)
     name = learned.parent.name

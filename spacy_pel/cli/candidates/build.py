@@ -1,4 +1,4 @@
-"""The command ``candidates-build``: a candidate generator for a knowledge base."""
+"""The command ``candidates build``: a candidate generator for a knowledge base."""
 
 import time
 from pathlib import Path
@@ -6,15 +6,15 @@ from typing import Annotated, Any, Dict, List, Optional
 
 import typer
 
-from ..errors import Errors, PelError
-from ._app import pel_cli
-from ._output import JSON, emit, key_values
-from ._settings import parse_settings
+from ...errors import Errors, PelError
+from .._app import candidates_cli
+from .._output import JSON, emit, key_values
+from .._settings import parse_settings
 
 BUILD = "build.json"
 
 
-@pel_cli.command("candidates-build")
+@candidates_cli.command("build")
 def candidates_build(
     kb: Annotated[Path, typer.Argument(help="The KB folder (or a pipeline, whose KB is taken).")],
     out: Annotated[Path, typer.Argument(help="The folder to write; a generator that is there is replaced.")],
@@ -34,13 +34,13 @@ def candidates_build(
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Build a candidate generator, for candidates-eval and candidates-add.
+    """Build a candidate generator, for candidates eval and candidates add.
 
-    Example: spacy-pel candidates-build corpus/kb training/tfidf --generator tfidf
+    Example: spacy-pel candidates build corpus/kb training/tfidf --generator tfidf
     """
-    from ..candidates.loading import make_generator
-    from ..util import write_json
-    from ._kb import open_kb
+    from ...candidates.loading import make_generator
+    from ...util import write_json
+    from .._kb import open_kb
 
     made = make_generator(generator, parse_settings(settings or []))
     if made.needs_encoder:

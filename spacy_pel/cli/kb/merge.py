@@ -5,11 +5,11 @@ from typing import Annotated, Any, Dict, List, Optional
 
 import typer
 
-from ..errors import Errors, PelError
-from ..util.config import load_config
-from ._app import CONFIG_CONTEXT, kb_cli
-from ._config import parse_overrides
-from ._output import JSON, emit
+from ...errors import Errors, PelError
+from ...util.config import load_config
+from .._app import CONFIG_CONTEXT, kb_cli
+from .._config import parse_overrides
+from .._output import JSON, emit
 
 
 @kb_cli.command("merge", context_settings=CONFIG_CONTEXT)
@@ -33,9 +33,9 @@ def kb_merge(
 
     Example: spacy-pel kb merge corpus/kb configs/open_cui.cfg --data data --corpus corpus/train.jsonl
     """
-    from ..kb import KnowledgeBase
-    from ..kb.merge.merge import Merge
-    from ..kb.merge.merge_config import parse_merge_config
+    from ...kb import KnowledgeBase
+    from ...kb.merge.merge import Merge
+    from ...kb.merge.merge_config import parse_merge_config
 
     overrides = parse_overrides(ctx.args)
     if corpus:
@@ -43,7 +43,7 @@ def kb_merge(
         overrides["merge.sources.corpus.files"] = [str(path.resolve()) for path in corpus]
     settings = load_config(config, overrides)
     if "merge" not in settings:
-        raise PelError(Errors.E142.format(where="[merge]", came=f"there is no such section in {config}"))
+        raise PelError(Errors.E142.format(where="[merge]", fault=f"no such section in {config}"))
     merge = Merge(parse_merge_config(settings["merge"]), data)
     entities = list(merge())  # report and redirects are complete only now
     kb = KnowledgeBase.build(entities, out, source=merge.source, redirects=merge.redirects)

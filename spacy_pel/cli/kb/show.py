@@ -5,8 +5,8 @@ from typing import Annotated, Any, Dict
 
 import typer
 
-from ._app import kb_cli
-from ._output import JSON, emit
+from .._app import kb_cli
+from .._output import JSON, emit
 
 
 @kb_cli.command("show")
@@ -19,7 +19,7 @@ def kb_show(
 
     Example: spacy-pel kb show corpus/kb C0004057
     """
-    from ..kb import KnowledgeBase
+    from ...kb import KnowledgeBase
 
     entity = KnowledgeBase.from_disk(kb)[entity_id]
     result = entity.to_json()

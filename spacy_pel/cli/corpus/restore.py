@@ -1,16 +1,16 @@
-"""The command ``restore``: from a preprocessed corpus back to the original texts."""
+"""The command ``corpus restore``: from a preprocessed corpus back to the original texts."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict
 
 import typer
 
-from ._app import pel_cli
-from ._output import JSON, emit, key_values
+from .._app import corpus_cli
+from .._output import JSON, emit, key_values
 
 
-@pel_cli.command("restore")
-def restore(
+@corpus_cli.command("restore")
+def corpus_restore(
     source: Annotated[
         Path,
         typer.Argument(
@@ -31,12 +31,13 @@ def restore(
 ) -> None:
     """Give the mentions of a preprocessed corpus their places in the original texts.
 
-    Example: spacy-pel restore metrics/expanded metrics/expanded_restored --corpus corpus/dev_expanded.jsonl
+    Example: spacy-pel corpus restore metrics/expanded metrics/restored
+    --corpus corpus/dev_expanded.jsonl
     """
-    from ..corpora import read_corpus
-    from ..corpora.preprocessing import restored
-    from ..evaluation.restore import restore_run
-    from ..util import read_jsonl, write_jsonl
+    from ...corpora import read_corpus
+    from ...corpora.preprocessing import restored
+    from ...evaluation.restore import restore_run
+    from ...util import read_jsonl, write_jsonl
 
     result: Dict[str, Any] = {"output": str(output)}
     if source.is_dir():

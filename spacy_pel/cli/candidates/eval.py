@@ -1,4 +1,4 @@
-"""The command ``candidates-eval``: recall@k of candidate generators, side by side."""
+"""The command ``candidates eval``: recall@k of candidate generators, side by side."""
 
 from itertools import chain, islice
 from pathlib import Path
@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Dict, List, Optional, Tuple
 
 import typer
 
-from ..errors import Errors, PelError
-from ._app import pel_cli
-from ._output import JSON, emit, message
-from ._table import text_table
-from .candidates_build import BUILD
+from ...errors import Errors, PelError
+from .._app import candidates_cli
+from .._output import JSON, emit, message
+from .._table import text_table
+from .build import BUILD
 
 if TYPE_CHECKING:
-    from ..kb import KnowledgeBase
-    from ..types import CandidateGenerator
+    from ...kb import KnowledgeBase
+    from ...types import CandidateGenerator
 
 
-@pel_cli.command("candidates-eval")
+@candidates_cli.command("eval")
 def candidates_eval(
     kb: Annotated[Path, typer.Argument(help="The KB folder (or a pipeline, whose KB is taken).")],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     generators: Annotated[
         Optional[List[str]],
-        typer.Argument(help="Folders of candidates-build; LABEL=FOLDER names one in the table."),
+        typer.Argument(help="Folders of candidates build; LABEL=FOLDER names one in the table."),
     ] = None,
     output: Annotated[
         Path, typer.Option(help="Folder for candidates.json, candidates.md and recall.png.")
@@ -48,15 +48,15 @@ def candidates_eval(
 ) -> None:
     """Measure what candidate generators find: recall@k of the gold mentions whose entity is in the KB.
 
-    Example: spacy-pel candidates-eval corpus/kb corpus/test.jsonl training/tfidf training/bm25
+    Example: spacy-pel candidates eval corpus/kb corpus/test.jsonl training/tfidf training/bm25
     --train corpus/train.jsonl --output metrics/candidates
     """
-    from ..corpora import read_corpus
-    from ..evaluation import seen_in_corpus
-    from ..evaluation.candidates import POLICY, GoldMentions, measure_generator
-    from ..evaluation.report.plots import plot_recall
-    from ..util import atomic_path, fingerprint, write_json
-    from ._kb import open_kb
+    from ...corpora import read_corpus
+    from ...evaluation import seen_in_corpus
+    from ...evaluation.candidates import POLICY, GoldMentions, measure_generator
+    from ...evaluation.report.plots import plot_recall
+    from ...util import atomic_path, fingerprint, write_json
+    from .._kb import open_kb
 
     entities = open_kb(kb)
     found = _load(entities, generators or [], pipeline)
@@ -93,15 +93,15 @@ def candidates_eval(
 
 def _load(kb: "KnowledgeBase", named: List[str], pipeline: Optional[Path]) -> Dict[str, Any]:
     """RETURNS (Dict[str, tuple]): generator and seconds of its build, by label."""
-    from ..candidates.loading import load_generator
-    from ..evaluation.run_folder import run_names
-    from ..util import read_json
+    from ...candidates.loading import load_generator
+    from ...evaluation.run_folder import run_names
+    from ...util import read_json
 
     labels = [label if equals else "" for label, equals, _ in map(_parted, named)]
     folders = [folder for _, _, folder in map(_parted, named)]
     labels = [label or name for label, name in zip(labels, run_names(folders), strict=True)]
     if len(set(labels)) < len(labels) or not (named or pipeline):
-        raise PelError(Errors.E450.format(came=", ".join(named) or "none"))
+        raise PelError(Errors.E450.format(got=", ".join(named) or "none"))
     found: Dict[str, Any] = {}
     for label, folder in zip(labels, folders, strict=True):
         generator: CandidateGenerator = load_generator(folder, kb=kb)
@@ -122,7 +122,7 @@ def _parted(named: str) -> Tuple[str, str, Path]:
 
 
 def _add_pipeline(found: Dict[str, Any], kb: "KnowledgeBase", path: Path) -> None:
-    from ._pipeline import load_pipeline
+    from .._pipeline import load_pipeline
 
     linker = load_pipeline(path).component.linker
     if linker.kb.fingerprint != kb.fingerprint:
@@ -135,7 +135,7 @@ def _add_pipeline(found: Dict[str, Any], kb: "KnowledgeBase", path: Path) -> Non
 
 
 def _add_ensembles(found: Dict[str, Any], ways: List[str]) -> None:
-    from ..candidates.ensemble import EnsembleCandidates
+    from ...candidates.ensemble import EnsembleCandidates
 
     parts = {f"part{number}": generator for number, (generator, _) in enumerate(found.values())}
     for way in dict.fromkeys(ways):
@@ -160,7 +160,7 @@ def _facts(row: Dict[str, Any]) -> List[str]:
 
 
 def _text(result: Dict[str, Any]) -> str:
-    from ..evaluation.candidates import RECALL_AT
+    from ...evaluation.candidates import RECALL_AT
 
     header = ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"]
     cells = [
@@ -179,7 +179,7 @@ def _text(result: Dict[str, Any]) -> str:
 
 
 def _markdown(rows: Dict[str, Dict[str, Any]]) -> str:
-    from ..evaluation.candidates import RECALL_AT
+    from ...evaluation.candidates import RECALL_AT
 
     header = ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"]
     lines = [header, ["---", *["---:"] * (len(header) - 1)]]

@@ -1,11 +1,13 @@
-"""map and corpus-info on the tiny corpus."""
+"""research map on the tiny corpus."""
 
 import pytest
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.rankers.dual_encoder import DualEncoder
 from spacy_pel.util import read_json
-from tests.cli.conftest import NAMES, run
+from tests.cli.conftest import NAMES, folder, run
+
+__all__ = ["folder"]
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,9 @@ def models(tiny_bert, tmp_path_factory):
 
 def test_map_before_and_after(folder, models, tmp_path):
     args = (folder / "kb", models / "model", folder / "dev.jsonl", "--before", "random:layers=1,width=32")
-    done = run("map", *args, "--output", tmp_path / "a", "--n-entities", 3, "--max-mentions", 4, "--json")
+    done = run(
+        "research", "map", *args, "--output", tmp_path / "a", "--n-entities", 3, "--max-mentions", 4, "--json"
+    )
     assert done.code == 0, done.err
     before, after = done.json["maps"]
     assert [len(one["entities"]) for one in (before, after)] == [3, 3] and len(after["mentions"]) == 12
@@ -31,14 +35,22 @@ def test_map_before_and_after(folder, models, tmp_path):
     assert before["mentions"][0]["x"] != after["mentions"][0]["x"]
     assert read_json(tmp_path / "a" / "map.json") == done.json
     assert (tmp_path / "a" / "map.png").read_bytes().startswith(b"\x89PNG")
-    again = run("map", *args, "--output", tmp_path / "b", "--n-entities", 3, "--max-mentions", 4)
+    again = run("research", "map", *args, "--output", tmp_path / "b", "--n-entities", 3, "--max-mentions", 4)
     assert again.code == 0 and "after: 12 mentions of 3 entities" in again.out
     for file in ("map.png", "map.svg", "map.json"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
 
 
 def test_map_of_a_ranker(folder, models, tmp_path):
-    args = ("map", folder / "pipeline", models / "ranker", folder / "dev.jsonl", "--output", tmp_path / "out")
+    args = (
+        "research",
+        "map",
+        folder / "pipeline",
+        models / "ranker",
+        folder / "dev.jsonl",
+        "--output",
+        tmp_path / "out",
+    )
     done = run(*args, "--entities", "C3, C1", "--json")
     assert done.code == 0, done.err
     assert [one["id"] for one in done.json["maps"][0]["entities"]] == ["C3", "C1"]
@@ -46,7 +58,9 @@ def test_map_of_a_ranker(folder, models, tmp_path):
 
 def test_map_refused(folder, models, tmp_path):
     def error(kb, model, *options):
-        result = run("map", kb, model, folder / "dev.jsonl", "--output", tmp_path / "out", *options)
+        result = run(
+            "research", "map", kb, model, folder / "dev.jsonl", "--output", tmp_path / "out", *options
+        )
         assert result.code == 2 and not (tmp_path / "out").exists()
         return result.err
 
@@ -55,22 +69,3 @@ def test_map_refused(folder, models, tmp_path):
     assert "E653" in error(folder / "kb", folder / "pipeline")  # and one in a pipeline
     assert "E306" in error(folder / "kb", tmp_path)
     assert "E686" in error(tmp_path, models / "model")
-
-
-def test_corpus_info(folder, tmp_path):
-    args = ("corpus-info", folder / "dev.jsonl", "--output", tmp_path / "out")
-    done = run(*args, "--kb", folder / "kb", "--json")
-    assert done.code == 0, done.err
-    assert (done.json["mentions"], done.json["in_kb"], done.json["outside_kb"]) == (80, 52, 28)
-    assert done.json["types"] == {"T047": 52, "–": 28}
-    assert read_json(tmp_path / "out" / "corpus.json") == done.json
-    assert (tmp_path / "out" / "mentions.svg").is_file()
-    text = run(*args).out
-    assert "mentions                          80" in text and "label: ENTITY" in text
-    assert "in kb" not in text and "nil " in text
-
-
-def test_corpus_info_of_nothing(tmp_path):
-    (tmp_path / "empty.jsonl").write_text('{"id": "1", "text": "x", "mentions": []}\n')
-    result = run("corpus-info", tmp_path / "empty.jsonl", "--output", tmp_path / "out")
-    assert result.code == 2 and "E620" in result.err and not (tmp_path / "out").exists()

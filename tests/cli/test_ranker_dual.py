@@ -35,10 +35,12 @@ def arguments(folder):
 
 
 def test_trained_and_put_into_a_pipeline(folder, arguments, tmp_path):
-    trained = run("rank-train", CONFIGS / "triplet_tiny.cfg", "--output", tmp_path / "ranker", *arguments)
+    trained = run(
+        "ranker", "train", CONFIGS / "triplet_tiny.cfg", "--output", tmp_path / "ranker", *arguments
+    )
     assert trained.code == 0, trained.err
     added = run(
-        *("rank-add", folder / "pipeline", tmp_path / "ranker" / "model-best", tmp_path / "pipeline"),
+        *("ranker", "add", folder / "pipeline", tmp_path / "ranker" / "model-best", tmp_path / "pipeline"),
         *("--top-k", 4, "--backend", "torchbackend", "--mix", 0.5, "--json"),
     )
     assert added.code == 0 and added.json["mix"] == 0.5, added.err
@@ -54,7 +56,7 @@ def test_a_bi_encoder_orders_candidates(folder, tmp_path):
     encoder = BiEncoder(name="random:layers=1,width=16", tied=True)
     encoder.initialize()
     encoder.to_disk(tmp_path / "model")
-    added = run("rank-add", folder / "pipeline", tmp_path / "model", tmp_path / "pipeline", "--json")
+    added = run("ranker", "add", folder / "pipeline", tmp_path / "model", tmp_path / "pipeline", "--json")
     assert added.code == 0 and added.json["ranker_fingerprint"] == encoder.fingerprint, added.err
     linked = run("link", tmp_path / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl")
     assert linked.code == 0, linked.err
@@ -63,7 +65,7 @@ def test_a_bi_encoder_orders_candidates(folder, tmp_path):
 def test_a_study_of_rankers(folder, arguments, tmp_path):
     config = tmp_path / "study.cfg"
     config.write_text((CONFIGS / "triplet_tiny.cfg").read_text() + STUDY.format(folder=folder))
-    result = run("study", config, "--output", tmp_path / "out", *arguments, "--json")
+    result = run("research", "study", config, "--output", tmp_path / "out", *arguments, "--json")
     assert result.code == 0, result.err
     assert [one["label"] for one in result.json["results"]] == ["candidates", "prototype"]
     (comparison,) = result.json["comparisons"]

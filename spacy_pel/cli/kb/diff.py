@@ -5,8 +5,8 @@ from typing import Annotated, Any, Dict, List
 
 import typer
 
-from ._app import kb_cli
-from ._output import JSON, emit
+from .._app import kb_cli
+from .._output import JSON, emit
 
 
 @kb_cli.command("diff")
@@ -20,8 +20,8 @@ def kb_diff(
 
     Example: spacy-pel kb diff corpus/kb_2023 corpus/kb_2024 --json
     """
-    from ..kb import KnowledgeBase
-    from ..kb.diff import diff
+    from ...kb import KnowledgeBase
+    from ...kb.diff import diff
 
     found = diff(KnowledgeBase.from_disk(old), KnowledgeBase.from_disk(new), show_progress=True)
     result = {

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Dict
 
 import typer
 
-from ._app import kb_cli
-from ._output import JSON, emit
+from .._app import kb_cli
+from .._output import JSON, emit
 
 _SHOWN = 20  # types
 
@@ -24,8 +24,8 @@ def kb_info(
 
     Example: spacy-pel kb info corpus/kb --check
     """
-    from ..kb import KnowledgeBase
-    from ..kb.store.check import check_content
+    from ...kb import KnowledgeBase
+    from ...kb.store.check import check_content
 
     opened = KnowledgeBase.from_disk(kb)
     if check:

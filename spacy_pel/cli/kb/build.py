@@ -5,9 +5,9 @@ from typing import Annotated, Any, Dict, List, Optional
 
 import typer
 
-from ._app import kb_cli
-from ._output import JSON, emit, key_values
-from ._settings import make_reader, parse_settings
+from .._app import kb_cli
+from .._output import JSON, emit, key_values
+from .._settings import make_reader, parse_settings
 
 
 @kb_cli.command("build")
@@ -46,7 +46,7 @@ def kb_build(
 
     Example: spacy-pel kb build corpus/umls --reader umls 2024AA/META --types st21pv --languages ENG
     """
-    from ..kb.readers.from_reader import build_from_reader
+    from ...kb.readers.from_reader import build_from_reader
 
     lists = {"types": types, "sources": sources, "languages": languages}
     filters = {name: _split(values) for name, values in lists.items() if values}

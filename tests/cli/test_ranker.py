@@ -1,4 +1,4 @@
-"""rank-train, rank-add, and evaluation with what they made."""
+"""ranker train, ranker add, and evaluation with what they made."""
 
 import json
 import shutil
@@ -19,7 +19,8 @@ def ranked(folder, tmp_path_factory):
     path = tmp_path_factory.mktemp("ranked")
     trained = run(
         *(
-            "rank-train",
+            "ranker",
+            "train",
             CONFIG,
             "--output",
             path / "ranker",
@@ -33,7 +34,7 @@ def ranked(folder, tmp_path_factory):
     assert trained.code == 0, trained.err
     assert trained.json["best"]["retriever_recall"] == 1.0 and "gold added to 0" in trained.err
     added = run(
-        *("rank-add", folder / "pipeline", path / "ranker" / "model-best", path / "pipeline"),
+        *("ranker", "add", folder / "pipeline", path / "ranker" / "model-best", path / "pipeline"),
         *("--top-k", 4, "--backend", "torchbackend", "--json"),
     )
     assert added.code == 0, added.err
@@ -96,14 +97,14 @@ def test_linking_does_not_go_on_with_another_ranker(folder, ranked, tmp_path):
 
 
 def test_bad_input(folder, ranked, tmp_path):
-    result = run("rank-train", CONFIG, "--output", tmp_path / "out", "--paths.pipeline", tmp_path)
+    result = run("ranker", "train", CONFIG, "--output", tmp_path / "out", "--paths.pipeline", tmp_path)
     assert result.code == 2 and "PEL-E002" in result.err
-    result = run("rank-train", CONFIG.with_name("tiny.cfg"), "--output", tmp_path / "out")
+    result = run("ranker", "train", CONFIG.with_name("tiny.cfg"), "--output", tmp_path / "out")
     assert result.code == 2 and "PEL-E390" in result.err
-    result = run("rank-add", folder / "pipeline", folder / "model", tmp_path / "out")
+    result = run("ranker", "add", folder / "pipeline", folder / "model", tmp_path / "out")
     assert result.code == 2 and "PEL-E430" in result.err
-    result = run("rank-add", folder / "model", ranked / "ranker" / "model-best", tmp_path / "out")
+    result = run("ranker", "add", folder / "model", ranked / "ranker" / "model-best", tmp_path / "out")
     assert result.code == 2
     assert not (tmp_path / "out").exists()
-    for command in ("rank-train", "rank-add"):
-        assert "Example:" in run(command, "--help").out
+    for command in ("train", "add"):
+        assert "Example:" in run("ranker", command, "--help").out

@@ -5,8 +5,8 @@ from typing import Annotated, List, Optional
 
 import typer
 
-from ._app import kb_cli
-from ._output import JSON, emit, key_values
+from .._app import kb_cli
+from .._output import JSON, emit, key_values
 
 
 @kb_cli.command("sample")
@@ -27,9 +27,9 @@ def kb_sample(
     """
     from itertools import chain
 
-    from ..corpora import read_corpus
-    from ..kb import KnowledgeBase
-    from ..kb.sample import sample_entities
+    from ...corpora import read_corpus
+    from ...kb import KnowledgeBase
+    from ...kb.sample import sample_entities
 
     whole = KnowledgeBase.from_disk(kb)
     documents = chain.from_iterable(read_corpus(path) for path in keep or ())

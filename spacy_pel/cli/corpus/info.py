@@ -1,18 +1,18 @@
-"""The command ``corpus-info``: what an annotated corpus holds."""
+"""The command ``corpus info``: what an annotated corpus holds."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, Optional
 
 import typer
 
-from ..errors import Errors, PelError
-from ._app import pel_cli
-from ._output import JSON, emit, message
+from ...errors import Errors, PelError
+from .._app import corpus_cli
+from .._output import JSON, emit, message
 
 _SHOWN = 20  # types, and labels
 
 
-@pel_cli.command("corpus-info")
+@corpus_cli.command("info")
 def corpus_info(
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     output: Annotated[Path, typer.Option(help="Folder for corpus.json and mentions.png, .svg.")],
@@ -23,12 +23,12 @@ def corpus_info(
 ) -> None:
     """Count mentions, entities, NIL, ambiguous surfaces and types, and draw the mentions per entity.
 
-    Example: spacy-pel corpus-info corpus/train.jsonl --kb corpus/kb --output metrics/corpus
+    Example: spacy-pel corpus info corpus/train.jsonl --kb corpus/kb --output metrics/corpus
     """
-    from ..corpora import read_corpus
-    from ..evaluation.report.corpus_facts import corpus_facts, plot_spread
-    from ..util import write_json
-    from ._kb import open_kb
+    from ...corpora import read_corpus
+    from ...evaluation.report.corpus_facts import corpus_facts, plot_spread
+    from ...util import write_json
+    from .._kb import open_kb
 
     opened = open_kb(kb) if kb else None
     facts = {"corpus": str(corpus), **corpus_facts(read_corpus(corpus), opened)}

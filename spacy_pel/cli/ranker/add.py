@@ -1,4 +1,4 @@
-"""The command ``rank-add``: a pipeline with a ranker in it."""
+"""The command ``ranker add``: a pipeline with a ranker in it."""
 
 import shutil
 from pathlib import Path
@@ -6,12 +6,12 @@ from typing import Annotated, Any, Dict, Optional
 
 import typer
 
-from ._app import pel_cli
-from ._output import JSON, emit, key_values, message
+from .._app import ranker_cli
+from .._output import JSON, emit, key_values, message
 
 
-@pel_cli.command("rank-add")
-def rank_add(
+@ranker_cli.command("add")
+def ranker_add(
     pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
     model: Annotated[
         Path, typer.Argument(help="The ranker's model folder, e.g. training/ranker/model-best.")
@@ -33,15 +33,15 @@ def rank_add(
 
     The copy has no NIL threshold until it is calibrated: the pipeline's own belongs to other scores.
 
-    Example: spacy-pel rank-add training/pipeline training/ranker/model-best training/pipeline_ranked
+    Example: spacy-pel ranker add training/pipeline training/ranker/model-best training/pipeline_ranked
     """
     from thinc.api import Config
 
-    from ..rankers import load_ranker
-    from ..registry import registry
-    from ..util import atomic_path, read_json, write_json
-    from ._learned import learned_path
-    from ._pipeline import load_pipeline
+    from ...rankers import load_ranker
+    from ...registry import registry
+    from ...util import atomic_path, read_json, write_json
+    from .._learned import learned_path
+    from .._pipeline import load_pipeline
 
     ranker: Any = load_ranker(model)
     settings: Dict[str, Any] = {"top_k": top_k, "mix": mix}

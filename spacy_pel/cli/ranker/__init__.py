@@ -1,0 +1,5 @@
+"""Commands for rankers."""
+
+from . import add, train
+
+__all__ = ["add", "train"]

@@ -1,0 +1,23 @@
+"""corpus info on the tiny corpus."""
+
+from spacy_pel.util import read_json
+from tests.cli.conftest import run
+
+
+def test_corpus_info(folder, tmp_path):
+    args = ("corpus", "info", folder / "dev.jsonl", "--output", tmp_path / "out")
+    done = run(*args, "--kb", folder / "kb", "--json")
+    assert done.code == 0, done.err
+    assert (done.json["mentions"], done.json["in_kb"], done.json["outside_kb"]) == (80, 52, 28)
+    assert done.json["types"] == {"T047": 52, "–": 28}
+    assert read_json(tmp_path / "out" / "corpus.json") == done.json
+    assert (tmp_path / "out" / "mentions.svg").is_file()
+    text = run(*args).out
+    assert "mentions                          80" in text and "label: ENTITY" in text
+    assert "in kb" not in text and "nil " in text
+
+
+def test_corpus_info_of_nothing(tmp_path):
+    (tmp_path / "empty.jsonl").write_text('{"id": "1", "text": "x", "mentions": []}\n')
+    result = run("corpus", "info", tmp_path / "empty.jsonl", "--output", tmp_path / "out")
+    assert result.code == 2 and "E620" in result.err and not (tmp_path / "out").exists()
