@@ -19,10 +19,10 @@ def parse_overrides(args: List[str]) -> Dict[str, Any]:
     while rest:
         name, equals, value = rest.pop(0).partition("=")
         if not name.startswith("--") or "." not in name:
-            raise PelError(Errors.E600.format(came=name))
+            raise PelError(Errors.E600.format(got=name))
         if not equals:
             if not rest or rest[0].startswith("--"):
-                raise PelError(Errors.E600.format(came=f"{name} without a value"))
+                raise PelError(Errors.E600.format(got=f"{name} without a value"))
             value = rest.pop(0)
         overrides[name[2:].replace("-", "_")] = _value(value)
     return overrides

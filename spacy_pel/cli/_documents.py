@@ -27,7 +27,7 @@ def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
         raise PelError(Errors.E002.format(expected="texts", path=path, got="nothing", todo="Check the path."))
     name = _guess(path) if format_name == "auto" else format_name
     if name not in _READERS:
-        raise PelError(Errors.E640.format(came=format_name, path=path, known=", ".join(sorted(_READERS))))
+        raise PelError(Errors.E640.format(got=format_name, path=path, known=", ".join(sorted(_READERS))))
     yield from _READERS[name](path)
 
 
@@ -74,7 +74,7 @@ def _parquet(path: Path) -> Iterator[Document]:
     columns = [name for name in ("id", "text", "meta") if name in file.schema_arrow.names]
     if "text" not in columns:
         raise PelError(
-            Errors.E641.format(where=path, came=f"the columns {', '.join(file.schema_arrow.names)}")
+            Errors.E641.format(where=path, got=f"the columns {', '.join(file.schema_arrow.names)}")
         )
     number = 0
     for batch in file.iter_batches(columns=columns, batch_size=1024):
@@ -86,7 +86,7 @@ def _parquet(path: Path) -> Iterator[Document]:
 def _document(record: Dict[str, Any], number: int, where: str) -> Document:
     text = record.get("text")
     if not isinstance(text, str):
-        raise PelError(Errors.E641.format(where=where, came=f"the keys {', '.join(record)}"))
+        raise PelError(Errors.E641.format(where=where, got=f"the keys {', '.join(record)}"))
     meta = record.get("meta")
     return Document(str(record.get("id") or number), text, meta=meta if isinstance(meta, dict) else {})
 

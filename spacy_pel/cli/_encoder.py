@@ -39,7 +39,7 @@ def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> 
     else:
         found = load_encoder(_in_pipeline(folder) if (folder / "config.cfg").is_file() else folder)
     if not isinstance(found, BiEncoder):
-        raise PelError(Errors.E653.format(path=path, came="it holds another kind of model"))
+        raise PelError(Errors.E653.format(path=path, got="it holds another kind of model"))
     return found
 
 
@@ -49,4 +49,4 @@ def _in_pipeline(folder: Path) -> Path:
     for name, settings in load_config(folder / "config.cfg").get("components", {}).items():
         if settings.get("factory") == FACTORY and (folder / name / "encoder").is_dir():
             return folder / name / "encoder"
-    raise PelError(Errors.E653.format(path=folder, came=f"the pipeline has no '{FACTORY}' with an encoder"))
+    raise PelError(Errors.E653.format(path=folder, got=f"the pipeline has no '{FACTORY}' with an encoder"))

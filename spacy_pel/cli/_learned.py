@@ -25,25 +25,25 @@ def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None
     encoders = [_encoder_of(source), _encoder_of(pipeline)]
     if encoders[0] != encoders[1]:
         raise PelError(
-            Errors.E661.format(path=pipeline, part="encoder", expected=encoders[0], came=encoders[1])
+            Errors.E661.format(path=pipeline, part="encoder", expected=encoders[0], got=encoders[1])
         )
     saved = read_json(learned_path(pipeline))
     generators = [saved_generator_kind(state) for state in (learned, saved)]
     if generators[0] != generators[1]:
         raise PelError(
-            Errors.E661.format(path=pipeline, part="generator", expected=generators[0], came=generators[1])
+            Errors.E661.format(path=pipeline, part="generator", expected=generators[0], got=generators[1])
         )
     for part in ("combiner", "nil_model"):
         if saved[part]["kind"] != learned[part]["kind"]:
             raise PelError(
                 Errors.E661.format(
-                    path=pipeline, part=part, expected=learned[part]["kind"], came=saved[part]["kind"]
+                    path=pipeline, part=part, expected=learned[part]["kind"], got=saved[part]["kind"]
                 )
             )
     rankers = [(state.get("reranker") or {}).get("kind", "null") for state in (learned, saved)]
     if rankers[0] != rankers[1]:
         raise PelError(
-            Errors.E661.format(path=pipeline, part="reranker", expected=rankers[0], came=rankers[1])
+            Errors.E661.format(path=pipeline, part="reranker", expected=rankers[0], got=rankers[1])
         )
 
 
@@ -75,7 +75,7 @@ def learned_path(pipeline: Path) -> Path:
     for name, settings in _components(pipeline).items():
         if settings.get("factory") == FACTORY:
             return Path(pipeline) / name / _FILE
-    raise PelError(Errors.E651.format(path=pipeline, factory=FACTORY, came=", ".join(_components(pipeline))))
+    raise PelError(Errors.E651.format(path=pipeline, factory=FACTORY, got=", ".join(_components(pipeline))))
 
 
 def _encoder_of(pipeline: Path) -> str:

@@ -46,10 +46,10 @@ def load_pipeline(path: Path) -> LoadedPipeline:
     except PelError:
         raise
     except (ValueError, KeyError, OSError) as err:  # spaCy's errors come as all of these
-        raise PelError(Errors.E650.format(path=path, came=err)) from err
+        raise PelError(Errors.E650.format(path=path, got=err)) from err
     names = linker_names(nlp)
     if not names:
-        raise PelError(Errors.E651.format(path=path, factory=FACTORY, came=", ".join(nlp.pipe_names)))
+        raise PelError(Errors.E651.format(path=path, factory=FACTORY, got=", ".join(nlp.pipe_names)))
     return LoadedPipeline(nlp, names[0], nlp.get_pipe(names[0]))
 
 

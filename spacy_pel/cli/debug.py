@@ -34,7 +34,7 @@ def debug(
     elif "components" in settings:
         result = _debug_pipeline(config, settings)
     else:
-        raise PelError(Errors.E601.format(path=config, came="it has no section [pel] and no [components]"))
+        raise PelError(Errors.E601.format(path=config, got="it has no section [pel] and no [components]"))
     emit(result, as_json=as_json, text=key_values)
 
 
@@ -48,7 +48,7 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
     if missing:
         raise PelError(
             Errors.E601.format(
-                path=config, came=f"{', '.join(f'paths.{name}' for name in missing)} is not set"
+                path=config, got=f"{', '.join(f'paths.{name}' for name in missing)} is not set"
             )
         )
     kb = KnowledgeBase.from_disk(str(settings.paths.kb))
@@ -116,13 +116,13 @@ def _debug_pipeline(config: Path, settings: Any) -> Dict[str, Any]:
     try:
         nlp = load_model_from_config(settings, auto_fill=True, validate=True)
     except ConfigValidationError as err:
-        raise PelError(Errors.E601.format(path=config, came=describe_config_error(err))) from err
+        raise PelError(Errors.E601.format(path=config, got=describe_config_error(err))) from err
     except PelError:
         raise
     except ValueError as err:
-        raise PelError(Errors.E601.format(path=config, came=err)) from err
+        raise PelError(Errors.E601.format(path=config, got=err)) from err
     if not linker_names(nlp):
-        raise PelError(Errors.E651.format(path=config, factory=FACTORY, came=", ".join(nlp.pipe_names)))
+        raise PelError(Errors.E651.format(path=config, factory=FACTORY, got=", ".join(nlp.pipe_names)))
     loaders = settings.get("initialize", {}).get("components", {})
     paths = [
         (f"initialize.components.{name}.{key}.path", loader["path"])
@@ -132,7 +132,7 @@ def _debug_pipeline(config: Path, settings: Any) -> Dict[str, Any]:
     ]
     absent: List[str] = [f"{key} = {path}" for key, path in paths if not Path(str(path)).exists()]
     if absent:
-        raise PelError(Errors.E601.format(path=config, came=f"nothing is at {'; '.join(absent)}"))
+        raise PelError(Errors.E601.format(path=config, got=f"nothing is at {'; '.join(absent)}"))
     return {
         "pipeline": nlp.pipe_names,
         **{key: str(path) for key, path in paths},

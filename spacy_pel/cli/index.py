@@ -96,5 +96,5 @@ def make_vector_index(
         return registry.resolve_short("pel_indexes", name)(**settings)
     except TypeError as err:
         raise PelError(
-            Errors.E631.format(name=name, came=", ".join(f"--{key.replace('_', '-')}" for key in settings))
+            Errors.E631.format(name=name, got=", ".join(f"--{key.replace('_', '-')}" for key in settings))
         ) from err

@@ -6,35 +6,29 @@ class ReportErrors:
         "[PEL-E680] Expected the folder of an evaluation, but {path} has no {name}. Make it with: "
         "spacy-pel evaluate PIPELINE CORPUS.jsonl --output {path}"
     )
-    E681 = (
-        "[PEL-E681] {path}: expected predictions as `spacy-pel evaluate` writes them, but came {came}. "
-        "Evaluate anew."
-    )
+    E681 = "[PEL-E681] {path}: expected predictions as `spacy-pel evaluate` writes them, got {got}. Evaluate again."
     E682 = (
         "[PEL-E682] Expected two evaluations of the same mentions, but {a} has {n_a} and {b} has {n_b}; {n} are "
-        "in one of them alone, e.g. {example}. Evaluate both pipelines on the same corpus."
+        "in only one of them, e.g. {example}. Evaluate both pipelines on the same corpus."
     )
     E683 = (
-        "[PEL-E683] Expected the same gold ids in both evaluations, but {n} mentions have others, e.g. {example}: "
-        "{gold_a} in {a}, {gold_b} in {b}. Evaluate both pipelines with the same knowledge base."
+        "[PEL-E683] Expected the same gold ids in both evaluations, but they differ for {n} mentions, e.g. "
+        "{example}: {gold_a} in {a}, {gold_b} in {b}. Evaluate both pipelines with the same knowledge base."
     )
     E684 = (
-        "[PEL-E684] Expected predictions with the KB's types, but {path} has none. Name the KB that it was "
-        "evaluated with by --kb, or evaluate anew."
+        "[PEL-E684] Expected predictions with the KB's types, but {path} has none. Name the KB with --kb, or "
+        "evaluate again."
     )
-    E685 = (
-        "[PEL-E685] Expected the corpus of the evaluation {run}, but {came}. Name the corpus that was evaluated "
-        "with --corpus."
-    )
+    E685 = "[PEL-E685] Expected the corpus that {run} was evaluated on, but {got}. Set it with --corpus."
     E686 = (
         "[PEL-E686] Expected the folder of a KB or of a pipeline, but {path} has no {missing}. "
-        "Name one that `spacy-pel kb build` or `spacy assemble` wrote."
+        "Choose one that `spacy-pel kb build` or `spacy assemble` wrote."
     )
     E687 = (
         '[PEL-E687] Expected the steps of a training in {path}, one JSON object per line with "step" and '
-        '"grad_norm", but {came}. Name a folder that `spacy-pel train` wrote.'
+        '"grad_norm", but {got}. Choose a folder that `spacy-pel train` wrote.'
     )
     E688 = (
-        "[PEL-E688] Expected runs as NAME=FOLDER with different names, but came {came!r}. "
+        "[PEL-E688] Expected runs as NAME=FOLDER with different names, got {got!r}. "
         "Example: --run 'Pb random=training/a'"
     )

@@ -65,7 +65,7 @@ def load_base(model: NilModel, state: Dict[str, Any], keys: List[str], base: Opt
             Errors.E612.format(
                 kind=type(model).__name__,
                 expected=f"the base {kind} and {', '.join(keys)}",
-                came=f"the base {came} and {', '.join(key for key in state if key != 'base') or 'nothing'}",
+                got=f"the base {came} and {', '.join(key for key in state if key != 'base') or 'nothing'}",
             )
         )
     if base is not None and saved:

@@ -110,7 +110,7 @@ class LogisticNil:
         directions = np.asarray(state.get("directions", []), dtype=np.float32)
         names, known = _columns(len(directions)), state.get("columns") or ["?"]
         if not set(known) <= set(names):
-            raise PelError(Errors.E611.format(came=known, expected=names))
+            raise PelError(Errors.E611.format(got=known, expected=names))
         mean, scale, weights = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
         places = [names.index(name) for name in known]
         mean[places], scale[places], weights[places] = state["mean"], state["scale"], state["weights"]
@@ -161,7 +161,7 @@ def _inputs(table: CandidateTable, scores: Scores, directions: Vectors) -> Float
         return summary
     if table.vectors is None or table.vectors.shape[1] != directions.shape[1]:
         came = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
-        raise PelError(Errors.E615.format(expected=directions.shape[1], came=came))
+        raise PelError(Errors.E615.format(expected=directions.shape[1], got=came))
     return np.concatenate([summary, table.vectors @ directions.T], axis=1)
 
 

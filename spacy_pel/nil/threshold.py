@@ -40,7 +40,7 @@ def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precis
     RAISES (PelError): if no mention is NIL, or no threshold reaches the precision.
     """
     if not 0.0 < precision <= 1.0:
-        raise PelError(Errors.E613.format(came=precision))
+        raise PelError(Errors.E613.format(got=precision))
     ranked, hits = _ranked(nil_scores, is_nil)
     reached = hits / np.arange(1, len(ranked) + 1)
     reached[:-1][ranked[:-1] == ranked[1:]] = -1.0

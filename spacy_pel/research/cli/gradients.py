@@ -42,7 +42,7 @@ def _named(runs: List[str]) -> Dict[str, Path]:
     for one in runs:
         name, equals, folder = (part.strip() for part in one.partition("="))
         if not (name and equals and folder) or name in named:
-            raise PelError(Errors.E688.format(came=one))
+            raise PelError(Errors.E688.format(got=one))
         named[name] = Path(folder)
     return named
 

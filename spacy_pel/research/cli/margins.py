@@ -61,7 +61,7 @@ def _named(runs: List[str]) -> Dict[str, Path]:
     for each in runs:
         label, _, folder = (part.strip() for part in each.rpartition("="))  # "δ=0.1" may be in a label
         if not (label and folder) or label in named:
-            raise PelError(Errors.E688.format(came=each))
+            raise PelError(Errors.E688.format(got=each))
         named[label] = Path(folder)
     return named
 

@@ -39,7 +39,7 @@ def sweep(
     from ..study.sweep import sweep_lines
 
     if (study is None) == (not run):
-        raise PelError(Errors.E694.format(came="both" if run else "none of them"))
+        raise PelError(Errors.E694.format(got="both" if run else "neither"))
     lines = sweep_lines(*study, setting) if study else {"runs": sweep_points(_read(run or []))}
     paths = [output / "sweep.png", output / "sweep.svg"]
     plot_sweep(lines, setting, *paths)
@@ -68,9 +68,9 @@ def _read(runs: List[str]) -> List[Tuple[float, Path, Dict[str, Any]]]:
         try:
             value = float(given)
         except ValueError as err:
-            raise PelError(Errors.E694.format(came=repr(one))) from err
+            raise PelError(Errors.E694.format(got=repr(one))) from err
         if not folder or value in read or value != value:
-            raise PelError(Errors.E694.format(came=repr(one)))
+            raise PelError(Errors.E694.format(got=repr(one)))
         read[value] = (value, Path(folder), read_metrics(Path(folder)))
     return list(read.values())
 

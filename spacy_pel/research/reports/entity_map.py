@@ -45,7 +45,7 @@ def make_map(
     RAISES (PelError): if the encoder's similarity compares tokens.
     """
     if encoder.similarity.token_level:
-        raise PelError(Errors.E654.format(came=encoder.similarity.registered_name))
+        raise PelError(Errors.E654.format(got=encoder.similarity.registered_name))
     sides = [encoder.represent_mentions(mentions), encoder.represent_entities(entities)]
     apart = distances(encoder.similarity, np.concatenate([side.vectors for side in sides]))
     places, stress = in_a_plane(apart)

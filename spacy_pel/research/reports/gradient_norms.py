@@ -47,16 +47,16 @@ def read_norms(path: Path) -> GradientNorms:
     """
     file = path / "steps.jsonl" if path.is_dir() else path
     if not file.is_file():
-        raise PelError(Errors.E687.format(path=file, came="there is no such file"))
+        raise PelError(Errors.E687.format(path=file, got="there is no such file"))
     by_step: Dict[int, float] = {}
     for record in read_jsonl(file):
         try:
             norm = record["grad_norm"]
             by_step[int(record["step"])] = float("nan") if norm is None else float(norm)
         except (KeyError, TypeError, ValueError) as err:
-            raise PelError(Errors.E687.format(path=file, came=f"{str(record)[:80]} came ({err})")) from err
+            raise PelError(Errors.E687.format(path=file, got=f"{str(record)[:80]} ({err})")) from err
     if not by_step:
-        raise PelError(Errors.E687.format(path=file, came="the file is empty"))
+        raise PelError(Errors.E687.format(path=file, got="the file is empty"))
     steps = sorted(by_step)  # a step that was done again after a kill counts once
     norms = np.asarray([by_step[step] for step in steps])
     return GradientNorms(np.asarray(steps, dtype=np.int64), np.where(np.isfinite(norms), norms, np.nan))

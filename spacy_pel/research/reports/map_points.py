@@ -81,15 +81,15 @@ def choose_points(
     for given in wanted:
         entity_id = kb.resolve(given)
         if entity_id is None:
-            raise PelError(Errors.E652.format(came=f"the knowledge base has no '{given}'"))
+            raise PelError(Errors.E652.format(got=f"the knowledge base has no '{given}'"))
         if entity_id not in found:
-            raise PelError(Errors.E652.format(came=f"the corpus has no mention of '{given}'"))
+            raise PelError(Errors.E652.format(got=f"the corpus has no mention of '{given}'"))
         chosen += [entity_id] if entity_id not in chosen else []
     if not wanted:
         counts = Counter({entity_id: len(mentions) for entity_id, mentions in sorted(found.items())})
         chosen = [entity_id for entity_id, _ in counts.most_common(n_entities)]
     if not chosen:
-        raise PelError(Errors.E652.format(came="it names none"))
+        raise PelError(Errors.E652.format(got="it names none"))
     rng = np.random.default_rng(seed)
     points = MapPoints([kb[entity_id] for entity_id in chosen], [], [], [])
     for owner, entity_id in enumerate(chosen):

@@ -118,20 +118,20 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
     """
     config = load_config(path, overrides or {})
     if "study" not in config:
-        raise PelError(Errors.E690.format(path=path, came="it has no [study] section"))
+        raise PelError(Errors.E690.format(path=path, got="it has no [study] section"))
     section = next((name for name in _SECTIONS if name in config), None)
     if section is None:
-        raise PelError(Errors.E690.format(path=path, came="it has no [pel] section, and no [ranker] section"))
+        raise PelError(Errors.E690.format(path=path, got="it has no [pel] section, and no [ranker] section"))
     useless = [f"study.{name}" for name in _OF_RETRIEVAL if section == "ranker" and name in config["study"]]
     if useless:
         came = f"{', '.join(useless)} say nothing of a study of rankers"
-        raise PelError(Errors.E690.format(path=path, came=came))
+        raise PelError(Errors.E690.format(path=path, got=came))
     base: Tree = {name: copy.deepcopy(dict(section)) for name, section in config.items() if name != "study"}
     try:
         study = StudySettings(**config["study"])
     except ValidationError as err:
         problems = [f"study.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
-        raise PelError(Errors.E690.format(path=path, came="; ".join(problems))) from err
+        raise PelError(Errors.E690.format(path=path, got="; ".join(problems))) from err
     for name, cell in study.cells.items():
         _check_levels(study, cell.at, f"study.cells.{name}.at", path)
     runs = [
@@ -176,7 +176,7 @@ def _check_levels(study: StudySettings, levels: Mapping[str, str], name: str, pa
     for factor, level in levels.items():
         if level not in study.factors.get(factor, {}):
             came = f"{name} names no level of '{factor}'"
-            raise PelError(Errors.E690.format(path=path, came=came))
+            raise PelError(Errors.E690.format(path=path, got=came))
 
 
 def _check_labels(study: StudySettings, known: Set[str], path: Path) -> None:
@@ -187,7 +187,7 @@ def _check_labels(study: StudySettings, known: Set[str], path: Path) -> None:
     for place, label in named:
         if label not in known:
             came = f"{place} names '{label}', which is the label of no run"
-            raise PelError(Errors.E690.format(path=path, came=came))
+            raise PelError(Errors.E690.format(path=path, got=came))
 
 
 def _check_overrides(overrides: Tree, section: str, runs: List[StudyRun], path: Path) -> None:
@@ -197,7 +197,7 @@ def _check_overrides(overrides: Tree, section: str, runs: List[StudyRun], path: 
             at(run.config, name.split(".")) == value for run in runs
         ):
             came = f"--{name} reaches no run, as [study.factors] sets this part. Override it there"
-            raise PelError(Errors.E690.format(path=path, came=came))
+            raise PelError(Errors.E690.format(path=path, got=came))
 
 
 def at(tree: Any, keys: Sequence[str]) -> Any:

@@ -69,7 +69,7 @@ def named(run: StudyRun) -> Iterator[None]:
     try:
         yield
     except PelError as err:
-        raise PelError(Errors.E696.format(run=run.label, came=err)) from err
+        raise PelError(Errors.E696.format(run=run.label, got=err)) from err
 
 
 def done_before(folder: Path, run: Optional[StudyRun], measured: str) -> Dict[str, Any]:
