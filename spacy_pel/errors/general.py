@@ -27,3 +27,11 @@ class GeneralErrors:
     E008 = (
         "[PEL-E008] Expected the bytes of a saved {kind}, got {got}. Use what to_bytes() returned, unchanged."
     )
+    E009 = (
+        "[PEL-E009] The {kind} at {path} needs the part '{name}', which is not in the registry '{registry}'. "
+        "Install the package that registers it."
+    )
+    E010 = (
+        "[PEL-E010] Expected the {kind} {expected} at {path}, got {got}. Name another folder, or set that {kind} "
+        "in the config."
+    )
