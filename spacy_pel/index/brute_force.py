@@ -1,4 +1,4 @@
-"""Every vector against every vector in NumPy: slow, simple and right. The oracle of the tests."""
+"""Every vector against every vector in NumPy: slow and simple. The oracle of the tests."""
 
 from pathlib import Path
 from typing import Any, Dict, Optional, Tuple
@@ -9,18 +9,13 @@ from numpy.typing import NDArray
 from ..registry import registry
 from ..types import Rows, Scores, Vectors
 from ..util import atomic_path
-from .checks import check_vectors, damaged
+from .checks import check_vectors, unreadable
 
 _FILE = "vectors.npy"
 _BLOCK = 256  # queries at a time
 
 
 @registry.pel_indexes("spacy-pel.BruteForce.v1")
-def make_brute_force() -> "BruteForce":
-    """Build a BruteForce."""
-    return BruteForce()
-
-
 class BruteForce:
     """Exact inner products over float32 vectors in memory. Equal scores: the lower row first."""
 
@@ -91,6 +86,6 @@ class BruteForce:
         try:
             self._vectors = np.load(Path(path) / _FILE, allow_pickle=False)
         except (OSError, ValueError, EOFError) as err:
-            raise damaged(Path(path), f"a whole {_FILE}", err) from err
+            raise unreadable(Path(path), err, f"a complete {_FILE}") from err
         self.width = self._vectors.shape[1]
         return self

@@ -1,9 +1,12 @@
-"""What every index asks of its vectors and files."""
+"""What every index checks of its vectors and files."""
 
 from pathlib import Path
 
 from ..errors import Errors, PelError
 from ..types import Vectors
+from ..util.saved_folder import damaged
+
+KIND = "index"  # of the saved folder
 
 
 def check_vectors(vectors: Vectors, width: int) -> None:
@@ -11,10 +14,9 @@ def check_vectors(vectors: Vectors, width: int) -> None:
     if not width:
         raise PelError(Errors.E403)
     if vectors.ndim != 2 or vectors.shape[1] != width:
-        raise PelError(Errors.E402.format(expected=width, came=vectors.shape))
+        raise PelError(Errors.E402.format(expected=width, got=vectors.shape))
 
 
-def damaged(path: Path, expected: str, err: Exception) -> PelError:
-    """RETURNS (PelError): the error to raise when a file of an index folder cannot be read."""
-    came = (str(err) or type(err).__name__).strip().splitlines()[0]
-    return PelError(Errors.E400.format(expected=expected, path=path, came=came))
+def unreadable(path: Path, err: Exception, file: str = "readable files") -> PelError:
+    """RETURNS (PelError): the error for a file of an index folder that cannot be read."""
+    return damaged(path, KIND, file, (str(err) or type(err).__name__).strip().splitlines()[0])

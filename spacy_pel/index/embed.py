@@ -9,7 +9,7 @@ from ..kb import KnowledgeBase
 from ..types import Encoder, Rows, Vectors
 from ..util import progress
 from .row_table import NAME_KINDS
-from .rows_of_kb import GoldMentions, entities_at, with_names
+from .rows_of_kb import LinkedMentions, entities_at, with_names
 
 _CHUNK = 16_384  # strings at a time: 25 MB of vectors at width 384
 Item = TypeVar("Item", bound=Hashable)
@@ -19,12 +19,12 @@ Chunk = Tuple[str, Rows, Vectors]  # kind, KB rows, vectors
 def embed_entities(
     kb: KnowledgeBase, encoder: Encoder, kb_rows: Rows, kinds: Sequence[str], *, show_progress: bool = False
 ) -> Iterator[Chunk]:
-    """Embed the cards and the names of entities, whichever of them is wanted.
+    """Embed cards, names, or both of entities.
 
     kb (KnowledgeBase): the entities.
-    encoder (Encoder): makes the vectors.
-    kb_rows (NDArray[int64]): which entities.
-    kinds (Sequence[str]): kinds of rows wanted; "mention" is passed over.
+    encoder (Encoder): computes the vectors.
+    kb_rows (NDArray[int64]): rows of the entities.
+    kinds (Sequence[str]): kinds of rows wanted; "mention" is ignored.
     show_progress (bool): show a progress bar.
     YIELDS (Tuple[str, Rows, Vectors]): kind, KB rows and vectors of a chunk.
     """
@@ -40,7 +40,7 @@ def embed_entities(
             yield from ((kind, *chunk) for chunk in _chunks(with_names(entities), encoder.encode_names))
 
 
-def embed_mentions(encoder: Encoder, gold: GoldMentions, *, show_progress: bool = False) -> Iterator[Chunk]:
+def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: bool = False) -> Iterator[Chunk]:
     """YIELDS (Tuple[str, Rows, Vectors]): "mention", KB rows and vectors of a chunk."""
     pairs = zip(gold.kb_rows.tolist(), gold.mentions, strict=True)
     bar = progress(pairs, description="mention rows", total=len(gold.mentions), show=show_progress)
@@ -53,7 +53,7 @@ def _chunks(
     """Encode a stream chunk by chunk; within a chunk equal items are encoded once."""
     stream = iter(items)
     while chunk := list(islice(stream, _CHUNK)):
-        places: Dict[Item, int] = {}
-        where: List[int] = [places.setdefault(item, len(places)) for _, item in chunk]
-        vectors = encode(list(places))
-        yield np.array([row for row, _ in chunk], dtype=np.int64), vectors[where]
+        positions: Dict[Item, int] = {}
+        of_chunk: List[int] = [positions.setdefault(item, len(positions)) for _, item in chunk]
+        vectors = encode(list(positions))
+        yield np.array([row for row, _ in chunk], dtype=np.int64), vectors[of_chunk]

@@ -1,33 +1,39 @@
 """The index of a knowledge base: several rows per entity, found by a mention's vector."""
 
+from itertools import chain
 from pathlib import Path
-from typing import Any, Collection, Dict, Iterable, Optional, Sequence, Tuple, Union
+from typing import Any, Collection, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
+from ..registry import registry
 from ..types import Document, Encoder, Rows, Scores, VectorIndex, Vectors
-from ..util import fingerprint
-from .build import fill_index
-from .embed import embed_entities
-from .folder import check_origin, pack_folder, read_folder, temporary_folder, unpack_folder, write_folder
+from ..util import fingerprint, read_json, write_json
+from ..util.saved_folder import Buffer, check_folder, damaged, load_from_bytes, save_to_bytes, write_folder
+from .checks import KIND, unreadable
+from .embed import embed_entities, embed_mentions
 from .priors import AliasPriors
 from .row_table import KINDS, NAME_KINDS, RowTable
+from .rows_of_kb import LinkedMentions, sample_rows
 
 PathLike = Union[str, Path]
+VERSION = 1  # of the folder's format
+META = "meta.json"
+_SAMPLE = 4096  # entities, and mentions, that codes are learned from
 
 
 class EntityIndex:
-    """Rows of vectors, each standing for an entity: its card, one of its names, or one of
-    its annotated mentions. Also counts which surfaces named which entities.
+    """Rows of vectors, several for each entity: its card, its names, its annotated mentions. Also counts
+    which surface forms named which entities.
 
     vectors (VectorIndex): the vectors.
-    rows (RowTable): what each of them stands for.
-    priors (AliasPriors): counts of surfaces and entities in annotated text.
+    rows (RowTable): the entity and the kind of each of them.
+    priors (AliasPriors): counts of surface forms and entities in annotated text.
     kb_fingerprint (str): of the knowledge base that the rows belong to.
-    encoder_fingerprint (str): of the encoder that made the vectors.
+    encoder_fingerprint (str): of the encoder that computed the vectors.
     kinds (Sequence[str]): kinds of rows that an entity gets.
     """
 
@@ -47,7 +53,7 @@ class EntityIndex:
         self.kb_fingerprint = kb_fingerprint
         self.encoder_fingerprint = encoder_fingerprint
         self.kinds = tuple(kinds)
-        self._path: Optional[Path] = None  # where the same content lies on disk
+        self._path: Optional[Path] = None  # a folder with the same content
         self._fingerprint: Optional[str] = None  # computed once, until rows change
 
     @classmethod
@@ -65,26 +71,34 @@ class EntityIndex:
         """Embed a knowledge base.
 
         kb (KnowledgeBase): the entities.
-        encoder (Encoder): makes the vectors.
-        index (VectorIndex): holds the vectors; what was in it is dropped.
+        encoder (Encoder): computes the vectors.
+        index (VectorIndex): holds the vectors; its present rows are dropped.
         kinds (Sequence[str]): any of "card", "alias" (canonical name and aliases) and "mention".
         documents (Iterable[Document]): annotated text, for the rows of kind "mention" and for
             the priors, which count all of its mentions.
-        max_mentions_per_entity (Optional[int]): at most so many mention rows for an entity,
-            drawn at random but always the same; None = all.
+        max_mentions_per_entity (Optional[int]): maximum number of mention rows of an entity, drawn at
+            random with a fixed seed; None = all.
         show_progress (bool): show progress bars.
         RETURNS (EntityIndex): the index.
         RAISES (PelError): if the KB is empty, a kind is unknown or there would be no row.
         """
-        rows, priors = fill_index(
-            kb,
-            encoder,
-            index,
-            kinds=kinds,
-            documents=documents,
-            max_mentions_per_entity=max_mentions_per_entity,
-            show_progress=show_progress,
-        )
+        if not kinds or not set(kinds) <= set(KINDS):
+            raise PelError(Errors.E405.format(known=", ".join(KINDS), got=list(kinds)))
+        if len(kb) == 0:
+            raise PelError(Errors.E406)
+        linked = LinkedMentions.read(kb, documents)
+        priors = AliasPriors.build((mention.surface for mention in linked.mentions), linked.kb_rows)
+        linked = linked.capped(max_mentions_per_entity) if "mention" in kinds else linked.sampled(0)
+        index.train(_training_sample(kb, encoder, index, kinds, linked))
+        rows = RowTable.empty()
+        for kind, kb_rows, vectors in chain(
+            embed_entities(kb, encoder, kb.live_rows, kinds, show_progress=show_progress),
+            embed_mentions(encoder, linked, show_progress=show_progress),
+        ):
+            index.add(vectors)
+            rows.append(kb_rows, kind)
+        if len(rows) == 0:
+            raise PelError(Errors.E407.format(n_documents=linked.n_documents))
         return cls(
             index,
             rows,
@@ -108,7 +122,7 @@ class EntityIndex:
 
     @property
     def path(self) -> Optional[Path]:
-        """RETURNS (Optional[Path]): the folder that holds the same content; None = only in memory."""
+        """RETURNS (Optional[Path]): the folder with the same content; None = in memory only."""
         return self._path
 
     @property
@@ -179,12 +193,12 @@ class EntityIndex:
     # --- changes
 
     def add_entities(self, kb: KnowledgeBase, encoder: Encoder, kb_rows: Rows) -> None:
-        """Follow a change of the knowledge base without building anew.
+        """Follow a change of the knowledge base without rebuilding.
 
         kb (KnowledgeBase): the knowledge base after the change.
         encoder (Encoder): the one that the index was built with.
         kb_rows (NDArray[int64]): rows that were added, updated or retired. Cards and names are
-            embedded again; mention rows stay while the entity lives.
+            re-embedded; mention rows stay as long as the entity is live.
         RAISES (PelError): if the encoder is another one.
         """
         if encoder.fingerprint != self.encoder_fingerprint:
@@ -202,11 +216,14 @@ class EntityIndex:
     # --- disk, bytes, processes
 
     def to_disk(self, path: PathLike) -> None:
-        """Write the index to a folder; what was there is replaced once all is written.
+        """Write the index to a folder; what was there is replaced once everything is written.
 
-        RAISES (PelError): if there is no room.
+        RAISES (PelError): if the folder cannot be written.
         """
-        write_folder(self, Path(path))
+        with write_folder(Path(path), kind=KIND, version=VERSION) as part:
+            for content in (self.vectors, self.rows, self.priors):
+                content.to_disk(part)
+            write_json(part / META, self.meta)
 
     @classmethod
     def from_disk(
@@ -220,8 +237,20 @@ class EntityIndex:
         RETURNS (EntityIndex): the index.
         RAISES (PelError): if the folder is damaged or does not belong to ``kb`` and ``encoder``.
         """
-        meta, vectors, rows, priors = read_folder(Path(path))
-        check_origin(meta, Path(path), kb, encoder)
+        path = Path(path)
+        check_folder(path, kind=KIND, version=VERSION)
+        meta = read_json(path / META)
+        make = registry.resolve_short("pel_indexes", meta["index"]["name"])
+        try:
+            vectors = make(**meta["index"]["settings"]).from_disk(path)
+            rows, priors = RowTable.from_disk(path), AliasPriors.from_disk(path)
+        except PelError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError) as err:  # pyarrow's errors are ValueErrors
+            raise unreadable(path, err) from err
+        if not (vectors.width, len(vectors), len(rows)) == (meta["width"], meta["rows"], meta["rows"]):
+            got = f"{len(vectors)} vectors of width {vectors.width} and {len(rows)} row entries"
+            raise damaged(path, KIND, f"{meta['rows']} rows of width {meta['width']}", got)
         index = cls(
             vectors,
             rows,
@@ -230,32 +259,52 @@ class EntityIndex:
             encoder_fingerprint=meta["encoder_fingerprint"],
             kinds=meta["kinds"],
         )
-        index._path, index._fingerprint = Path(path).resolve(), meta["fingerprint"]
+        index._path, index._fingerprint = path.resolve(), meta["fingerprint"]
+        index.check_built_for(kb, encoder)
         return index
+
+    def check_built_for(self, kb: Optional[KnowledgeBase], encoder: Optional[Encoder]) -> None:
+        """RAISES (PelError): if the index was built from another knowledge base or with another encoder."""
+        parts = (
+            ("knowledge base", self.kb_fingerprint, kb),
+            ("encoder", self.encoder_fingerprint, encoder),
+        )
+        for what, theirs, part in parts:
+            if part is not None and theirs != part.fingerprint:
+                path = self.path or "the given bytes"
+                raise PelError(Errors.E401.format(path=path, what=what, theirs=theirs, ours=part.fingerprint))
 
     def to_bytes(self) -> bytes:
         """RETURNS (bytes): the index folder as bytes.
 
         RAISES (PelError): if they are more than 2 GiB.
         """
-        with temporary_folder() as holder:
-            write_folder(self, Path(holder) / "index")
-            return pack_folder(Path(holder) / "index")
+        return save_to_bytes(self.to_disk, kind=KIND)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "EntityIndex":
-        """RAISES (PelError): if this is not what ``to_bytes`` gave."""
-        with temporary_folder() as holder:
-            unpack_folder(data, Path(holder) / "index")
-            index = cls.from_disk(Path(holder) / "index")
+    def from_bytes(cls, data: Buffer) -> "EntityIndex":
+        """RAISES (PelError): if this is not what ``to_bytes`` returned."""
+        index = load_from_bytes(data, cls.from_disk, kind=KIND)
         index._path = None
         return index
 
     def __reduce__(self) -> Any:
         if self._path is not None and _fingerprint_at(self._path) == self.fingerprint:
-            # another process maps the same files: nothing is copied
+            # another process can map the same files: nothing is copied
             return _reopen, (str(self._path), self.fingerprint)
         return EntityIndex.from_bytes, (self.to_bytes(),)
+
+
+def _training_sample(
+    kb: KnowledgeBase, encoder: Encoder, index: VectorIndex, kinds: Sequence[str], linked: LinkedMentions
+) -> Vectors:
+    """RETURNS (Vectors): what an index learns its codes from; none if it needs no training."""
+    parts: List[Vectors] = [np.empty((0, encoder.width), dtype=np.float32)]
+    if index.needs_training:
+        entities = embed_entities(kb, encoder, sample_rows(kb.live_rows, _SAMPLE), kinds)
+        mentions = embed_mentions(encoder, linked.sampled(_SAMPLE))
+        parts += [vectors for _, _, vectors in chain(entities, mentions)]
+    return np.concatenate(parts)
 
 
 def _fingerprint_at(path: Path) -> Optional[str]:

@@ -19,24 +19,20 @@ _CODES: Dict[Codes, Optional[int]] = {
 
 
 @registry.pel_indexes("spacy-pel.FaissFlat.v1")
-def make_faiss_flat(codes: Codes = "fp32", pca: Optional[int] = None) -> "FaissFlat":
-    """Build a FaissFlat.
-
-    codes (Literal["fp32", "fp16", "int8"]): how a number is stored: 4, 2 or 1 bytes.
-    pca (Optional[int]): keep so many principal directions of the vectors; None = all.
-    """
-    return FaissFlat(codes=codes, pca=pca)
-
-
 class FaissFlat(FaissRows):
-    """Compares a query with every row; nothing but the rounding of the codes is approximate."""
+    """Compares a query with every row; only the rounding of the codes is approximate.
+
+    codes (Literal["fp32", "fp16", "int8"]): how a number is stored: in 4, 2 or 1 bytes.
+    pca (Optional[int]): number of principal directions of the vectors to keep; None = all.
+    RAISES (PelError): if the codes are unknown.
+    """
 
     name = "spacy-pel.FaissFlat.v1"
 
     def __init__(self, *, codes: Codes = "fp32", pca: Optional[int] = None):
         super().__init__()
         if codes not in _CODES:
-            raise PelError(Errors.E412.format(known=", ".join(_CODES), came=codes))
+            raise PelError(Errors.E412.format(known=", ".join(_CODES), got=codes))
         self.codes = codes
         self.pca = pca
 

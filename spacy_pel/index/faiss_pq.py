@@ -14,20 +14,15 @@ _CENTROIDS = 256  # of a byte
 
 
 @registry.pel_indexes("spacy-pel.FaissPQ.v1")
-def make_faiss_pq(row_bytes: Optional[int] = None, rotate: bool = True) -> "FaissPQ":
-    """Build a FaissPQ; the settings are the class's."""
-    return FaissPQ(row_bytes=row_bytes, rotate=rotate)
-
-
 class FaissPQ(FaissRows):
     """Each row is ``row_bytes`` bytes, each byte the nearest of 256 centroids of a slice of the
     vector (product quantisation, Jégou et al. 2011). Queries are not quantised and every row
     is compared. At the same size it keeps the ranking far better than a PCA with 8-bit codes:
     no direction is dropped.
 
-    row_bytes (Optional[int]): must divide the width; None = a quarter of it, a byte for four numbers.
-    rotate (bool): learn a rotation first that makes the slices easy to quantise (optimised
-        product quantisation, Ge et al. 2013).
+    row_bytes (Optional[int]): must divide the width; None = a quarter of it, one byte for four numbers.
+    rotate (bool): first learn a rotation that makes the slices easy to quantise (optimised product
+        quantisation, Ge et al. 2013).
     """
 
     name = "spacy-pel.FaissPQ.v1"
@@ -47,22 +42,22 @@ class FaissPQ(FaissRows):
         width = vectors.shape[1]
         row_bytes = max(width // 4, 1) if self.row_bytes is None else self.row_bytes
         if row_bytes < 1 or width % row_bytes or not len(vectors):
-            came = f"row_bytes {row_bytes}, width {width}, {len(vectors)} vectors"
-            raise PelError(Errors.E413.format(came=came))
+            got = f"row_bytes {row_bytes}, width {width}, {len(vectors)} vectors"
+            raise PelError(Errors.E413.format(got=got))
         self.row_bytes = row_bytes
         if len(vectors) < _CENTROIDS:  # a small knowledge base: its own rows are the centroids
             vectors = np.resize(vectors, (_CENTROIDS, width))
         rotation: Any = None
         if self.rotate:
             rotation = faiss.OPQMatrix(width, row_bytes)
-            rotation.niter = 4  # of 50: the gain is in the first ones, and each takes ten seconds
+            rotation.niter = 4  # the default is 50: most of the gain is in the first, each takes ten seconds
             pq = faiss.ProductQuantizer(width, row_bytes, 8)
             pq.cp.min_points_per_centroid = 1
             rotation.pq = pq
             rotation.train(vectors)
             vectors = rotation.apply(vectors)
         rows: Any = faiss.IndexPQ(width, row_bytes, 8, faiss.METRIC_INNER_PRODUCT)
-        rows.pq.cp.min_points_per_centroid = 1  # no words on the console about small samples
+        rows.pq.cp.min_points_per_centroid = 1  # no warnings on the console about small samples
         rows.train(vectors)
         return rotation, rows
 

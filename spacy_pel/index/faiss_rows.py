@@ -12,11 +12,11 @@ from ..errors import Errors, PelError
 from ..types import Rows, Scores, Vectors
 from ..util import atomic_path
 from ..util.fork_safety import make_fork_safe
-from .checks import check_vectors, damaged
+from .checks import check_vectors, unreadable
 from .faiss_blocks import search_blocks
 
 _FILE = "vectors.faiss"
-_MANY = 32  # from so many queries on it pays to decode the rows once for all of them
+_MANY = 32  # queries from which it pays to decode the rows once for all of them
 
 make_fork_safe()
 # faiss's Python layer accepts arrays and keywords that its type stubs do not know
@@ -127,7 +127,7 @@ class FaissRows:
         try:
             whole: Any = faiss.read_index(str(Path(path) / _FILE), faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as err:
-            raise damaged(Path(path), f"a whole {_FILE}", err) from err
+            raise unreadable(Path(path), err, f"a complete {_FILE}") from err
         self._owner, self._mapped = whole, True
         self._rotation, self._rows = None, whole
         if isinstance(whole, faiss.IndexPreTransform):

@@ -1,4 +1,4 @@
-"""What each row of the vector index stands for."""
+"""The entity and the kind of each row of the vector index."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..kb.store.arrow_files import read_arrays, write_arrays
 
-KINDS = ("card", "alias", "mention")  # a kind is stored as its place in this tuple
+KINDS = ("card", "alias", "mention")  # a kind is stored as its index in this tuple
 NAME_KINDS = ("card", "alias")
 _FILE = "rows.arrow"
 
@@ -21,7 +21,7 @@ class RowTable:
 
     kb_rows (NDArray[int32]): the entity's row in the knowledge base.
     kinds (NDArray[uint8]): 0 = card, 1 = alias, 2 = mention.
-    live (NDArray[bool]): False = replaced or retired, never found again.
+    live (NDArray[bool]): False = replaced or retired, no longer found.
     """
 
     kb_rows: NDArray[np.int32]

@@ -9,11 +9,11 @@ from ..kb import KnowledgeBase
 from ..types import Document, Entity, MentionInText, Rows
 from ..util import normalize_alias
 
-_SEED = 0  # of the samples drawn here: the same input gives the same index
+_SEED = 0  # fixed: the same input gives the same index
 
 
 def entities_at(kb: KnowledgeBase, kb_rows: Rows) -> Iterator[Tuple[int, Entity]]:
-    """RETURNS (Iterator[Tuple[int, Entity]]): KB row and entity; fastest for all live rows."""
+    """RETURNS (Iterator[Tuple[int, Entity]]): KB row and entity; fastest if all live rows are given."""
     if np.array_equal(kb_rows, kb.live_rows):
         return zip(kb_rows.tolist(), kb.entities(), strict=True)
     return ((row, kb.entity_at(row)) for row in kb_rows.tolist())
@@ -35,12 +35,12 @@ def with_names(entities: Iterable[Tuple[int, Entity]]) -> Iterator[Tuple[int, st
 
 
 @dataclass
-class GoldMentions:
-    """Mentions of annotated text whose entities the knowledge base has.
+class LinkedMentions:
+    """Mentions of annotated text whose entities are in the knowledge base.
 
     mentions (List[MentionInText]): one for each pair of mention and entity.
     kb_rows (NDArray[int64]): the entity's row.
-    n_documents (int): how many documents were read.
+    n_documents (int): number of documents read.
     """
 
     mentions: List[MentionInText]
@@ -48,7 +48,7 @@ class GoldMentions:
     n_documents: int
 
     @classmethod
-    def read(cls, kb: KnowledgeBase, documents: Iterable[Document]) -> "GoldMentions":
+    def read(cls, kb: KnowledgeBase, documents: Iterable[Document]) -> "LinkedMentions":
         """NIL mentions and unknown ids are left out; a mention with several ids counts for each."""
         mentions: List[MentionInText] = []
         ids: List[str] = []
@@ -63,8 +63,8 @@ class GoldMentions:
         known = np.flatnonzero(kb_rows >= 0)
         return cls([mentions[i] for i in known], kb_rows[known], n_documents)
 
-    def capped(self, most: Optional[int]) -> "GoldMentions":
-        """RETURNS (GoldMentions): at most so many mentions of an entity, drawn at random."""
+    def capped(self, most: Optional[int]) -> "LinkedMentions":
+        """RETURNS (LinkedMentions): at most ``most`` mentions of each entity, drawn at random."""
         if most is None:
             return self
         order = np.random.default_rng(_SEED).permutation(len(self.mentions))
@@ -72,16 +72,16 @@ class GoldMentions:
         _, firsts, counts = np.unique(self.kb_rows[order], return_index=True, return_counts=True)
         rank = np.arange(len(order)) - np.repeat(firsts, counts)
         kept = np.sort(order[rank < most])
-        return GoldMentions([self.mentions[i] for i in kept], self.kb_rows[kept], self.n_documents)
+        return LinkedMentions([self.mentions[i] for i in kept], self.kb_rows[kept], self.n_documents)
 
-    def sampled(self, most: int) -> "GoldMentions":
-        """RETURNS (GoldMentions): at most so many mentions, drawn at random."""
+    def sampled(self, most: int) -> "LinkedMentions":
+        """RETURNS (LinkedMentions): at most ``most`` mentions, drawn at random."""
         kept = sample_rows(np.arange(len(self.mentions)), most)
-        return GoldMentions([self.mentions[i] for i in kept], self.kb_rows[kept], self.n_documents)
+        return LinkedMentions([self.mentions[i] for i in kept], self.kb_rows[kept], self.n_documents)
 
 
 def sample_rows(rows: Rows, most: int) -> Rows:
-    """RETURNS (NDArray[int64]): at most so many of the rows, drawn at random, in order."""
+    """RETURNS (NDArray[int64]): at most ``most`` of the rows, drawn at random, in order."""
     if len(rows) <= most:
         return rows
     return np.sort(np.random.default_rng(_SEED).choice(rows, size=most, replace=False))

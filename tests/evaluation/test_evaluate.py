@@ -10,9 +10,10 @@ from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate, seen_in_corpus
 from spacy_pel.evaluation.metrics.outcomes import Outcomes
-from spacy_pel.evaluation.report.plots import plot_nil, plot_recall
+from spacy_pel.evaluation.report.figure import save_figure
+from spacy_pel.evaluation.report.plots import nil_figure, recall_figure
 from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import make_brute_force
+from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
 from spacy_pel.nil import ScoreThreshold
@@ -37,7 +38,7 @@ def at(surface, *ids, composite=False):
 def linker():
     kb = KnowledgeBase(ENTITIES, redirects={"OLD": "A"})
     encoder = HashEmbed(width=128)
-    index = EntityIndex.build(kb, encoder, index=make_brute_force(), documents=TRAIN)
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=TRAIN)
     return Linker(kb, encoder, index, BestRow(), ScoreThreshold(), threshold=0.6)
 
 
@@ -108,6 +109,6 @@ def test_plots_of_little_data(tmp_path):
     """No NIL mention, one mention, no recall at all: still a picture."""
     flags = np.asarray([False])
     outcomes = Outcomes(np.zeros(1, int), np.zeros(1, int), flags, flags, np.zeros(1), flags, flags)
-    plot_nil(tmp_path / "nil.png", {"a": outcomes})
-    plot_recall(tmp_path / "recall.png", {"a": {"recall@1": 0.0}, "b": {"recall@1": 1.0}})
+    save_figure(*nil_figure({"a": outcomes}), tmp_path / "nil.png")
+    save_figure(*recall_figure({"a": {"recall@1": 0.0}, "b": {"recall@1": 1.0}}), tmp_path / "recall.png")
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.iterdir())

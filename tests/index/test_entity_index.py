@@ -7,9 +7,12 @@ from spacy_pel.errors import PelError
 from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.checks import KIND
+from spacy_pel.index.entity_index import VERSION
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.registry import registry
 from spacy_pel.types import Document, Entity, Mention, MentionInText
+from spacy_pel.util.saved_folder import pack_files, write_manifest
 
 ALL = ("card", "alias", "mention")
 
@@ -172,10 +175,12 @@ def test_pickle_carries_a_path_or_the_content(index, kb, encoder, tmp_path):
 def test_bytes_of_something_else_or_too_many(index, monkeypatch):
     data = index.to_bytes()
     for wrong in (b"", b"abc", data[:-1], data + b"x", b'{"../evil": 1}\nx', b"[1]\n"):
-        with pytest.raises(PelError, match="PEL-E409"):
+        with pytest.raises(PelError, match="PEL-E008"):
             EntityIndex.from_bytes(wrong)
-    monkeypatch.setattr("spacy_pel.index.folder.LIMIT", 1000)
-    with pytest.raises(PelError, match="PEL-E408"):
+    with pytest.raises(PelError, match="PEL-E004.*manifest.json"):
+        EntityIndex.from_bytes(pack_files({"rows.arrow": b""}, kind=KIND))
+    monkeypatch.setattr("spacy_pel.util.saved_folder.LIMIT", 1000)
+    with pytest.raises(PelError, match="PEL-E006"):
         index.to_bytes()
 
 
@@ -192,7 +197,9 @@ def test_foreign_kb_and_encoder_are_refused(index, kb, encoder, tmp_path):
         EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
 
 
-@pytest.mark.parametrize("name", ["vectors.faiss", "rows.arrow", "priors.arrow", "meta.json"])
+@pytest.mark.parametrize(
+    "name", ["vectors.faiss", "rows.arrow", "priors.arrow", "meta.json", "manifest.json"]
+)
 def test_damaged_folders_are_refused(name, index, tmp_path):
     folder = tmp_path / "index"
     index.to_disk(folder)
@@ -202,20 +209,18 @@ def test_damaged_folders_are_refused(name, index, tmp_path):
         (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
         with pytest.raises(PelError):
             EntityIndex.from_disk(folder)
-    with pytest.raises(PelError, match="spacy-pel index KB MODEL OUT"):
+    with pytest.raises(PelError, match="PEL-E007.*saved index.*got nothing"):
         EntityIndex.from_disk(tmp_path / "nowhere")
 
 
 def test_files_of_two_indexes_do_not_mix(index, kb, encoder, tmp_path):
-    import json
-
     index.to_disk(tmp_path / "a")
     EntityIndex.build(kb, encoder, index=FaissFlat()).to_disk(tmp_path / "b")
     (tmp_path / "a" / "vectors.faiss").write_bytes((tmp_path / "b" / "vectors.faiss").read_bytes())
-    meta = json.loads((tmp_path / "a" / "meta.json").read_text())
-    meta["files"]["vectors.faiss"] = (tmp_path / "b" / "vectors.faiss").stat().st_size
-    (tmp_path / "a" / "meta.json").write_text(json.dumps(meta))
-    with pytest.raises(PelError, match="PEL-E400"):
+    with pytest.raises(PelError, match="PEL-E004.*vectors.faiss with"):
+        EntityIndex.from_disk(tmp_path / "a")
+    write_manifest(tmp_path / "a", kind=KIND, version=VERSION)
+    with pytest.raises(PelError, match=f"PEL-E004.*{len(index)} rows"):
         EntityIndex.from_disk(tmp_path / "a")
 
 
@@ -240,7 +245,7 @@ def test_no_room_leaves_the_old_index_alone(vectors, kb, encoder, documents, tmp
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
     try:
-        with pytest.raises(PelError, match="room to write"):
+        with pytest.raises(PelError, match="a writable path"):
             index.to_disk(tmp_path / "index")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
