@@ -10,7 +10,7 @@ from ...evidence.evidence import Mask
 from ...index import EntityIndex
 from ...index.priors import AliasPriors
 from ...index.row_table import KINDS
-from ...index.rows_of_kb import GoldMentions
+from ...index.rows_of_kb import LinkedMentions
 from ...kb import KnowledgeBase
 from ...types import Document, MentionInText, Rows, Scores, Vectors
 
@@ -34,7 +34,7 @@ class LeaveOut:
         self._numbers: Dict[str, int] = {}
         for document in documents:
             number = self._numbers.setdefault(document.id, len(self._numbers))
-            gold = GoldMentions.read(kb, [document])
+            gold = LinkedMentions.read(kb, [document])
             self._mentions += gold.mentions
             kb_rows.append(gold.kb_rows)
             owner += [number] * len(gold.mentions)
@@ -52,7 +52,7 @@ class LeaveOut:
             # entities were cut to at most so many mentions as the most frequent one has now
             most = int(np.bincount(rows.kb_rows[places]).max())
             by_object = {id(m): owner for m, owner in zip(self._mentions, self._owner, strict=True)}
-            kept = GoldMentions(self._mentions, self._kb_rows, 0).capped(most)
+            kept = LinkedMentions(self._mentions, self._kb_rows, 0).capped(most)
             if not np.array_equal(kept.kb_rows, rows.kb_rows[places]):
                 raise PelError(
                     Errors.E391.format(what=f"{len(places):,} mention rows", came=f"{len(kept.kb_rows):,}")
