@@ -14,9 +14,9 @@ export PEL_DEMO_TEXT = $(value TEXT)
 .PHONY: demo test lint smoke clean
 .DELETE_ON_ERROR:
 
-# the packages it needs; anew when a version or a requirement changes
+# the packages it needs; reinstalled when a version or a requirement changes
 $(VENV)/packages.stamp: constraints.txt setup.cfg
-	@echo "Setting up $(VENV): some minutes the first time, while torch, spaCy and the others are fetched"
+	@echo "Setting up $(VENV): downloading torch, spaCy and others takes a few minutes the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -c constraints.txt torch==2.13.0 setuptools
 	rm -rf build *.egg-info
@@ -24,7 +24,7 @@ $(VENV)/packages.stamp: constraints.txt setup.cfg
 	$(BIN)/python -m compileall -qq -j 2 $(addprefix $(VENV)/lib/python3*/site-packages/,$(COMPILED)) || true
 	touch $@
 
-# this package, installed like any other; anew when a file of it changes
+# this package, installed like any other; reinstalled when one of its files changes
 $(VENV)/installed.stamp: $(VENV)/packages.stamp $(SOURCES)
 	rm -rf build *.egg-info
 	$(PIP) --no-deps --no-build-isolation --force-reinstall .
@@ -34,7 +34,7 @@ $(VENV)/installed.stamp: $(VENV)/packages.stamp $(SOURCES)
 demo: $(VENV)/installed.stamp
 	$(BIN)/spacy-pel demo $${PEL_DEMO_TEXT:+--text="$$PEL_DEMO_TEXT"}
 
-# the installed package is tested, not the sources beside the tests
+# tests the installed package, not the sources next to the tests
 test: $(VENV)/installed.stamp
 	PYTHONSAFEPATH=1 PEL_TEST_INSTALLED=1 $(BIN)/pytest -n 2 $(PYTEST_ARGS)
 

@@ -100,7 +100,7 @@ def test_workflow_runs_and_runs_once(project, one_process):
     assert metrics["recall@1"] > 0.5, "the names in the KB alone find most of the mentions"
     learned = [
         srsly.read_json(project / "training" / name / "proxy_entity_linker" / "cfg.json")
-        for name in ("pipeline_fit", "pipeline")
+        for name in ("pipeline_without_dev", "pipeline")
     ]
     assert learned[0] == learned[1] and learned[0]["calibrated_threshold"] is not None
     weasel_run.project_run(project, "all", overrides=tiny_options())

@@ -54,7 +54,7 @@ def read_norms(path: Path) -> GradientNorms:
             norm = record["grad_norm"]
             by_step[int(record["step"])] = float("nan") if norm is None else float(norm)
         except (KeyError, TypeError, ValueError) as err:
-            raise PelError(Errors.E687.format(path=file, got=f"{str(record)[:80]} ({err})")) from err
+            raise PelError(Errors.E687.format(path=file, got=f"got {str(record)[:80]} ({err})")) from err
     if not by_step:
         raise PelError(Errors.E687.format(path=file, got="the file is empty"))
     steps = sorted(by_step)  # a step that was done again after a kill counts once
