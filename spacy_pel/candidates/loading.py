@@ -31,9 +31,9 @@ def make_generator(name: str, settings: Dict[str, Any]) -> CandidateGenerator:
             {"generator": {"@pel_candidates": full, **settings}}
         )["generator"]
     except ConfigValidationError as err:
-        raise PelError(Errors.E445.format(generator=name, came=describe_config_error(err))) from err
+        raise PelError(Errors.E445.format(generator=name, got=describe_config_error(err))) from err
     except RegistryError as err:
-        raise PelError(Errors.E445.format(generator=name, came=" ".join(str(err).split()))) from err
+        raise PelError(Errors.E445.format(generator=name, got=" ".join(str(err).split()))) from err
     return made
 
 

@@ -53,7 +53,7 @@ def read_meta(path: Path) -> Dict[str, Any]:
     RAISES (PelError): if there is none, or it holds something else.
     """
     if not (path / META).is_file():
-        raise damaged(path, META, f"it lacks {META}" if path.is_dir() else "there is no folder")
+        raise damaged(path, META, f"a folder without {META}" if path.is_dir() else "no folder")
     meta = read_json(path / META)
     wanted = {"generator": str, "settings": dict}
     if not isinstance(meta, dict) or not all(isinstance(meta.get(key), of) for key, of in wanted.items()):
@@ -71,15 +71,15 @@ def read_folder(path: Path, registered_name: str) -> Dict[str, Any]:
     """
     meta = read_meta(path)
     if meta["generator"] != registered_name:
-        raise PelError(Errors.E442.format(path=path, expected=registered_name, came=meta["generator"]))
+        raise PelError(Errors.E442.format(path=path, expected=registered_name, got=meta["generator"]))
     if meta.get("format") != FORMAT:
         raise damaged(path, f"{META} of format version {FORMAT}", f"version {meta.get('format')}")
     with reading(path):
         for name, size in meta["files"].items():
             file = path / name
-            came = f"{file.stat().st_size} bytes" if file.is_file() else "no such file"
-            if came != f"{size} bytes":
-                raise damaged(path, f"{name} with {size} bytes", came)
+            got = f"{file.stat().st_size} bytes" if file.is_file() else "no such file"
+            if got != f"{size} bytes":
+                raise damaged(path, f"{name} with {size} bytes", got)
         meta["fingerprint"], meta["kb_fingerprint"]  # noqa: B018
     return meta
 
@@ -92,13 +92,13 @@ def reading(path: Path) -> Iterator[None]:
     except PelError:
         raise
     except (OSError, ValueError, LookupError, TypeError, EOFError, AttributeError, BadZipFile) as err:
-        came = (str(err) or type(err).__name__).strip().splitlines()[0]
-        raise damaged(path, "readable files that belong together", came) from err
+        got = (str(err) or type(err).__name__).strip().splitlines()[0]
+        raise damaged(path, "readable files that belong together", got) from err
 
 
-def damaged(path: Path, expected: str, came: str) -> PelError:
+def damaged(path: Path, expected: str, got: str) -> PelError:
     """RETURNS (PelError): the error to raise."""
-    return PelError(Errors.E441.format(expected=expected, path=path, came=came))
+    return PelError(Errors.E441.format(expected=expected, path=path, got=got))
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -52,7 +52,7 @@ class OffsetCheck:
             return place
         if self.strict:
             shown = ", ".join(f"{start} to {end}" for start, end in spans)
-            raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, came=found))
+            raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, got=found))
         self._count("mismatches")
         place = _nearby(text, spans[0][0], surface.strip()) if len(spans) == 1 else None
         self._count("dropped" if place is None else "repaired")

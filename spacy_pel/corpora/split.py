@@ -10,7 +10,7 @@ from ..util import open_text
 
 
 def read_ids(path: Union[str, Path]) -> Set[str]:
-    """Read a list of document ids, one a line (e.g. MedMentions' PMID lists).
+    """Read a list of document ids, one per line (e.g. MedMentions' PMID lists).
 
     RAISES (PelError): if there is none in the file.
     """
@@ -19,10 +19,10 @@ def read_ids(path: Union[str, Path]) -> Set[str]:
     if not ids:
         raise PelError(
             Errors.E002.format(
-                expected="document ids, one a line",
+                expected="document ids, one per line",
                 path=path,
-                came="the file is empty",
-                todo="Give the split list of your corpus.",
+                got="an empty file",
+                todo="Pass the split list of your corpus.",
             )
         )
     return ids
@@ -49,6 +49,6 @@ def carve(documents: Iterable[Document], share: float) -> Tuple[List[Document], 
 def by_hash(ids: Sequence[str], share: float) -> List[str]:
     """RETURNS (List[str]): the ids with the smallest hashes, ``round(share * n)`` of them."""
     if not 0.0 <= share <= 1.0:
-        raise PelError(Errors.E204.format(came=share))
+        raise PelError(Errors.E204.format(got=share))
     ranked = sorted(ids, key=lambda name: hashlib.blake2b(name.encode("utf8"), digest_size=8).digest())
     return ranked[: round(share * len(ids))]

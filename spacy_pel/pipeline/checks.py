@@ -17,7 +17,7 @@ def check_parts(generator: Any, encoder: Any, index: Any) -> None:
     if generator is not None and not (
         callable(getattr(generator, "generate", None)) and hasattr(generator, "needs_encoder")
     ):
-        raise PelError(Errors.E510.format(came=repr(generator)))
+        raise PelError(Errors.E510.format(got=repr(generator)))
     parts = {"encoder": encoder, "index": index}
     if generator is None or generator.needs_encoder:
         missing = [name for name, part in parts.items() if part is None]

@@ -129,9 +129,9 @@ def _unpack(component: "ProxyEntityLinker", data: bytes) -> Dict[str, Any]:
     try:
         saved = srsly.msgpack_loads(data)
     except ValueError as err:
-        raise PelError(Errors.E508.format(name=component.name, came=str(err) or "broken bytes")) from err
+        raise PelError(Errors.E508.format(name=component.name, got=str(err) or "broken bytes")) from err
     if not isinstance(saved, dict):
-        raise PelError(Errors.E508.format(name=component.name, came=type(saved).__name__))
+        raise PelError(Errors.E508.format(name=component.name, got=type(saved).__name__))
     return saved
 
 

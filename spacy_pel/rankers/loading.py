@@ -1,46 +1,42 @@
 """Load whichever ranker a folder holds."""
 
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
-from ..encoders.loading import is_bi_encoder
-from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Ranker
-from ..util import read_json
+from ..util.saved_part import read_part
 
-FILE = "ranker.json"
-_OF_BI_ENCODER = "spacy-pel.DualEncoder.v1"
+_OF_ENCODER = "spacy-pel.DualEncoder.v1"
 
 
 def load_ranker(path: Path, **settings: Any) -> Ranker:
-    """Read a ranker from a folder.
+    """Read a ranker from a folder; its ``ranker.json`` names the registered part.
 
-    path (Path): a model folder of a ranker, or of a bi-encoder, which then serves as one.
+    path (Path): a model folder of a ranker, or of an encoder, which then serves as a DualEncoder.
     settings (Any): those that the folder does not hold, e.g. ``top_k`` and ``mix``.
     RETURNS (Ranker): with weights.
-    RAISES (PelError): if the folder holds no ranker.
+    RAISES (PelError): if the folder holds no ranker, or one that is not registered.
     """
     path = Path(path)
-    name = read_saved(path)["ranker"]
-    return registry.pel_rankers.get(name)(**settings).from_disk(path)
+    ranker: Ranker = registry.pel_rankers.get(read_ranker(path)["ranker"])(**settings)
+    return ranker.from_disk(path)
 
 
-def read_saved(path: Path) -> Dict[str, Any]:
-    """RETURNS (dict): what ``ranker.json`` holds: the registered name as "ranker", settings and
-    fingerprint.
+def read_ranker(path: Path, name: Optional[str] = None) -> Dict[str, Any]:
+    """Check a folder and tell whose it is.
 
-    RAISES (PelError): if the folder holds no ranker, or one that is not registered here.
+    path (Path): a model folder.
+    name (Optional[str]): the expected ranker; None = any.
+    RETURNS (Dict[str, Any]): ``ranker.json``: the registered name as "ranker", settings and fingerprint;
+        of an encoder's folder the name alone.
+    RAISES (PelError): if the folder holds no ranker, or another one.
     """
-    if is_bi_encoder(path):
-        return {"ranker": _OF_BI_ENCODER}
-    if not (path / FILE).is_file():
-        found = "no folder" if not path.is_dir() else f"a folder without {FILE}"
-        raise PelError(Errors.E430.format(path=path, got=found))
-    saved = read_json(path / FILE)
-    if not isinstance(saved, dict) or "ranker" not in saved:
-        raise PelError(Errors.E430.format(path=path, got=f"a {FILE} that names no ranker"))
-    if saved["ranker"] not in registry.pel_rankers:
-        got = f"the ranker '{saved['ranker']}', which is not registered here"
-        raise PelError(Errors.E430.format(path=path, got=got))
-    return saved
+    if is_encoder(path) and name in (None, _OF_ENCODER):
+        return {"ranker": _OF_ENCODER}
+    return read_part(path, kind="ranker", name=name)
+
+
+def is_encoder(path: Path) -> bool:
+    """RETURNS (bool): whether an encoder wrote the folder."""
+    return (path / "encoder.json").is_file()

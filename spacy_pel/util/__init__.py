@@ -4,9 +4,8 @@ from .files import atomic_path, open_text, read_json, read_jsonl, write_json, wr
 from .hashing import fingerprint
 from .log import logger
 from .machine import machine_note
-from .normalize import normalize_alias
+from .names import hash_strings, normalize_alias
 from .progress import progress
-from .string_hash import hash_strings
 
 __all__ = [
     "atomic_path",

@@ -23,7 +23,7 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
             Errors.E002.format(
                 expected="a config file",
                 path=path,
-                came="there is none",
+                got="no file",
                 todo="Check the path; configs/ has examples.",
             )
         )
@@ -35,9 +35,9 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
             _make_room(config, name.split(".")[:-1])
         return Config().from_str(config.to_str(interpolate=False), overrides=overrides)
     except ConfigValidationError as err:
-        raise PelError(Errors.E601.format(path=path, came=describe_config_error(err))) from err
+        raise PelError(Errors.E601.format(path=path, got=describe_config_error(err))) from err
     except ValueError as err:  # E050 and friends, configparser's errors
-        raise PelError(Errors.E601.format(path=path, came=" ".join(str(err).split()))) from err
+        raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
 
 
 def _make_room(config: Any, sections: Sequence[str]) -> None:

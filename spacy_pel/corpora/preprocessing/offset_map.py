@@ -159,5 +159,5 @@ class OffsetMap:
                 pieces.append(Piece(at, at + length, old_start, old_end, not old_length))
                 at, done = at + length, old_start if old_length else old_end
         except (TypeError, ValueError) as err:
-            raise PelError(Errors.E238.format(came=f"{str(given)[:80]} ({err})")) from err
+            raise PelError(Errors.E238.format(got=f"{str(given)[:80]} ({err})")) from err
         return cls(pieces)

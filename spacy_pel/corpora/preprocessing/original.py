@@ -36,11 +36,11 @@ class Original(NamedTuple):
         length (int): of the present text.
         RAISES (PelError): if it is something else, or of another text."""
         if not isinstance(given, dict) or not {"id", "offsets", "text_hash"} <= given.keys():
-            raise PelError(Errors.E238.format(came=str(given)[:80]))
+            raise PelError(Errors.E238.format(got=str(given)[:80]))
         offsets = OffsetMap.from_json(given["offsets"])
         if len(offsets) != length:
-            came = f"offsets of a text of {len(offsets)} characters for one of {length}"
-            raise PelError(Errors.E238.format(came=came))
+            got = f"offsets of a text of {len(offsets)} characters for one of {length}"
+            raise PelError(Errors.E238.format(got=got))
         return cls(str(given["id"]), offsets, str(given["text_hash"]))
 
     def to_json(self) -> Dict[str, Any]:

@@ -50,7 +50,7 @@ def restored(records: Iterable[Record], originals: Dict[str, Document], path: Pa
 def _original(record: Record) -> Original:
     meta = record.get("meta") or {}
     if not isinstance(record.get("text"), str) or "id" not in record or not isinstance(meta, dict):
-        raise PelError(Errors.E202.format(where="a line to restore", came=f"the keys {sorted(record)}"))
+        raise PelError(Errors.E202.format(where="a line to restore", got=f"the keys {sorted(record)}"))
     return Original.of(Document(str(record["id"]), record["text"], meta=meta))
 
 
@@ -59,9 +59,9 @@ def _mentions(record: Record) -> List[Record]:
     mentions = record.get("mentions") or []
     where = f"a line to restore ({record['id']})"
     if not isinstance(mentions, list):
-        raise PelError(Errors.E202.format(where=where, came=f"mentions {mentions!r}"))
+        raise PelError(Errors.E202.format(where=where, got=f"mentions {mentions!r}"))
     for mention in mentions:
         # type(), as True is an int, too
         if not isinstance(mention, dict) or {type(mention.get(key)) for key in ("start", "end")} != {int}:
-            raise PelError(Errors.E202.format(where=where, came=f"the mention {mention!r}"))
+            raise PelError(Errors.E202.format(where=where, got=f"the mention {mention!r}"))
     return mentions

@@ -144,5 +144,5 @@ def _json_documents(path: Path) -> Iterator[Dict[str, Any]]:
     yield from data
 
 
-def _unexpected(where: str, expected: str, came: str) -> PelError:
-    return PelError(Errors.E207.format(where=where, expected=expected, came=came, reader="bioc"))
+def _unexpected(where: str, expected: str, got: str) -> PelError:
+    return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="bioc"))

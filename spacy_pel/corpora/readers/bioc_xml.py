@@ -24,7 +24,9 @@ def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
                     element.clear()
         except ElementTree.ParseError as err:
             raise PelError(
-                Errors.E207.format(where=path, expected="BioC XML", came=f"the fault: {err}", reader="bioc")
+                Errors.E207.format(
+                    where=path, expected="BioC XML", got=f"malformed XML ({err})", reader="bioc"
+                )
             ) from err
 
 

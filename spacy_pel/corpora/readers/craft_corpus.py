@@ -73,7 +73,7 @@ class CraftCorpus(CorpusReaderBase):
             raise self._unexpected(
                 ", ".join(map(str, paths)),
                 "a .jsonl file of texts and a .tsv file of concepts",
-                "these files",
+                "other files",
             )
         rows = self._rows(tables)
         for path in texts:
@@ -122,5 +122,5 @@ class CraftCorpus(CorpusReaderBase):
         ids, _ = split_ids(fields["id"], composite="", strip_prefix=self.strip_prefix)
         self.add(document, spans, fields["text"], label=fields["ontology"], ids=ids, where=where)
 
-    def _unexpected(self, where: str, expected: str, came: str) -> PelError:
-        return PelError(Errors.E207.format(where=where, expected=expected, came=came, reader="craft"))
+    def _unexpected(self, where: str, expected: str, got: str) -> PelError:
+        return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="craft"))

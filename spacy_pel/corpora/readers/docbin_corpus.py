@@ -82,13 +82,13 @@ class DocbinCorpus(CorpusReaderBase):
 def _load(path: Path) -> DocBin:
     if not path.is_file():
         raise PelError(
-            Errors.E002.format(
-                expected="a .spacy file", path=path, came="there is none", todo="Check the path."
-            )
+            Errors.E002.format(expected="a .spacy file", path=path, got="no file", todo="Check the path.")
         )
     try:
         return DocBin(store_user_data=True).from_disk(path)
     except Exception as err:  # zlib, msgpack and numpy each have errors of their own
         raise PelError(
-            Errors.E207.format(where=path, expected="a DocBin", came=f"{err}", reader="docbin")
+            Errors.E207.format(
+                where=path, expected="a DocBin", got=f"unreadable bytes ({err})", reader="docbin"
+            )
         ) from err

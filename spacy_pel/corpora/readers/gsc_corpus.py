@@ -42,7 +42,7 @@ class GscCorpus(CorpusReaderBase):
             annotations = _files(_folder(path, "annotations"))
             for stem in annotations:
                 if stem not in texts:
-                    raise _unexpected(str(annotations[stem]), f"a text of the name {stem}", "none")
+                    raise _unexpected(str(annotations[stem]), f"a text named {stem}", "none")
             for stem, file in texts.items():
                 document = Document(stem, read_whole(file))
                 if stem in annotations:
@@ -66,7 +66,7 @@ def _folder(path: Path, name: str) -> Path:
     for folder in sorted(path.iterdir()) if path.is_dir() else []:
         if folder.is_dir() and folder.name.casefold() == name:
             return folder
-    raise _unexpected(str(path), "a folder with the folders Text and Annotations", "none of this kind")
+    raise _unexpected(str(path), "the folders Text and Annotations", "neither")
 
 
 def _files(folder: Path) -> Dict[str, Path]:
@@ -78,5 +78,5 @@ def _files(folder: Path) -> Dict[str, Path]:
     }
 
 
-def _unexpected(where: str, expected: str, came: str) -> PelError:
-    return PelError(Errors.E207.format(where=where, expected=expected, came=came, reader="gsc"))
+def _unexpected(where: str, expected: str, got: str) -> PelError:
+    return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="gsc"))

@@ -85,7 +85,7 @@ def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Documen
     text = record.get("text")
     mentions = record.get("mentions") or []
     if not isinstance(text, str) or "id" not in record or not isinstance(mentions, list):
-        raise PelError(Errors.E202.format(where=where, came=f"the keys {sorted(record)}"))
+        raise PelError(Errors.E202.format(where=where, got=f"the keys {sorted(record)}"))
     document = Document(str(record["id"]), text, meta=dict(record.get("meta") or {}))
     where = f"{where} ({document.id})"
     for given in mentions:
@@ -118,4 +118,4 @@ def _mention(given: Any, where: str) -> Mention:
             composite=bool(given.get("composite", False)),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as err:
-        raise PelError(Errors.E202.format(where=where, came=f"the mention {given!r}")) from err
+        raise PelError(Errors.E202.format(where=where, got=f"the mention {given!r}")) from err

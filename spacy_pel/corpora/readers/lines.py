@@ -38,9 +38,9 @@ def json_lines(path: Path) -> Iterator[Tuple[int, Dict[str, Any]]]:
         try:
             record = json.loads(line)
         except ValueError as err:
-            raise _no_object(path, number, str(err)) from err
+            raise _no_object(path, number, f"invalid JSON ({err})") from err
         if not isinstance(record, dict):
-            raise _no_object(path, number, f"the line holds {type(record).__name__}")
+            raise _no_object(path, number, type(record).__name__)
         yield number, record
 
 
@@ -55,19 +55,19 @@ def read_whole(path: Path) -> str:
 
 def unreadable(path: Path, line: int, err: Exception) -> PelError:
     """RETURNS (PelError): for a file that cannot be read to its end."""
-    todo = "Fetch the file anew."
+    todo = "Download the file again."
     if isinstance(err, UnicodeDecodeError):
         todo = "Convert it, e.g. with: iconv -f LATIN1 -t UTF-8"
     return PelError(
         Errors.E002.format(
-            expected="readable UTF-8 text", path=f"{path}, from line {line}", came=str(err), todo=todo
+            expected="readable UTF-8 text", path=f"{path}, from line {line}", got=f"a fault: {err}", todo=todo
         )
     )
 
 
-def _no_object(path: Path, number: int, came: str) -> PelError:
+def _no_object(path: Path, number: int, got: str) -> PelError:
     return PelError(
         Errors.E002.format(
-            expected="a JSON object", path=f"{path}, line {number}", came=came, todo="Mend the line."
+            expected="a JSON object", path=f"{path}, line {number}", got=got, todo="Fix the line."
         )
     )

@@ -76,8 +76,8 @@ class PubtatorCorpus(CorpusReaderBase):
         self.add(document, [(start, end)], surface, label=kind, ids=ids, composite=composite, where=where)
 
 
-def _bad_line(where: str, pmid: str, came: str) -> PelError:
-    return PelError(Errors.E205.format(where=where, pmid=pmid, came=came[:80]))
+def _bad_line(where: str, pmid: str, got: str) -> PelError:
+    return PelError(Errors.E205.format(where=where, pmid=pmid, got=got[:80]))
 
 
 def _blocks(path: Path) -> Iterator[List[Line]]:

@@ -42,7 +42,7 @@ class St21pvCorpus(CorpusReaderBase):
                 try:
                     yield self._document(record, where)
                 except (KeyError, TypeError, IndexError, AttributeError) as err:
-                    raise PelError(Errors.E203.format(where=where, came=repr(err))) from err
+                    raise PelError(Errors.E203.format(where=where, got=repr(err))) from err
 
     def _document(self, record: Dict[str, Any], where: str) -> Document:
         document = Document(str(record["pmid"]), "")

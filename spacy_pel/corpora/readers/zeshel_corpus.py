@@ -116,8 +116,8 @@ class ZeshelCorpus(CorpusReaderBase):
                 self._check(record, _MENTION, where)
                 first, last = record.get("start_index"), record.get("end_index")
                 if type(first) is not int or type(last) is not int:
-                    came = f"{first!r} and {last!r}"
-                    raise self._unexpected(where, "start_index and end_index as whole numbers", came)
+                    got = f"{first!r} and {last!r}"
+                    raise self._unexpected(where, "start_index and end_index as whole numbers", got)
                 world = record["corpus"]
                 if self.worlds is None or world in self.worlds:
                     given = _Given(
@@ -161,16 +161,16 @@ class ZeshelCorpus(CorpusReaderBase):
     def _no_page(self, mentions: Sequence[_Given]) -> None:
         for given in mentions:
             if self.strict:
-                raise self._unexpected(
-                    given.where, "a mention on one of the pages", "a page that is not there"
-                )
+                raise self._unexpected(given.where, "a mention on one of the pages", "one of a missing page")
             for key in ("mentions", "dropped", "no_page"):
                 self.count(key)
 
     def _check(self, record: Dict[str, Any], keys: Sequence[str], where: str) -> None:
         wrong = [key for key in keys if not isinstance(record.get(key), str)]
         if wrong:
-            raise self._unexpected(where, f"strings as {', '.join(keys)}", f"no string as {', '.join(wrong)}")
+            raise self._unexpected(
+                where, f"strings for {', '.join(keys)}", f"no string for {', '.join(wrong)}"
+            )
 
-    def _unexpected(self, where: str, expected: str, came: str) -> PelError:
-        return PelError(Errors.E207.format(where=where, expected=expected, came=came, reader="zeshel"))
+    def _unexpected(self, where: str, expected: str, got: str) -> PelError:
+        return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="zeshel"))

@@ -94,15 +94,15 @@ def parse_merge_config(section: Mapping[str, Any]) -> MergeConfig:
     except ValidationError as err:
         first = err.errors()[0]
         where = ".".join(["merge", *map(str, first["loc"])])
-        raise PelError(Errors.E142.format(where=where, came=first["msg"])) from err
+        raise PelError(Errors.E142.format(where=where, fault=first["msg"])) from err
     earlier: List[str] = []
     for name, source in config.sources.items():
         where = f"merge.sources.{name}"
         if not (source.reader or source.id_xref or source.mappings or source.via):
-            came = "none of reader, id_xref, mappings and via says how its terms get their ids"
-            raise PelError(Errors.E142.format(where=where, came=came))
+            fault = "one of reader, id_xref, mappings and via must say how its terms get their ids"
+            raise PelError(Errors.E142.format(where=where, fault=fault))
         if source.via is not None and source.via not in earlier:
-            came = f"'{source.via}' is no source before this one"
-            raise PelError(Errors.E142.format(where=f"{where}.via", came=came))
+            fault = f"'{source.via}' is not a source before this one"
+            raise PelError(Errors.E142.format(where=f"{where}.via", fault=fault))
         earlier.append(name)
     return config

@@ -64,8 +64,8 @@ class CsvKB(KBReaderBase):
             self.fail(
                 Place(Path("columns")),
                 expected=f"fields among {', '.join(defaults)}",
-                came=f"there is {', '.join(sorted(columns.keys() - defaults.keys()))}",
-                todo="Mend the setting.",
+                got=f"{', '.join(sorted(columns.keys() - defaults.keys()))}",
+                todo="Fix the setting.",
             )
         self.columns = {**defaults, **columns}
         self.needed = {"concept_id", "canonical_name", *columns}
@@ -83,7 +83,7 @@ class CsvKB(KBReaderBase):
                     self.fail(
                         place,
                         expected=f"{len(header)} cells as in the header",
-                        came=f"the line has {len(cells)}",
+                        got=len(cells),
                         todo="Quote cells that hold the delimiter.",
                     )
                 yield place, self._entity({field: cells[at] for field, at in position.items()})
@@ -97,7 +97,9 @@ class CsvKB(KBReaderBase):
                 if any(cells):
                     yield Place(path, table.line_num), cells
         except csv.Error as err:
-            self.fail(Place(path, table.line_num), expected="a table", came=str(err), todo="Mend the line.")
+            self.fail(
+                Place(path, table.line_num), expected="a table", got=f"a fault: {err}", todo="Fix the line."
+            )
 
     def _positions(self, place: Place, header: List[str]) -> Dict[str, int]:
         position = {field: header.index(name) for field, name in self.columns.items() if name in header}
@@ -106,7 +108,7 @@ class CsvKB(KBReaderBase):
             self.fail(
                 place,
                 expected=f"a header with {', '.join(self.columns[f] for f in self.columns)}, each once",
-                came=f"it is {', '.join(header) or 'empty'}"
+                got=f"{', '.join(header) or 'an empty one'}"
                 + (f" (no {', '.join(missing)})" if missing else ""),
                 todo="Rename the columns, or give their names in the setting 'columns'.",
             )

@@ -46,12 +46,12 @@ class JsonlKB(KBReaderBase):
         try:
             record = json.loads(line)
         except ValueError as err:
-            self.fail(place, expected="a JSON object", came=str(err), todo="Mend the line.")
+            self.fail(place, expected="a JSON object", got=f"invalid JSON ({err})", todo="Fix the line.")
         if not isinstance(record, dict) or not {"concept_id", "canonical_name"} <= record.keys():
             self.fail(
                 place,
                 expected='{"concept_id", "canonical_name", …}',
-                came=_shape(record),
+                got=_shape(record),
                 todo="Write the keys of scispaCy's format.",
             )
         unknown = [key for key in record if key not in _KEYS]
@@ -69,12 +69,10 @@ class JsonlKB(KBReaderBase):
                 fits = isinstance(value, str)
             if not fits:
                 wanted = "a list of strings" if key in _LISTS else "a string"
-                self.fail(
-                    place, expected=f"{wanted} as {key}", came=f"it is {value!r:.80}", todo="Mend the line."
-                )
+                self.fail(place, expected=f"{wanted} as {key}", got=f"{value!r:.80}", todo="Fix the line.")
 
 
 def _shape(record: Any) -> str:
     if isinstance(record, dict):
-        return f"the keys are {', '.join(map(repr, record)) or 'none'}"
-    return f"the line holds a {type(record).__name__}"
+        return f"the keys {', '.join(map(repr, record)) or '(none)'}"
+    return f"a {type(record).__name__}"

@@ -62,8 +62,8 @@ class MedicKB(KBReaderBase):
                 self.fail(
                     place,
                     expected="id[|id…]||name[|synonym…]",
-                    came=f"the line is {line[:60]!r}",
-                    todo="Mend the line.",
+                    got=repr(line[:60]),
+                    todo="Fix the line.",
                 )
             yield _Row(
                 place, tuple(map(_corpus_id, ids.split("|"))), [unescape(name) for name in names.split("|")]

@@ -91,7 +91,7 @@ class MeshKB(KBReaderBase):
         self.fail(
             Place(path, 1),
             expected="MeSH XML or TSV, extra aliases with a header, or an id history in YAML",
-            came=f"the file starts with {head[:40]!r}",
+            got=f"a file that starts with {head[:40]!r}",
             todo="Check the path; see the reader's documentation for the columns.",
         )
 
@@ -127,16 +127,16 @@ class MeshKB(KBReaderBase):
             # a cell in quotes may hold a tab; a quote inside a name is an ordinary character
             cells = next(csv.reader([line], delimiter="\t")) if '\t"' in line else line.split("\t")
             if len(cells) not in widths:
-                self.fail(place, expected=expected, came=f"the line has {len(cells)}", todo="Mend the line.")
+                self.fail(place, expected=expected, got=len(cells), todo="Fix the line.")
             yield place, cells
 
     def _history(self, path: Path) -> Dict[str, str]:
         try:
             pairs = yaml.safe_load("\n".join(line for _, line in self.lines(path)))
         except yaml.YAMLError as err:
-            self.fail(Place(path), expected="YAML", came=" ".join(str(err).split()))
+            self.fail(Place(path), expected="YAML", got=f"invalid YAML ({' '.join(str(err).split())})")
         if not isinstance(pairs, dict) or not all(isinstance(x, str) for pair in pairs.items() for x in pair):
-            self.fail(Place(path), expected="lines 'MESH:OLD' : 'MESH:NEW'", came=repr(pairs)[:80])
+            self.fail(Place(path), expected="lines 'MESH:OLD' : 'MESH:NEW'", got=repr(pairs)[:80])
         return {old.removeprefix("MESH:"): new.removeprefix("MESH:") for old, new in pairs.items()}
 
 

@@ -51,7 +51,10 @@ def read_mesh_xml(lines: Iterable[Tuple[Place, bytes]]) -> Iterator[MeshRecord]:
     except ParseError as err:
         raise PelError(
             Errors.E002.format(
-                expected="MeSH XML", path=place, came=str(err), todo="Fetch the file anew from NLM."
+                expected="MeSH XML",
+                path=place,
+                got=f"malformed XML ({err})",
+                todo="Download the file again from NLM.",
             )
         ) from err
     if place is None or root is None:

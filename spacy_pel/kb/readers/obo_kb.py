@@ -54,7 +54,7 @@ class OboKB(KBReaderBase):
     ) -> None:
         unknown = sorted(set(scopes) - set(SCOPES))
         if unknown:
-            raise PelError(Errors.E140.format(came=", ".join(unknown), known=", ".join(SCOPES)))
+            raise PelError(Errors.E140.format(got=", ".join(unknown), known=", ".join(SCOPES)))
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)
         self.id_xref = id_xref
         self.scopes = frozenset(scopes)

@@ -112,22 +112,22 @@ class KBReaderBase(ABC):
             return False
         return self.types is None or not self.types.isdisjoint(types)
 
-    def repair(self, kind: str, place: Place, came: str) -> None:
+    def repair(self, kind: str, place: Place, fault: str) -> None:
         """Count a repair.
 
         kind (str): a key of ``report``.
         place (Place): where the fault is.
-        came (str): the fault, in words.
+        fault (str): the fault, in words.
         RAISES (PelError): if the reader is strict.
         """
         if self.strict:
-            raise PelError(Errors.E121.format(place=place, kind=kind, came=came))
+            raise PelError(Errors.E121.format(place=place, kind=kind, fault=fault))
         self.report[kind] = self.report.get(kind, 0) + 1
-        logger.debug("%s: %s (%s)", place, came, kind)
+        logger.debug("%s: %s (%s)", place, fault, kind)
 
-    def fail(self, place: Place, *, expected: str, came: str, todo: str = "Mend the file.") -> NoReturn:
+    def fail(self, place: Place, *, expected: str, got: object, todo: str = "Fix the file.") -> NoReturn:
         """RAISES (PelError): always, naming the place."""
-        raise PelError(Errors.E002.format(expected=expected, path=place, came=came, todo=todo))
+        raise PelError(Errors.E002.format(expected=expected, path=place, got=got, todo=todo))
 
     def lines(self, path: Path) -> Iterator[Tuple[Place, str]]:
         """Stream the lines of a text file (or .gz), without their ends and without a BOM.
@@ -151,8 +151,8 @@ class KBReaderBase(ABC):
                 self.fail(
                     Place(path, number + 1),
                     expected="a readable file",
-                    came=f"reading stopped: {err}",
-                    todo="Copy or fetch the file anew.",
+                    got=f"a fault: {err}",
+                    todo="Download the file again.",
                 )
 
     def decode(self, place: Place, raw: bytes) -> str:
@@ -178,8 +178,8 @@ class KBReaderBase(ABC):
                 Errors.E002.format(
                     expected="readable UTF-8",
                     path=", ".join(map(str, paths)),
-                    came=f"reading stopped: {err}",
-                    todo="Mend the file, or fetch it anew.",
+                    got=f"a fault: {err}",
+                    todo="Fix the file, or download it again.",
                 )
             ) from err
 

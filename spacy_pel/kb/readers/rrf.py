@@ -56,7 +56,7 @@ class RrfTables:
                     self.reader.fail(
                         place,
                         expected="rows sorted by CUI",
-                        came=f"{cui} comes after {current}",
+                        got=f"{cui} after {current}",
                         todo=f"Sort the table: LC_ALL=C sort {name}.RRF",
                     )
                 if lines:
@@ -93,8 +93,8 @@ class RrfTables:
             self.reader.fail(
                 place,
                 expected=f"{n_cells} cells of {name} between bars",
-                came=f"the line has {len(cells)}",
-                todo="Fetch the table anew, or make it with MetamorphoSys in the format RRF.",
+                got=len(cells),
+                todo="Download the table again, or export it from MetamorphoSys as RRF.",
             )
         return cells
 
@@ -120,7 +120,7 @@ class RrfTables:
             self.reader.fail(
                 Place(self.folder),
                 expected=f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)",
-                came="there is none",
-                todo="Give the META folder of a UMLS release.",
+                got="nothing",
+                todo="Pass the META folder of a UMLS release.",
             )
         return parts

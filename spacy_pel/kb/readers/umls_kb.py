@@ -92,8 +92,8 @@ class UmlsKB(KBReaderBase):
     def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the concepts that pass the filters, in order of CUI."""
         if len(paths) != 1 or not paths[0].is_dir():
-            came = f"the paths are {', '.join(map(str, paths)) or 'none'}"
-            self.fail(Place(Path("UMLS")), expected="one META folder", came=came, todo="Give its path.")
+            got = f"{', '.join(map(str, paths)) or 'none'}"
+            self.fail(Place(Path("UMLS")), expected="one META folder", got=got, todo="Pass its path.")
         tables = RrfTables(self, paths[0])
         found = re.findall(r"20\d\d[A-Z]{2}", str(paths[0].resolve()))
         self.source["version"] = found[-1] if found else ""

@@ -73,14 +73,14 @@ class ZeshelKB(KBReaderBase):
         try:
             record = json.loads(line)
         except ValueError as err:
-            self.fail(place, expected="a JSON object", came=str(err), todo="Mend the line.")
+            self.fail(place, expected="a JSON object", got=f"invalid JSON ({err})", todo="Fix the line.")
         if not isinstance(record, dict) or not all(isinstance(record.get(key), str) for key in _KEYS):
             keys = ", ".join(record) if isinstance(record, dict) else type(record).__name__
             self.fail(
                 place,
                 expected='{"document_id", "title", "text"}, all of them strings',
-                came=f"it holds {keys or 'nothing'}",
-                todo="Give the files of ZESHEL's folder documents.",
+                got=keys or "no keys",
+                todo="Pass the files of ZESHEL's folder documents.",
             )
         page_id, title, text = (record[key] for key in _KEYS)
         words = text.split(maxsplit=self.n_words + len(title) + 1)

@@ -113,13 +113,13 @@ def test_broken_strings_are_mended(broken, mended):
 @pytest.mark.parametrize(
     "name, content, expected",
     [
-        ("empty.obo", b"", "no stanza"),
+        ("empty.obo", b"", "without stanzas"),
         ("noid.obo", b"format-version: 1.2\n\n[Term]\nname: x\n", "line 3"),
         ("list.json", b'[{"name": "x"}]', "OBO graph"),
         ("broken.json", b"[{", "JSON"),
         ("broken.ttl", b'SAO:1 a owl:Class ;\n  rdfs:label "open .\n', "line 2"),
         ("latin.obo", "[Term]\nid: A:1\nname: Ménière".encode("latin-1"), "UTF-8"),
-        ("cut.obo.gz", gzip.compress(b"[Term]\nid: A:1\n" * 99, mtime=0)[:-12], "UTF-8 text, packed"),
+        ("cut.obo.gz", gzip.compress(b"[Term]\nid: A:1\n" * 99, mtime=0)[:-12], "UTF-8 text, plain or gzipped"),
         ("terms.owl", b"x", "ends in '.owl'"),
     ],
 )

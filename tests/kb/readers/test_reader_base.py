@@ -133,7 +133,7 @@ def test_medic_ids_and_names(write):
     # C9 has a row of its own, so it is no redirect; the first row wins an id of two rows
     assert reader.redirects == {"OMIM:263700": "D1"}
     assert reader.report == {"ambiguous_redirect": 1}
-    with pytest.raises(PelError, match=r"medic\.txt, line 1, but the line is"):
+    with pytest.raises(PelError, match=r"medic\.txt, line 1, got"):
         list(make_medic_kb()([write("D1|no names", name="medic.txt")]))
 
 

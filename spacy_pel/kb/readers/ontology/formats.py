@@ -32,7 +32,7 @@ def read_term_json(path: Path) -> Iterator[Term]:
                 expected='an OBO graph {"graphs": [{"nodes": [...]}]}, a list of {"id", "name", ...} '
                 "or OncoTree's tree",
                 path=path,
-                came=f"{json.dumps(data)[:60]} ({type(err).__name__}: {err})",
+                got=f"{json.dumps(data)[:60]} ({type(err).__name__}: {err})",
                 todo="Check the file.",
             )
         ) from err
@@ -65,7 +65,7 @@ def read_terms(path: Path) -> Iterator[Term]:
             Errors.E002.format(
                 expected=f"an ontology file ({', '.join(FORMATS)}, each also with .gz)",
                 path=path,
-                came=f"its name ends in {ending!r}",
+                got=f"a name that ends in {ending!r}",
                 todo="Rename or convert the file.",
             )
         )
@@ -74,6 +74,9 @@ def read_terms(path: Path) -> Iterator[Term]:
     except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error) as err:
         raise PelError(
             Errors.E002.format(
-                expected="a UTF-8 text, packed or not", path=path, came=str(err), todo="Fetch the file anew."
+                expected="UTF-8 text, plain or gzipped",
+                path=path,
+                got=f"a fault: {err}",
+                todo="Download the file again.",
             )
         ) from err

@@ -55,7 +55,7 @@ def read_obo(path: Path) -> Iterator[Term]:
     if not seen:
         raise PelError(
             Errors.E002.format(
-                expected="an OBO file", path=path, came="it has no stanza", todo="Check the file."
+                expected="an OBO file", path=path, got="a file without stanzas", todo="Check the file."
             )
         )
 
@@ -66,8 +66,8 @@ def _checked(term: Optional[Term], path: Path, line: int) -> Term:
             Errors.E002.format(
                 expected="a [Term] with an id",
                 path=f"{path}, line {line}",
-                came="there is none",
-                todo="Mend the stanza.",
+                got="no id",
+                todo="Fix the stanza.",
             )
         )
     return term

@@ -35,7 +35,7 @@ def read_sssom(path: Path, *, predicates: Sequence[str] = ("skos:exactMatch",)) 
                 Errors.E002.format(
                     expected=f"an SSSOM table with the columns {', '.join(_NEEDED)}",
                     path=path,
-                    came=f"it lacks {', '.join(missing)}",
+                    got=f"a table without {', '.join(missing)}",
                     todo="Check the file.",
                 )
             )

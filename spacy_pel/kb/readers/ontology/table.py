@@ -34,7 +34,7 @@ def read_table(
     """
     unknown = [name for name in columns if name is not None and name not in FIELDS]
     if unknown or "id" not in columns:
-        raise PelError(Errors.E141.format(came=list(columns), known=", ".join(FIELDS)))
+        raise PelError(Errors.E141.format(got=list(columns), known=", ".join(FIELDS)))
     position = {name: place for place, name in enumerate(columns) if name is not None}
     needed = max(position.values()) + 1
     with open_text(path) as file:
@@ -50,8 +50,8 @@ def read_table(
                     Errors.E002.format(
                         expected=f"an id and {needed} columns",
                         path=f"{path}, line {number}",
-                        came=f"there are {len(row)}: {row[:3]}",
-                        todo="Mend the line, or change the setting 'columns'.",
+                        got=f"{len(row)}: {row[:3]}",
+                        todo="Fix the line, or change the setting 'columns'.",
                     )
                 )
             term = _term(row, position, separator, id_prefix)

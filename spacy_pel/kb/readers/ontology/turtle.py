@@ -76,8 +76,8 @@ def _tokens(text: str, path: Path) -> Iterator[Tuple[str, str]]:
                 Errors.E002.format(
                     expected="Turtle",
                     path=f"{path}, line {text.count(chr(10), 0, place) + 1}",
-                    came=repr(text[place : place + 40]),
-                    todo="Mend the line.",
+                    got=repr(text[place : place + 40]),
+                    todo="Fix the line.",
                 )
             )
         place = match.end()
