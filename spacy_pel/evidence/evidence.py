@@ -12,7 +12,7 @@ from ..index.priors import AliasPriors
 from ..index.row_table import NAME_KINDS
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Rows, Scores, Vectors
-from ..util.ragged import offsets_of, owners, segment_rank, segment_softmax, take_pieces
+from ..util.ragged import offsets_of, segment_rank, segment_softmax
 from .spelling import spelling
 from .surface_forms import SurfaceForms
 
@@ -86,7 +86,10 @@ def gather_evidence(
         forms = SurfaceForms.of(surfaces[block])
         table = _keep_best(_gather_block(kb, source, vectors[block], forms, masks[block], row_k), top_k)
         table.features.update(spelling(kb, forms, table))
+        table.vectors = vectors[block]
         tables.append(table)
+    if len(tables) == 1:
+        return tables[0]
     return CandidateTable(
         kb_rows=np.concatenate([table.kb_rows for table in tables]),
         offsets=offsets_of(np.concatenate([np.diff(table.offsets) for table in tables])),
@@ -103,14 +106,18 @@ def _gather_block(
     masks: Sequence[Mask],
     row_k: int,
 ) -> CandidateTable:
+    n_rows = kb.n_rows
     name_rows = nearest_rows(source, vectors, masks, row_k, NAME_KINDS)
     mention_rows = nearest_rows(source, vectors, masks, row_k, ("mention",))
-    exact = exact_matches(kb, forms, masks)
-    prior, seen = named_before(kb, source.priors, forms, masks)
+    prior, seen = named_before(source.priors, forms)
+    retired = len(kb) < n_rows
+    exact, prior = (
+        _usable(found, kb.live_rows if retired else None, masks)
+        for found in (exact_matches(kb, forms), prior)
+    )
 
     # each pair of mention and entity once; the inverse says which pair each find belongs to
     finds = (name_rows, mention_rows, exact, prior)
-    n_rows = kb.n_rows
     keys = np.concatenate([found.mentions * n_rows + found.kb_rows for found in finds])
     pairs, inverse = np.unique(keys, return_inverse=True)
     mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
@@ -158,27 +165,23 @@ def votes(mention_rows: Found) -> NDArray[np.float64]:
     return segment_softmax(mention_rows.values / VOTE_TEMPERATURE, offsets_of(lengths))
 
 
-def exact_matches(kb: KnowledgeBase, forms: SurfaceForms, masks: Sequence[Mask]) -> Found:
+def exact_matches(kb: KnowledgeBase, forms: SurfaceForms) -> Found:
     """RETURNS (Found): entities that have the normalised surface form among their names; value 1."""
     rows = kb.rows_of_aliases(forms.distinct, normalized=True)
-    lengths = np.array([len(piece) for piece in rows], dtype=np.int64)
-    flat = np.concatenate([np.empty(0, np.int64), *rows])
-    kb_rows = take_pieces(flat, offsets_of(lengths), forms.which)
-    mentions = np.repeat(np.arange(len(forms.which)), lengths[forms.which])
-    return _usable(Found(mentions, kb_rows, np.ones(len(kb_rows))), kb, masks)
+    pieces = [rows[form] for form in forms.which]
+    mentions = np.repeat(np.arange(len(pieces)), np.array([len(piece) for piece in pieces], dtype=np.int64))
+    kb_rows = np.concatenate([np.empty(0, np.int64), *pieces])
+    return Found(mentions, kb_rows, np.ones(len(kb_rows)))
 
 
-def named_before(
-    kb: KnowledgeBase, priors: AliasPriors, forms: SurfaceForms, masks: Sequence[Mask]
-) -> Tuple[Found, NDArray[np.float64]]:
+def named_before(priors: AliasPriors, forms: SurfaceForms) -> Tuple[Found, NDArray[np.float64]]:
     """RETURNS (Tuple[Found, NDArray]): P(entity | surface form) of entities that the surface form named
     in annotated text, and for each mention 1 if its surface form was seen there, else 0."""
-    rows_of, counts_of, pieces = priors.counts(forms.distinct, normalized=True)
-    kb_rows, counts = (take_pieces(values, pieces, forms.which) for values in (rows_of, counts_of))
-    mentions = owners(offsets_of(np.diff(pieces)[forms.which]))
-    totals = np.bincount(mentions, weights=counts, minlength=len(forms.which))
-    found = Found(mentions, kb_rows, counts / totals[mentions])
-    return _usable(found, kb, masks), (totals > 0).astype(np.float64)
+    of_mentions = [forms.distinct[form] for form in forms.which]
+    kb_rows, counts, offsets = priors.counts(of_mentions, normalized=True)
+    mentions = np.repeat(np.arange(len(of_mentions)), np.diff(offsets))
+    totals = np.bincount(mentions, weights=counts, minlength=len(of_mentions))
+    return Found(mentions, kb_rows, counts / totals[mentions]), (totals > 0).astype(np.float64)
 
 
 def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -198,11 +201,11 @@ def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]
     return np.where(np.isinf(best), lowest[mentions], best)
 
 
-def _usable(found: Found, kb: KnowledgeBase, masks: Sequence[Mask]) -> Found:
-    """Drop entities that are retired or not allowed for their mention."""
+def _usable(found: Found, live_rows: Optional[Rows], masks: Sequence[Mask]) -> Found:
+    """Drop entities that are retired (``live_rows``: None = none is) or not allowed for their mention."""
     keep = np.ones(len(found.mentions), dtype=np.bool_)
-    if len(kb) < kb.n_rows:
-        keep = np.isin(found.kb_rows, kb.live_rows)
+    if live_rows is not None:
+        keep = np.isin(found.kb_rows, live_rows)
     if any(mask is not None for mask in masks):
         group_of = np.empty(len(masks), dtype=np.int64)
         groups = _groups(masks)

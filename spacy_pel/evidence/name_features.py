@@ -28,7 +28,7 @@ def candidate_table(
     zeros = np.zeros(len(ranked.kb_rows), dtype=np.float32)
     features = {name: zeros.copy() for name in FEATURES}
     features["name"] = ranked.scores.astype(np.float32)
-    exact = exact_matches(kb, forms, [None] * len(mentions))
+    exact = exact_matches(kb, forms)
     own = owners(ranked.offsets) * kb.n_rows + ranked.kb_rows
     features["exact"] = np.isin(own, exact.mentions * kb.n_rows + exact.kb_rows).astype(np.float32)
     table = CandidateTable(ranked.kb_rows, ranked.offsets, features)

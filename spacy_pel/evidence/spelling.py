@@ -12,7 +12,7 @@ from rapidfuzz.distance import Indel
 
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Scores
-from ..util.ragged import offsets_of, owners, segment_max, take_pieces
+from ..util.ragged import take_pieces
 from .surface_forms import SurfaceForms
 
 _SCORERS = {"edit": (Indel.normalized_similarity, 1.0), "partial": (fuzz.partial_ratio, 100.0)}
@@ -28,18 +28,22 @@ def spelling(kb: KnowledgeBase, forms: SurfaceForms, table: CandidateTable) -> D
     """
     if not len(table.kb_rows):
         return {name: np.zeros(0, dtype=np.float32) for name in _SCORERS}
+    mentions = np.repeat(np.arange(len(table.offsets) - 1), np.diff(table.offsets))
     # a surface form recurs in a corpus, with the same candidates
-    keys = forms.which[owners(table.offsets)] * kb.n_rows + table.kb_rows
-    pairs, pair_of = np.unique(keys, return_inverse=True)
-    form_of, row_of = np.divmod(pairs, kb.n_rows)
+    n_rows = int(table.kb_rows.max()) + 1
+    pairs, pair_of = np.unique(forms.which[mentions] * n_rows + table.kb_rows, return_inverse=True)
+    form_of, row_of = np.divmod(pairs, n_rows)
     rows, entity_of = np.unique(row_of, return_inverse=True)
     names, pieces = kb.normalized_names_at(rows)
     counts = np.diff(pieces)[entity_of]
     queries = np.repeat(np.array(forms.distinct, dtype=object)[form_of], counts).tolist()
     choices = take_pieces(np.array(names, dtype=object), pieces, entity_of).tolist()
+    named = counts > 0  # a retired entity has no names
+    starts = (np.cumsum(counts) - counts)[named]
     found = {}
     for name, (scorer, top) in _SCORERS.items():
         alike = process.cpdist(queries, choices, scorer=scorer, dtype=np.float32)
-        best = segment_max(alike, offsets_of(counts), empty=0.0)
+        best = np.zeros(len(counts), dtype=np.float32)
+        best[named] = np.maximum.reduceat(alike, starts)
         found[name] = (best / top)[pair_of].astype(np.float32)
     return found

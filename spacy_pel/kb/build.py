@@ -12,9 +12,8 @@ from ..errors import Warnings
 from ..types import Entity
 from ..util import logger
 from .readers.repair import Repairs, merge_duplicates
-from .store.arrow_files import Table
+from .store.arrow_files import Table, find_strings
 from .store.arrow_store import entity_of_record
-from .store.hash_search import find_strings
 from .store.store_writer import ENTITIES, StoreWriter
 
 

@@ -1,6 +1,6 @@
 """What is asked of the linker: a mention, the text around it and its label."""
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from ..types import MentionInText
 
@@ -37,17 +37,14 @@ class MentionQuery(NamedTuple):
         return not self.surface.strip()
 
 
-def replace_mention(query: MentionQuery, surface: Optional[str]) -> MentionQuery:
+def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
     """Ask about another surface form in the same context.
 
     query (MentionQuery): the mention.
-    surface (Optional[str]): replaces the mention, e.g. an abbreviation by its long form; None = the
-        mention is asked about as it is.
+    surface (str): replaces the mention, e.g. an abbreviation by its long form.
     RETURNS (MentionQuery): with a copy of the text around the mention, cut at blanks: a long document
         is not copied whole.
     """
-    if surface is None:
-        return query
     text, start, end, label = query
     left = max(0, start - _CHARACTERS_PER_SIDE)
     if left:

@@ -36,11 +36,11 @@ def gold_queries(
             for detector in detectors:
                 doc = detector(doc)
             forms = long_forms(doc)
+        queries = [MentionQuery(text, m.start, m.end, m.label) for m in document.mentions]
+        longer = [spelled_out(query.surface, forms) for query in queries]
         return [
-            replace_mention(
-                MentionQuery(text, m.start, m.end, m.label), spelled_out(text[m.start : m.end], forms)
-            )
-            for m in document.mentions
+            query if surface is None else replace_mention(query, surface)
+            for query, surface in zip(queries, longer, strict=True)
         ]
 
     return make_queries

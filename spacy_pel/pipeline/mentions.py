@@ -82,9 +82,10 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
     queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
-    if not forms:
-        return queries
-    return [replace_mention(query, spelled_out(query.surface, forms)) for query in queries]
+    for number, (_, start, end, _) in enumerate(queries if forms else ()):
+        if (surface := spelled_out(text[start:end], forms)) is not None:
+            queries[number] = replace_mention(queries[number], surface)
+    return queries
 
 
 def write_links(doc: Doc, links: Sequence[Optional[Link]], spans_key: Optional[str]) -> None:

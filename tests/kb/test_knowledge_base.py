@@ -5,7 +5,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.store import alias_map, hash_search, store_writer
+from spacy_pel.kb.store import alias_map, arrow_files, store_writer
 from spacy_pel.kb.store.check import check_content
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
@@ -59,7 +59,7 @@ def test_many_chunks_and_colliding_hashes(tmp_path, monkeypatch, hashing):
     monkeypatch.setattr(store_writer, "_CHUNK", 8)
     monkeypatch.setattr(alias_map, "_CHUNK", 5)
     if hashing == "colliding":
-        for module in (store_writer, alias_map, hash_search):
+        for module in (store_writer, alias_map, arrow_files):
             monkeypatch.setattr(
                 module, "hash_strings", lambda texts: np.array([len(t) % 3 for t in texts], dtype=np.uint64)
             )

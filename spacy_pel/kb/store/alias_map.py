@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ...util import hash_strings, normalize_alias
 from ...util.ragged import Offsets, offsets_of, take_pieces
-from .arrow_files import Rows, Table, TableWriter, read_arrays, write_arrays
-from .hash_search import find_strings
+from .arrow_files import Rows, Table, TableWriter, find_strings, read_arrays, write_arrays
 
 HASHES, NAMES, ROWS = "alias_hashes.arrow", "alias_names.arrow", "alias_rows.arrow"
 NAMES_OF_ROWS = "row_names.arrow"

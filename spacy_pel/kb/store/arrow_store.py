@@ -13,8 +13,7 @@ from ...types import Entity
 from ...util import read_json, write_json
 from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from .alias_map import AliasMap
-from .arrow_files import Rows, Table, read_arrays
-from .hash_search import find_strings
+from .arrow_files import Rows, Table, find_strings, read_arrays
 from .store_writer import ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
 
 Mask = NDArray[np.bool_]

@@ -1,10 +1,26 @@
-"""64-bit hashes of strings, the same on every machine and in every process."""
+"""Names as look-up keys: one normal form, and 64-bit hashes that are the same on every machine."""
 
+import re
+import unicodedata
 from hashlib import blake2b
 from typing import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def normalize_alias(text: str) -> str:
+    """Fold a name: NFKC, case-folded, punctuation and white space runs to one blank.
+
+    A name of punctuation only keeps its symbols, so that it does not become empty.
+
+    text (str): a mention or an alias.
+    RETURNS (str): e.g. "Fibroblast growth factor-1" -> "fibroblast growth factor 1".
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _NOT_WORD.sub(" ", folded).strip() or folded.strip()
 
 
 def hash_strings(texts: Sequence[str]) -> NDArray[np.uint64]:
