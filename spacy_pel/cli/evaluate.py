@@ -44,6 +44,8 @@ def evaluate(
     from ..corpora import read_corpus
     from ..evaluation import evaluate as evaluate_linker
     from ..evaluation import evaluate_end_to_end, seen_in_corpus
+    from ..evaluation.report.plots import plot_run
+    from ..evaluation.run_folder import read_run
     from ..pipeline.gold import gold_queries
     from ..pipeline.mentions import mention_spans
     from ..util import fingerprint
@@ -73,6 +75,7 @@ def evaluate(
             top_k=top_k,
             **common,
         )
+    plot_run(read_run(output))
     message(f"Wrote {output}")
     emit(metrics, as_json=as_json, text=table)
 

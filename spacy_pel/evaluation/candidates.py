@@ -10,7 +10,7 @@ from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..types import CandidateGenerator, Document, MentionInText
 from ..util import progress
-from .metrics.metrics import compute_metrics
+from .metrics.all_metrics import compute_metrics
 from .metrics.outcomes import Outcomes
 from .predict import IsSeen, gold_prediction
 from .prediction import Prediction

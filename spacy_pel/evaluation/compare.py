@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from .metrics.mcnemar import mcnemar
-from .metrics.nil_metrics import average_precision
+from .metrics.nil import average_precision
 from .metrics.outcomes import Outcomes
 from .metrics.paired_bootstrap import Difference, metric_difference, share_difference
 from .run_folder import Run

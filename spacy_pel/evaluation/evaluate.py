@@ -1,5 +1,6 @@
-"""Evaluate a linker or a pipeline on a corpus; writes metrics.json, predictions.jsonl and plots."""
+"""Evaluate a linker or a pipeline on a corpus; writes metrics.json and predictions.jsonl."""
 
+from copy import copy
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Optional, Union
 
@@ -7,12 +8,12 @@ from ..errors import Errors, PelError
 from ..linking import Linker
 from ..types import Document
 from ..util import machine_note, progress, write_json
-from .metrics.groups import DocumentGroups
-from .metrics.metrics import RECALL_AT, compute_metrics
+from .metrics.all_metrics import compute_metrics
+from .metrics.document_groups import DocumentGroups
 from .metrics.outcomes import Outcomes
+from .metrics.recall import RECALL_AT
 from .metrics.seen import seen_in_index
 from .predict import IsSeen, MakeQueries, Tally, gold_queries, predict_end_to_end, predict_gold
-from .report.plots import plot_nil, plot_recall, plot_reliability
 from .run_folder import recorded
 from .spans import SpanCounts
 
@@ -30,35 +31,33 @@ def evaluate(
     show_progress: bool = False,
     group_by: Optional[str] = None,
 ) -> Dict[str, Any]:
-    """Link the gold mentions of a corpus and compare.
+    """Link the gold mentions of a corpus and compare the links with the gold ids.
 
-    linker (Linker): with a pipeline, ``nlp.get_pipe("proxy_entity_linker").linker``.
+    linker (Linker): of a pipeline: ``nlp.get_pipe("proxy_entity_linker").linker``.
     documents (Iterable[Document]): with gold mentions.
     queries (MakeQueries): makes the queries of a document, e.g. with abbreviations expanded.
-    is_seen (Optional[IsSeen]): does the training corpus hold one of these ids? None = asks
-        the texts that the index was built with.
+    is_seen (Optional[IsSeen]): is one of these ids a gold id of the training corpus? None = of the
+        documents that the index was built with.
     top_k (int): candidates per mention; recall@k is given for k up to this.
     output (Optional[Union[str, Path]]): folder for the files; None = write nothing.
     corpus_fingerprint (str): goes into the metrics.
-    seed (int): of the bootstrap.
+    seed (int): random seed of the bootstrap.
     show_progress (bool): show a progress bar.
-    group_by (Optional[str]): "meta.KEY" of the documents: gives figures of each group, and their mean.
-    RETURNS (Dict[str, Any]): the metrics, flat (see ``metrics.POLICY``).
-    RAISES (PelError): if the corpus holds no mentions.
+    group_by (Optional[str]): "meta.KEY" of the documents: adds metrics of each group, and their mean.
+    RETURNS (Dict[str, Any]): the metrics, flat (see ``all_metrics.POLICY``).
+    RAISES (PelError): if the corpus has no mentions.
     """
     tally, groups = Tally(), DocumentGroups(group_by) if group_by else None
-    kept, linker.top_k = linker.top_k, top_k
-    try:
-        predictions = predict_gold(
-            linker,
-            _watched(documents, groups, show_progress),
-            queries=queries,
-            is_seen=is_seen or seen_in_index(linker.kb, linker.index),
-            tally=tally,
-        )
-        outcomes = Outcomes.of(recorded(predictions, output))
-    finally:
-        linker.top_k = kept
+    linker = copy(linker)  # the caller's keeps its top_k
+    linker.top_k = top_k
+    predictions = predict_gold(
+        linker,
+        _watched(documents, groups, show_progress),
+        queries=queries,
+        is_seen=is_seen or seen_in_index(linker.kb, linker.index),
+        tally=tally,
+    )
+    outcomes = Outcomes.of(recorded(predictions, output))
     facts = {"end_to_end": False, "top_k": top_k, "corpus_fingerprint": corpus_fingerprint}
     return _finish(linker, outcomes, tally, facts, top_k, seed, output, groups)
 
@@ -77,11 +76,11 @@ def evaluate_end_to_end(
     group_by: Optional[str] = None,
 ) -> Dict[str, Any]:
     """Let a pipeline find the mentions itself. The metrics count all gold mentions: one that the
-    pipeline did not find, with exactly these offsets, is wrong. Beside them stand precision, recall and
-    F1 of the offsets ("mention_*") and of offsets with the right id ("link_*").
+    pipeline did not find with exactly these offsets is wrong. In addition, there are precision, recall
+    and F1 of the offsets ("mention_*") and of offsets with the right id ("link_*").
 
-    nlp (Language): with the linker in it.
-    linker (Linker): the pipeline's.
+    nlp (Language): a pipeline with the linker.
+    linker (Linker): the linker of that pipeline.
     spans (Callable): gives the linked spans of a Doc.
     The other arguments and the result are those of ``evaluate``.
     """
@@ -123,16 +122,17 @@ def _finish(
     if outcomes.is_nil.all() and tally.n_outside:
         raise PelError(Errors.E621.format(n=tally.n_outside, example=tally.outside))
     ks = [k for k in RECALL_AT if k <= top_k]
-    metrics = compute_metrics(outcomes, ks=ks, seed=seed)
-    metrics.update(facts)
-    if groups is not None:
-        metrics.update(groups.metrics(outcomes, ks=ks, seed=seed))
-    metrics["n_outside"] = tally.n_outside
-    metrics["threshold"] = linker.nil_threshold
-    metrics["threshold_by_label"] = linker.label_thresholds
-    metrics["seconds"] = tally.seconds
-    metrics["mentions_per_second"] = tally.n_mentions / max(tally.seconds, 1e-9)
-    metrics["machine"] = machine_note()
+    metrics = {
+        **compute_metrics(outcomes, ks=ks, seed=seed),
+        **facts,
+        **(groups.metrics(outcomes, ks=ks, seed=seed) if groups else {}),
+        "n_outside": tally.n_outside,
+        "threshold": linker.nil_threshold,
+        "threshold_by_label": linker.label_thresholds,
+        "seconds": tally.seconds,
+        "mentions_per_second": tally.n_mentions / max(tally.seconds, 1e-9),
+        "machine": machine_note(),
+    }
     names = {"encoder": "model"}
     for part, fingerprint in linker.fingerprints.items():
         metrics[f"{names.get(part, part)}_fingerprint"] = fingerprint
@@ -140,7 +140,4 @@ def _finish(
         metrics["ranker_fingerprint"] = linker.reranker.ranker.fingerprint
     if output is not None:
         write_json(Path(output) / "metrics.json", metrics)
-        plot_recall(Path(output) / "recall.png", {"linker": metrics})
-        plot_nil(Path(output) / "nil.png", {"linker": outcomes})
-        plot_reliability(Path(output) / "reliability.png", {"linker": outcomes})
     return metrics

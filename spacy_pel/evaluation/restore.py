@@ -8,8 +8,9 @@ from ..corpora.preprocessing import Original
 from ..errors import Errors, PelError
 from ..types import Document
 from ..util import write_json
-from .metrics.metrics import RECALL_AT, compute_metrics
+from .metrics.all_metrics import compute_metrics
 from .metrics.outcomes import Outcomes
+from .metrics.recall import RECALL_AT
 from .prediction import Prediction
 from .run_folder import read_metrics, read_predictions, recorded
 

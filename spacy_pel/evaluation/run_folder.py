@@ -54,7 +54,7 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
 
     outcomes = Outcomes.of(seen(read_predictions(path / "predictions.jsonl")))
     if not mentions:
-        raise PelError(Errors.E681.format(path=path / "predictions.jsonl", came="an empty file"))
+        raise PelError(Errors.E681.format(path=path / "predictions.jsonl", got="an empty file"))
     return Run(path, metrics, outcomes, mentions, gold)
 
 
@@ -88,7 +88,7 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
         try:
             yield Prediction.from_json(record)
         except (KeyError, TypeError, ValueError) as err:
-            raise PelError(Errors.E681.format(path=path, came=f"{str(record)[:80]!r} ({err})")) from err
+            raise PelError(Errors.E681.format(path=path, got=f"{str(record)[:80]!r} ({err})")) from err
 
 
 def run_names(paths: Sequence[Path]) -> List[str]:

@@ -54,7 +54,8 @@ def candidates_eval(
     from ...corpora import read_corpus
     from ...evaluation import seen_in_corpus
     from ...evaluation.candidates import POLICY, GoldMentions, measure_generator
-    from ...evaluation.report.plots import plot_recall
+    from ...evaluation.report.figure import save_figure
+    from ...evaluation.report.plots import recall_figure
     from ...util import atomic_path, fingerprint, write_json
     from .._kb import open_kb
 
@@ -84,7 +85,7 @@ def candidates_eval(
         "policy": POLICY,
     }
     write_json(output / "candidates.json", result)
-    plot_recall(output / "recall.png", rows)
+    save_figure(*recall_figure(rows), output / "recall.png")
     with atomic_path(output / "candidates.md") as part:
         part.write_text(_markdown(rows), encoding="utf8")
     message(f"Wrote {output}")

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from ..prediction import Prediction
 from .bootstrap import document_draws
-from .metrics import RECALL_AT
-
-Floats = NDArray[np.float64]
+from .outcomes import Floats
+from .recall import RECALL_AT
 
 
 class GroupOutcomes(NamedTuple):

@@ -2,20 +2,18 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from .outcomes import Flags
 
-Flags = NDArray[np.bool_]
 LEVEL = 0.05
 EXACT_BELOW = 25  # discordant pairs; the chi-square approximation is poor with fewer
 
 
 class McNemar(NamedTuple):
-    """The outcome of the test.
+    """Result of the test.
 
-    n_both, n_only_a, n_only_b, n_neither (int): mentions that both runs, one or none got right.
+    n_both, n_only_a, n_only_b, n_neither (int): mentions that both runs, only one or none got right.
     test (str): "exact binomial" or "chi-square".
-    statistic (float): of the chi-square test; of the exact test the smaller discordant count.
+    statistic (float): chi-square, or for the exact test the smaller discordant count.
     p_value (float): two-sided.
     significant (bool): the p-value is below 0.05.
     """
@@ -37,21 +35,21 @@ def mcnemar(a_right: Flags, b_right: Flags) -> McNemar:
     """Test two runs on the same mentions (McNemar 1947): under the null hypothesis a mention that one run
     alone got right is as likely to be A's as B's.
 
-    With b and c such mentions: below 25 together the exact binomial test, from 25 on
+    With b and c such mentions: if b + c is below 25 the exact binomial test, else
     chi-square = (|b - c| - 1)^2 / (b + c) with one degree of freedom (Edwards' continuity correction; 0
-    where b = c). The test takes mentions as independent. Those of one document are not, so
-    its p-value is too small where errors come in documents; an interval by documents is not.
+    if b = c). The test takes mentions as independent. Mentions of one document are not, so its p-value
+    is too small where errors cluster in documents; use ``paired_bootstrap`` there.
 
-    a_right, b_right (Flags): (n,), of the same mentions in the same order.
+    a_right, b_right (Flags): (n,), the same mentions in the same order.
     RETURNS (McNemar): counts, statistic and p-value; 1 where the runs never differ.
     """
-    from scipy.stats import binom, chi2
+    from scipy.stats import binomtest, chi2
 
     only_a, only_b = int((a_right & ~b_right).sum()), int((b_right & ~a_right).sum())
     n_discordant = only_a + only_b
     if n_discordant < EXACT_BELOW:
         test, statistic = "exact binomial", float(min(only_a, only_b))
-        p_value = min(1.0, 2 * float(binom.cdf(statistic, n_discordant, 0.5)))
+        p_value = float(binomtest(int(statistic), n_discordant).pvalue) if n_discordant else 1.0
     else:
         test = "chi-square"
         statistic = max(0, abs(only_a - only_b) - 1) ** 2 / n_discordant

@@ -1,4 +1,4 @@
-"""The few numbers about each mention that all metrics are made of."""
+"""What the metrics need to know about each mention."""
 
 from typing import Any, Dict, Iterable, List, NamedTuple
 
@@ -8,46 +8,48 @@ from numpy.typing import NDArray
 from ...types import NIL
 from ..prediction import Prediction
 
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
 
 class Outcomes(NamedTuple):
     """One entry per gold mention.
 
-    document: (n,) int64, which document it stands in (0, 1, ...).
-    rank: (n,) int64, where the gold entity stands among the candidates, 0 = not there.
-    is_nil: (n,) bool, gold.
-    called_nil: (n,) bool, the linker's decision.
+    document: (n,) int64, number of its document (0, 1, ...).
+    rank: (n,) int64, rank of the gold entity among the candidates; 0 = not among them.
+    is_nil: (n,) bool, NIL in the corpus.
+    called_nil: (n,) bool, NIL by the linker's decision.
     nil_score: (n,) float64.
     seen: (n,) bool, the gold entity occurs in the training corpus.
-    correct: (n,) bool, the decision, "NIL" included, is right.
+    correct: (n,) bool, the decision is right, be it an id or NIL.
     """
 
     document: NDArray[np.int64]
     rank: NDArray[np.int64]
-    is_nil: NDArray[np.bool_]
-    called_nil: NDArray[np.bool_]
-    nil_score: NDArray[np.float64]
-    seen: NDArray[np.bool_]
-    correct: NDArray[np.bool_]
+    is_nil: Flags
+    called_nil: Flags
+    nil_score: Floats
+    seen: Flags
+    correct: Flags
 
     @classmethod
     def of(cls, predictions: Iterable[Prediction]) -> "Outcomes":
-        """predictions (Iterable[Prediction]): may be a generator; nothing of it is kept."""
+        """predictions (Iterable[Prediction]): may be a generator; the predictions are not kept."""
         documents: Dict[str, int] = {}
-        rows: List[tuple] = []
-        for prediction in predictions:
-            rows.append(
-                (
-                    documents.setdefault(prediction.doc, len(documents)),
-                    prediction.rank,
-                    not prediction.gold,
-                    prediction.kb_id == NIL,
-                    prediction.nil_score,
-                    prediction.seen,
-                    prediction.correct,
-                )
+        rows = [
+            (
+                documents.setdefault(one.doc, len(documents)),
+                one.rank,
+                not one.gold,
+                one.kb_id == NIL,
+                one.nil_score,
+                one.seen,
+                one.correct,
             )
+            for one in predictions
+        ]
         kinds = (np.int64, np.int64, np.bool_, np.bool_, np.float64, np.bool_, np.bool_)
         columns: List[Any] = [
-            np.asarray([row[position] for row in rows], dtype=kind) for position, kind in enumerate(kinds)
+            np.asarray([row[column] for row in rows], dtype=kind) for column, kind in enumerate(kinds)
         ]
         return cls(*columns)

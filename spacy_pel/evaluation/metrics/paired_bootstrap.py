@@ -1,7 +1,7 @@
 """95 % intervals of the difference of two runs on the same mentions.
 
 Each bootstrap sample draws whole documents, with replacement, and both runs are measured on the same
-draw: mentions of one document stand or fall together, and so do the two runs' errors.
+draw: errors cluster in documents, and the two runs make many of the same errors.
 """
 
 from typing import Callable, NamedTuple
@@ -9,15 +9,14 @@ from typing import Callable, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .bootstrap import document_draws
-
-Floats = NDArray[np.float64]
+from .bootstrap import document_draws, percentiles
+from .outcomes import Flags, Floats
 
 
 class Difference(NamedTuple):
     """A metric of two runs.
 
-    a, b (float): its values.
+    a, b (float): its value for each.
     difference (float): b - a.
     low, high (float): 95 % interval of the difference.
     """
@@ -30,14 +29,14 @@ class Difference(NamedTuple):
 
     @property
     def significant(self) -> bool:
-        """The interval leaves out 0."""
+        """RETURNS (bool): 0 is outside the interval."""
         return self.low > 0 or self.high < 0
 
 
 def share_difference(
-    a_hits: NDArray[np.bool_],
-    b_hits: NDArray[np.bool_],
-    counted: NDArray[np.bool_],
+    a_hits: Flags,
+    b_hits: Flags,
+    counted: Flags,
     document: NDArray[np.int64],
     *,
     n_samples: int,
@@ -45,18 +44,17 @@ def share_difference(
 ) -> Difference:
     """Difference of two shares of the same mentions, e.g. recall@1.
 
-    a_hits, b_hits (NDArray[bool]): (n,), right or not.
-    counted (NDArray[bool]): (n,), the mentions that the share is of.
+    a_hits, b_hits (Flags): (n,), right or not.
+    counted (Flags): (n,), the mentions that count.
     document (NDArray[int64]): (n,), the document of each mention.
     n_samples (int): bootstrap samples.
-    rng (np.random.Generator): where the draws come from.
+    rng (np.random.Generator): makes the draws.
     RETURNS (Difference): all 0 if no mention counts.
     """
     if not counted.any():
         return Difference(0.0, 0.0, 0.0, 0.0, 0.0)
-    used = np.unique(document[counted], return_inverse=True)[
-        1
-    ]  # documents without such a mention add nothing
+    # documents without such a mention add nothing
+    used = np.unique(document[counted], return_inverse=True)[1]
     counts = np.bincount(used).astype(np.float64)
     a = np.bincount(used, weights=a_hits[counted])
     b = np.bincount(used, weights=b_hits[counted])
@@ -72,7 +70,7 @@ def metric_difference(
     n_samples: int,
     rng: np.random.Generator,
 ) -> Difference:
-    """Difference of a metric that is no simple share.
+    """Difference of a metric that is not a share.
 
     a_metric, b_metric (Callable): take (n,) weights, one per mention.
     The other arguments and the result are those of ``share_difference``.
@@ -88,5 +86,4 @@ def metric_difference(
 
 
 def _difference(a: float, b: float, samples: Floats) -> Difference:
-    low, high = np.percentile(samples, [2.5, 97.5])
-    return Difference(float(a), float(b), float(b - a), float(low), float(high))
+    return Difference(float(a), float(b), float(b - a), *percentiles(samples))

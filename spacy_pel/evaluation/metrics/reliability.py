@@ -1,11 +1,11 @@
-"""Is P(NIL) a probability: the reliability curve, the expected calibration error, the Brier score."""
+"""Is P(NIL) calibrated? Reliability curve, expected calibration error and Brier score."""
 
 from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .nil_metrics import Flags, Floats
+from .outcomes import Flags, Floats
 
 N_BINS = 15
 
@@ -14,8 +14,8 @@ class Reliability(NamedTuple):
     """A reliability curve: one entry per bin that holds mentions.
 
     probability: (b,) float64, mean P(NIL) of the bin's mentions.
-    share: (b,) float64, share of them that is NIL.
-    n: (b,) int64, how many they are.
+    share: (b,) float64, share of the bin's mentions that are NIL.
+    n: (b,) int64, number of mentions.
     """
 
     probability: Floats
@@ -24,19 +24,23 @@ class Reliability(NamedTuple):
 
     @property
     def error(self) -> float:
-        """RETURNS (float): the expected calibration error, the mean distance of probability and
-        share over all mentions (Naeini et al. 2015; Guo et al. 2017, Eq. 3)."""
+        """RETURNS (float): the expected calibration error: the distance of probability and share,
+        averaged over all mentions (Naeini et al. 2015; Guo et al. 2017, Eq. 3)."""
         return float(np.sum(self.n * np.abs(self.probability - self.share)) / self.n.sum())
 
 
+# By hand, since scikit-learn's calibration_curve gives no counts, which the calibration error needs, and
+# puts a score at the edge of two bins into the lower one.
+
+
 def reliability_curve(scores: Floats, truth: Flags, n_bins: int = N_BINS) -> Optional[Reliability]:
-    """Compare probabilities with what came true, in bins of equal width; the last one is closed.
+    """Compare probabilities with outcomes, in bins of equal width; a bin's lower edge belongs to it.
 
     scores (Floats): (n,).
     truth (Flags): (n,).
-    n_bins (int): between 0 and 1.
-    RETURNS (Optional[Reliability]): None if there is nothing, or a score is below 0 or above 1:
-        then they are no probabilities.
+    n_bins (int): number of bins between 0 and 1.
+    RETURNS (Optional[Reliability]): None if there are no scores, or one is below 0 or above 1 and thus
+        not a probability.
     """
     if not len(scores) or scores.min() < 0.0 or scores.max() > 1.0:
         return None
@@ -51,7 +55,7 @@ def reliability_curve(scores: Floats, truth: Flags, n_bins: int = N_BINS) -> Opt
 def reliability_metrics(scores: Floats, truth: Flags) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): "nil_ece", "nil_brier" (the mean squared distance) and
     "nil_reliability", the curve's points as [probability, share, mentions]; None, None and []
-    where the scores are no probabilities."""
+    where the scores are not probabilities."""
     curve = reliability_curve(scores, truth)
     if curve is None:
         return {"nil_ece": None, "nil_brier": None, "nil_reliability": []}

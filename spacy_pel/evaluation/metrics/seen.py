@@ -1,4 +1,4 @@
-"""Which gold entities does the training corpus hold?"""
+"""Seen or unseen: does a gold entity occur in the training corpus?"""
 
 from typing import TYPE_CHECKING, Iterable, Optional, Sequence, Set
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # brings faiss along
 
 
 def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
-    """RETURNS (IsSeen): tells whether one of some live ids is a gold id in the documents."""
+    """RETURNS (IsSeen): is one of these live ids a gold id of the documents?"""
     ids = {entity_id for document in documents for mention in document.mentions for entity_id in mention.ids}
     live: Set[str] = {resolved for entity_id in ids if (resolved := kb.resolve(entity_id)) is not None}
 
@@ -22,8 +22,8 @@ def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
 
 
 def seen_in_index(kb: KnowledgeBase, index: Optional["EntityIndex"]) -> IsSeen:
-    """RETURNS (IsSeen): tells whether the texts that the index was built with name one of the ids. Without
-    an index there are no such texts, and nothing was seen."""
+    """RETURNS (IsSeen): is one of these ids a gold id of the documents that the index was built with?
+    Without an index, nothing was seen."""
 
     def is_seen(gold: Sequence[str]) -> bool:
         return index is not None and bool((index.priors.total(kb.rows(list(gold))) > 0).any())

@@ -1,5 +1,5 @@
-"""What a corpus holds: mentions, entities, ambiguity, types; and how mentions spread over entities
-(Le & Nguyen 2023, Fig. 3)."""
+"""Statistics of a corpus: mentions, entities, ambiguity, types, and the distribution of mentions over
+entities (Le & Nguyen 2023, Fig. 3)."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,24 +9,25 @@ import numpy as np
 
 from ...types import Document
 from ...util import normalize_alias
+from ..metrics.mention_groups import NO_NAME
 from .figure import COLORS, new_panels, save_figure
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
 
-_BARS = 60  # more than these many sizes would be lines
-NO_NAME = "–"  # of a mention without label, or whose entity has no type
+_BARS = 60  # more bars than this would be mere lines
 
 
 def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = None) -> Dict[str, Any]:
     """Count what is in a corpus.
 
     documents (Iterable[Document]): with gold mentions.
-    kb (Optional[KnowledgeBase]): tells which ids it knows, follows retired ones, and gives types.
-    RETURNS (Dict[str, Any]): as JSON data. "surfaces" are normalised; one is ambiguous if it stands for
-        several entities (sets of ids) in the corpus, NIL aside. "mentions_per_entity" and
-        "mentions_per_entity_and_document" say how many have 1, 2, ... mentions. With a KB: "in_kb" (mentions
-        with an id that it knows), "outside_kb" (those whose ids it all lacks) and "types" of the entities.
+    kb (Optional[KnowledgeBase]): resolves retired ids and gives types.
+    RETURNS (Dict[str, Any]): as JSON data. "surfaces" are normalised surface forms; one is ambiguous if it
+        has several entities (sets of ids) in the corpus, NIL aside. "mentions_per_entity" and
+        "mentions_per_entity_and_document" count those with 1, 2, ... mentions. With a KB: "in_kb" (mentions
+        with an id of the KB), "outside_kb" (mentions whose ids all are missing from it) and "types" of the
+        entities.
     """
     counts = Counter(documents=0, mentions=0, nil=0, composite=0, several_ids=0)
     labels: Counter[str] = Counter()
@@ -76,7 +77,7 @@ def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = 
 
 
 def _live(ids: Sequence[str], kb: Optional["KnowledgeBase"]) -> Set[str]:
-    """RETURNS (Set[str]): with the successors of retired ids, and those that the KB lacks as they are."""
+    """RETURNS (Set[str]): retired ids replaced by their successors; ids that the KB lacks unchanged."""
     return set(ids) if kb is None else {kb.resolve(given) or given for given in ids}
 
 
@@ -85,7 +86,7 @@ def _histogram(values: Iterable[int]) -> Dict[str, int]:
 
 
 def plot_spread(facts: Dict[str, Any], *paths: Path) -> None:
-    """Draw how many entities, and pairs of entity and document, have how many mentions.
+    """Draw the distribution of mentions over entities, and over pairs of entity and document.
 
     facts (Dict[str, Any]): from ``corpus_facts``.
     paths (Path): files to write, .png or .svg.
@@ -97,14 +98,14 @@ def plot_spread(facts: Dict[str, Any], *paths: Path) -> None:
         ("Mentions of an entity in a document", "Mentions of an entity in the corpus"),
         strict=True,
     ):
-        axes.set(xlabel="mentions", ylabel="how many (log)", title=title)
+        axes.set(xlabel="mentions", ylabel="number (log)", title=title)
         if not facts[key]:
             continue
         sizes = np.array([int(size) for size in facts[key]])
         counts = np.array(list(facts[key].values()))
         if sizes.max() <= _BARS:
             axes.bar(sizes, counts, width=1.0, color=COLORS[0], edgecolor="white", linewidth=0.6)
-        else:  # no bins, whose widths would bend the curve
+        else:  # no bins: their widths would distort the curve
             axes.scatter(sizes, counts, color=COLORS[0], s=18, alpha=0.7, linewidths=0)
             axes.set_xscale("log")
             axes.xaxis.set_major_formatter("{x:,.0f}")

@@ -1,10 +1,10 @@
-"""Where an entity can be looked up on the web."""
+"""Web pages of entities."""
 
 import re
 from typing import Optional, Sequence, Tuple
 from urllib.parse import quote
 
-# pattern of the whole id -> address; the first that matches counts, {id} is its first group
+# pattern of the whole id, address; the first match counts, {id} is its first group
 ENTITY_URLS: Sequence[Tuple[str, str]] = (
     (r"(?:UMLS:)?(C[0-9]{7})", "https://uts.nlm.nih.gov/uts/umls/concept/{id}"),
     (r"(?:MESH:)?([CD](?:[0-9]{6}|[0-9]{9}))", "https://meshb.nlm.nih.gov/record/ui?ui={id}"),
@@ -18,8 +18,8 @@ def entity_url(entity_id: str, patterns: Sequence[Tuple[str, str]] = ENTITY_URLS
 
     entity_id (str): an id of a knowledge base.
     patterns (Sequence[Tuple[str, str]]): regular expression for the whole id with one group, and
-        the address with ``{id}`` in the group's place.
-    RETURNS (Optional[str]): the address; None if no pattern fits.
+        the address, where ``{id}`` stands for the group.
+    RETURNS (Optional[str]): the address; None if no pattern matches.
     """
     for pattern, url in patterns:
         found = re.fullmatch(pattern, entity_id)

@@ -1,7 +1,11 @@
-"""One look for all figures: colours, grid, legend; saved atomically, the same bytes for the same data."""
+"""One look for all figures: colours, grid, legend. The same data gives the same bytes."""
 
+import re
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, List, Tuple
+
+from markupsafe import Markup
 
 from ...util import atomic_path
 
@@ -11,12 +15,19 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's, in an order whose neighbours differ in lightness too; told apart by the colour blind
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
+LINE_STYLES = ("-", "--", ":", "-.", "--", ":", "-.")  # report.css has the same for the names of the runs
+GREY = "#999999"  # lines that are no data
+# what report.css calls these colours, which differ between a light and a dark page
+_PAGE_COLORS = {
+    **{color: f"var(--s{number})" for number, color in enumerate(COLORS)},
+    **{"#000000": "var(--quiet)", "#b0b0b0": "var(--quiet)", GREY: "var(--quiet)", "#ffffff": "var(--page)"},
+}
 
 
 def new_figure(*, width: float = 6.0, height: float = 4.0) -> Tuple["Figure", "Axes"]:
     """Start a figure with one set of axes.
 
-    width, height (float): inches, at 120 dots an inch.
+    width, height (float): inches, at 120 dots per inch.
     RETURNS (Tuple[Figure, Axes]): draw into the axes, then call ``save_figure``.
     """
     figure, panels = new_panels(1, width=width, height=height)
@@ -26,7 +37,7 @@ def new_figure(*, width: float = 6.0, height: float = 4.0) -> Tuple["Figure", "A
 def new_panels(n: int, *, width: float, height: float) -> Tuple["Figure", List["Axes"]]:
     """Start a figure with several sets of axes side by side.
 
-    n (int): how many.
+    n (int): number of sets.
     width, height (float): of the whole figure, as in ``new_figure``.
     RETURNS (Tuple[Figure, List[Axes]]): draw into the axes, then call ``save_figure``.
     """
@@ -36,24 +47,23 @@ def new_panels(n: int, *, width: float, height: float) -> Tuple["Figure", List["
     # no pyplot: it would choose a backend for the whole process and keep the figure alive
     figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
-    panels = [figure.add_subplot(1, n, place + 1) for place in range(n)]
+    panels = [figure.add_subplot(1, n, number + 1) for number in range(n)]
     for axes in panels:
         axes.set_prop_cycle(color=COLORS)
         axes.spines[["top", "right"]].set_visible(False)
+        axes.set_axisbelow(True)
+        axes.grid(alpha=0.3)
     return figure, panels
 
 
 def save_figure(figure: "Figure", axes: "Axes", *paths: Path) -> None:
-    """Add grid and legend and write the figure.
+    """Add the legend and write the figure.
 
     figure, axes: as ``new_figure`` gave them; of several axes the one with the legend.
     paths (Path): files to write; their names end in .png or .svg.
     """
     from matplotlib import rc_context
 
-    for each in figure.axes:
-        each.set_axisbelow(True)
-        each.grid(alpha=0.3)
     if axes.get_legend_handles_labels()[0]:
         axes.legend()
     for path in paths:
@@ -61,3 +71,25 @@ def save_figure(figure: "Figure", axes: "Axes", *paths: Path) -> None:
         metadata = {"Software": None} if path.suffix == ".png" else {"Date": None}
         with rc_context({"svg.hashsalt": "spacy-pel"}), atomic_path(path) as part:
             figure.savefig(part, format=path.suffix[1:], metadata=metadata)
+
+
+def inline_svg(figure: "Figure", name: str, *, title: str) -> Markup:
+    """Render a figure as SVG for a page with report.css, which sets its colours and font.
+
+    figure (Figure): without a legend; the page names the runs.
+    name (str): goes into the ids, so that those of two figures on a page differ.
+    title (str): read aloud in place of the figure.
+    RETURNS (Markup): one <svg> element; the same for the same data.
+    """
+    from matplotlib import rc_context
+
+    file = StringIO()
+    settings = {"svg.hashsalt": "spacy-pel", "svg.fonttype": "none"}
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with rc_context(settings):
+        figure.savefig(file, format="svg", transparent=True, metadata=nothing)
+    svg = file.getvalue()[file.getvalue().index("<svg") :]
+    svg = re.sub(r"#[0-9a-f]{6}\b", lambda found: _PAGE_COLORS.get(found[0], found[0]), svg)
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
+    label = Markup('<svg role="img" aria-label="{}"').format(title)
+    return Markup(svg.replace("<svg", label, 1))  # matplotlib has escaped the texts

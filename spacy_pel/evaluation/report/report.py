@@ -4,15 +4,13 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
 from ...kb import KnowledgeBase
-from ..metrics.by_type import GROUPINGS, Groups
+from ..metrics.mention_groups import GROUPINGS, MentionGroups
 from ..prediction import Prediction
 from ..run_folder import Run, read_metrics, read_run, run_names
-from .error_cases import ErrorSample
-from .error_kinds import KINDS
-from .report_charts import charts
-from .report_errors import shown_error, texts_of
-from .report_html import Page, render_report
-from .report_tables import difference_table, group_tables, metric_table, run_notes
+from .errors import KINDS, ErrorSample, shown_error, texts_of
+from .page import Page, render_report
+from .plots import inline_figures
+from .tables import difference_table, group_tables, metric_table, run_notes
 
 
 class Report(NamedTuple):
@@ -20,7 +18,7 @@ class Report(NamedTuple):
 
     html (str): the page.
     errors (Dict[str, Dict[str, int]]): run -> kind -> number of errors, shown or not.
-    n_shown (int): errors on the page.
+    n_shown (int): number of errors on the page.
     """
 
     html: str
@@ -30,7 +28,7 @@ class Report(NamedTuple):
 
 class _Reading(NamedTuple):
     run: Run
-    groups: Dict[str, Groups]
+    groups: Dict[str, MentionGroups]
     errors: ErrorSample
 
 
@@ -47,16 +45,16 @@ def make_report(
 ) -> Report:
     """Make the page.
 
-    paths (Sequence[Path]): folders that ``evaluate`` wrote; the first run is what others are compared with.
-    corpora (Sequence[Path]): what was evaluated, for the context of errors.
+    paths (Sequence[Path]): folders that ``evaluate`` wrote; the other runs are compared with the first.
+    corpora (Sequence[Path]): the corpora that were evaluated, for the context of errors.
     kb (Optional[KnowledgeBase]): gives names.
     watch (Sequence[Callable]): called with each prediction before anything else.
     title (str): of the page.
-    max_errors (int): of each kind, shared by the runs.
+    max_errors (int): errors shown of each kind, all runs together.
     n_samples (int): bootstrap samples of the differences.
-    seed (int): of the bootstrap and the choice of errors.
+    seed (int): random seed of the bootstrap and of the sample of errors.
     RETURNS (Report): the page and counts.
-    RAISES (PelError): if a folder or a corpus is not what it should be.
+    RAISES (PelError): if a folder is not an evaluation, or a corpus not the one that was evaluated.
     """
     per_run = max(1, max_errors // len(paths)) if max_errors else 0
     names = run_names(paths)
@@ -66,7 +64,6 @@ def make_report(
     cases = [(name, case) for name, one in read.items() for case in one.errors.cases()]
     texts = texts_of(corpora, (case for _, case in cases)) if corpora else None
     errors = [shown_error(name, case, texts=texts, kb=kb) for name, case in cases]
-    places = {kind: place for place, kind in enumerate(KINDS)}
     difference = difference_table(runs, n_samples=n_samples, seed=seed)
     tables = [metric_table(runs), *([difference] if difference else []), *group_tables(runs, masks)]
     counts = {name: one.errors.counts for name, one in read.items()}
@@ -75,10 +72,10 @@ def make_report(
         description=_description(runs),
         runs=run_notes(runs),
         tables=tables,
-        charts=charts(runs),
+        figures=inline_figures(runs),
         kinds={kind: text for kind, text in KINDS.items() if any(one[kind] for one in counts.values())},
         counts=counts,
-        errors=sorted(errors, key=lambda error: places[error.kind]),
+        errors=sorted(errors, key=lambda error: list(KINDS).index(error.kind)),
     )
     return Report(render_report(page), counts, len(errors))
 
@@ -87,7 +84,7 @@ def _read(path: Path, watch: Sequence[Callable[[Prediction], None]], n_errors: i
     metrics = read_metrics(path)
     thresholds: Dict[str, Any] = {"": metrics.get("threshold"), **(metrics.get("threshold_by_label") or {})}
     errors = ErrorSample(n_per_kind=n_errors, thresholds=thresholds, seed=seed)
-    groups = {key: Groups(groups_of) for key, groups_of in GROUPINGS.items()}
+    groups = {key: MentionGroups(groups_of) for key, groups_of in GROUPINGS.items()}
     watchers: List[Callable[[Prediction], None]] = [*watch, *(one.add for one in groups.values()), errors.add]
     return _Reading(read_run(path, watch=watchers), groups, errors)
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from spacy_pel.evaluation import Outcomes, Prediction, compute_metrics
-from spacy_pel.evaluation.metrics.metrics import recall_all_at
+from spacy_pel.evaluation.metrics.recall import recall_all_at
 from spacy_pel.evaluation.metrics.reliability import reliability_curve, reliability_metrics
-from spacy_pel.evaluation.report.plots import plot_reliability
+from spacy_pel.evaluation.report.figure import save_figure
+from spacy_pel.evaluation.report.plots import reliability_figure
 
 
 def test_curve_by_hand():
@@ -37,7 +38,7 @@ def test_what_is_no_probability_has_no_error(scores, tmp_path):
     empty = {"nil_ece": None, "nil_brier": None, "nil_reliability": []}
     assert reliability_metrics(scores, truth) == empty
     outcomes = Outcomes.of([]) if not len(scores) else Outcomes.of(nil(s, False) for s in scores)
-    plot_reliability(tmp_path / "r.png", {"run": outcomes})
+    save_figure(*reliability_figure({"run": outcomes}), tmp_path / "r.png")
     assert (tmp_path / "r.png").read_bytes().startswith(b"\x89PNG")
 
 

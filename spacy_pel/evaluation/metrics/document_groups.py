@@ -1,4 +1,4 @@
-"""Figures by groups of documents, e.g. the wikis or ontologies they belong to, and their mean."""
+"""Metrics by groups of documents, e.g. their wiki or ontology, and the mean over the groups."""
 
 from typing import Any, Dict, Iterable, Iterator, List, Sequence
 
@@ -13,24 +13,23 @@ _PREFIX = "meta."
 
 
 class DocumentGroups:
-    """Which group does each document belong to?
+    """Remembers the group of each document.
 
-    key (str): "meta.KEY", a key of the documents' meta, e.g. "meta.world"; dots lead into
-        objects within.
-    RAISES (PelError): if the key does not begin with "meta.".
+    key (str): "meta.KEY", a key of the documents' meta, e.g. "meta.world"; dots for nested objects.
+    RAISES (PelError): if the key does not start with "meta.".
     """
 
     def __init__(self, key: str):
         if not key.startswith(_PREFIX) or key == _PREFIX:
-            raise PelError(Errors.E622.format(came=key))
+            raise PelError(Errors.E622.format(got=key))
         self.key = key
         self._groups: Dict[str, str] = {}  # of documents with mentions, in the order of the corpus
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Take notes of documents on their way to the linker.
+        """Note the groups of documents on their way to the linker.
 
-        YIELDS (Document): the same.
-        RAISES (PelError): at a document that lacks the key.
+        YIELDS (Document): the same documents.
+        RAISES (PelError): if a document lacks the key.
         """
         for document in documents:
             if document.mentions:
@@ -52,12 +51,12 @@ class DocumentGroups:
     def metrics(
         self, outcomes: Outcomes, *, ks: Sequence[int], n_samples: int = 1000, seed: int = 0
     ) -> Dict[str, Any]:
-        """Figures of the groups.
+        """Metrics of the groups.
 
-        outcomes (Outcomes): of the mentions of the documents that passed by.
+        outcomes (Outcomes): of the mentions of the documents that ``watch`` has seen.
         RETURNS (Dict[str, Any]): "group_by"; "groups", by name: n, n_nil, accuracy (with NIL) and recall@k
-            with intervals, which is unnormalised: all mentions count whose gold entity is in the KB; and
-            "macro_accuracy", "macro_recall@k" with intervals: each group counts the same.
+            with intervals, unnormalised: all mentions count whose gold entity is in the KB; and
+            "macro_accuracy", "macro_recall@k" with intervals: every group has the same weight.
         """
         ids, names = list(self._groups), sorted(set(self._groups.values()))
         of_document = np.array([names.index(group) for group in self._groups.values()], dtype=np.int64)
@@ -76,10 +75,10 @@ class DocumentGroups:
                 documents: List[str] = [ids[i] for i in outcomes.document[linkable]]
                 linkable_groups[name] = GroupOutcomes(documents, outcomes.rank[linkable])
         result: Dict[str, Any] = {"group_by": self.key, "groups": groups}
-        result["macro_accuracy"] = float(np.mean([figures["accuracy"] for figures in groups.values()]))
+        result["macro_accuracy"] = float(np.mean([one["accuracy"] for one in groups.values()]))
         if linkable_groups:
             found = group_metrics(GroupTable(linkable_groups, ks=ks), n_samples=n_samples, seed=seed)
-            for name, figures in found["groups"].items():
-                groups[name].update({key: value for key, value in figures.items() if key != "n"})
+            for name, recall in found["groups"].items():
+                groups[name].update({key: value for key, value in recall.items() if key != "n"})
             result.update({f"macro_{key}": value for key, value in found["macro"].items()})
         return result

@@ -1,15 +1,16 @@
-"""Evaluations as one HTML page that needs no other file: tables, charts and an error browser."""
+"""Evaluations as one HTML page that needs no other file: tables, figures and an error browser."""
 
-from typing import Callable, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from .entity_urls import entity_url
-from .svg_chart import N_STYLES, Chart
+from .figure import COLORS
 
 
 class Cell(NamedTuple):
-    """Text in a table; ``small`` stands behind it, e.g. an interval."""
+    """Text in a table; ``small`` follows it in small print, e.g. an interval."""
 
     text: str
     small: str = ""
@@ -19,9 +20,9 @@ class Table(NamedTuple):
     """A table.
 
     title, note (str): above and below it.
-    header (Sequence[str]): of the columns, the first of which names the row.
+    header (Sequence[str]): of the columns; the first column names the row.
     rows (Sequence[Sequence[Cell]]): as wide as the header.
-    spans (Sequence[Tuple[str, int]]): headings over several columns, or nothing.
+    spans (Sequence[Tuple[str, int]]): headings over several columns, with their widths; may be empty.
     """
 
     title: str
@@ -35,14 +36,14 @@ class ShownEntity(NamedTuple):
     """An entity in the error browser.
 
     id, name (str): of the KB; the name may be "".
-    place (str): rank, or why there is none.
-    score (Optional[float]): None if it is no candidate.
-    is_gold, is_chosen (bool): the corpus says so, the linker says so.
+    rank (str): among the candidates, or why there is none.
+    score (Optional[float]): None if it is not a candidate.
+    is_gold, is_chosen (bool): it is the corpus' or the linker's answer.
     """
 
     id: str
     name: str
-    place: str
+    rank: str
     score: Optional[float]
     is_gold: bool
     is_chosen: bool
@@ -54,8 +55,8 @@ class ShownError(NamedTuple):
     run, kind (str): keys of the page's ``runs`` and ``kinds``.
     types (Sequence[str]): the mention's label and the KB types of its gold entities.
     before, mention, after (str): the mention in its context.
-    place (str): document and offsets.
-    said (str): the id chosen, or "NIL".
+    where (str): document and offsets.
+    answer (str): the id chosen, "NIL", or "" if the mention was not found.
     why (str): a sentence.
     entities (Sequence[ShownEntity]): gold entities that were not found, then candidates by rank.
     """
@@ -66,20 +67,21 @@ class ShownError(NamedTuple):
     before: str
     mention: str
     after: str
-    place: str
-    said: str
+    where: str
+    answer: str
     why: str
     entities: Sequence[ShownEntity]
 
 
 class Page(NamedTuple):
-    """What is on the page.
+    """The content of the page.
 
     title, description (str): at its top.
-    runs (Mapping[str, str]): name -> what there is to say about it; the order gives the colours.
-    tables, charts: in their order.
-    kinds (Mapping[str, str]): kinds of errors -> what they mean.
-    counts (Mapping[str, Mapping[str, int]]): run -> kind -> how many errors there are, shown or not.
+    runs (Mapping[str, str]): name -> note; the order decides the colours.
+    tables (Sequence[Table]): in their order.
+    figures (Mapping[str, Markup]): title -> SVG, from ``figure.inline_svg``.
+    kinds (Mapping[str, str]): kind of error -> what it means.
+    counts (Mapping[str, Mapping[str, int]]): run -> kind -> number of errors, shown or not.
     errors (Sequence[ShownError]): those shown.
     """
 
@@ -87,18 +89,25 @@ class Page(NamedTuple):
     description: str
     runs: Mapping[str, str]
     tables: Sequence[Table]
-    charts: Sequence[Chart]
+    figures: Mapping[str, Markup]
     kinds: Mapping[str, str]
     counts: Mapping[str, Mapping[str, int]]
     errors: Sequence[ShownError]
 
 
 def render_report(page: Page, *, url_of: Callable[[str], Optional[str]] = entity_url) -> str:
-    """RETURNS (str): the HTML page. All text in it is escaped, and nothing is fetched from elsewhere.
+    """RETURNS (str): the HTML page. All text in it is escaped, and it loads nothing from elsewhere.
 
     page (Page): its content.
     url_of (Callable): id -> address or None.
     """
+    types = sorted({name for error in page.errors for name in error.types if name})
+    return render_template("report.html", page=page, url_of=url_of, types=types, n_styles=len(COLORS))
+
+
+def render_template(name: str, **values: Any) -> str:
+    """RETURNS (str): an HTML page from a template of this folder, with all text escaped.
+    RAISES (UndefinedError): if the template uses a value that is not given."""
     environment = Environment(
         loader=PackageLoader("spacy_pel.evaluation.report", "."),
         autoescape=True,
@@ -106,11 +115,4 @@ def render_report(page: Page, *, url_of: Callable[[str], Optional[str]] = entity
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    types: List[str] = sorted({name for error in page.errors for name in error.types if name})
-    environment.globals.update(url_of=url_of, n_styles=N_STYLES, types=types, twice=_twice)
-    return environment.get_template("report.html").render(page=page)
-
-
-def _twice(values: Iterable[str]) -> List[Tuple[str, str]]:
-    """For choices that are shown as they are."""
-    return [(value, value) for value in values]
+    return environment.get_template(name, globals=values).render()

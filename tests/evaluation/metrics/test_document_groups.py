@@ -1,11 +1,11 @@
-"""Figures by groups of documents, against counting by hand."""
+"""Metrics by groups of documents, against counting by hand."""
 
 import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Outcomes, Prediction
-from spacy_pel.evaluation.metrics.groups import DocumentGroups
+from spacy_pel.evaluation.metrics.document_groups import DocumentGroups
 from spacy_pel.types import NIL, Document, Mention
 
 # document, group, gold, candidates, answer

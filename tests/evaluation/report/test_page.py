@@ -4,7 +4,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from spacy_pel.evaluation.report.report_html import (
+from spacy_pel.evaluation.report.figure import inline_svg, new_figure
+from spacy_pel.evaluation.report.page import (
     Cell,
     Page,
     ShownEntity,
@@ -12,7 +13,6 @@ from spacy_pel.evaluation.report.report_html import (
     Table,
     render_report,
 )
-from spacy_pel.evaluation.report.svg_chart import Axis, Line, line_chart
 
 EVIL = "<script>alert(1)</script>"
 VOID = {"meta", "link", "br", "input"}
@@ -49,7 +49,9 @@ def parsed(page):
 
 
 def page(runs=(EVIL, 'b"&')):
-    axis = Axis(EVIL, (0, 1))
+    figure, axes = new_figure()
+    axes.plot([0, 1], [0, 1], label=EVIL)
+    axes.set(xlabel=EVIL)
     entities = [
         ShownEntity("C0009443", EVIL, "not found", None, True, False),
         ShownEntity("x&y", 'say "x"', "1", 0.5, False, True),
@@ -60,7 +62,7 @@ def page(runs=(EVIL, 'b"&')):
         description=EVIL,
         runs=dict.fromkeys(runs, EVIL),
         tables=[Table(EVIL, EVIL, ["", EVIL], [[Cell(EVIL), Cell("1.0", EVIL)]], [("", 1), (EVIL, 1)])],
-        charts=[line_chart(EVIL, [Line(EVIL, [(0, 0), (1, 1)], dots=[(0, 0)])], x=axis, y=axis)],
+        figures={EVIL: inline_svg(figure, "a", title=EVIL)},
         kinds={"k": EVIL},
         counts={run: {"k": 12345} for run in runs},
         errors=errors,
@@ -72,7 +74,8 @@ def test_all_text_is_escaped_and_nothing_is_fetched():
     found = parsed(html)
     assert [tag for tag, _ in found.tags].count("script") == 1
     assert EVIL not in html and html.count("alert(1)") > 15
-    assert "src=" not in html and "url(" not in html and "@import" not in html
+    assert "src=" not in html and "@import" not in html
+    assert html.count("url(") == html.count("url(#a-"), "only parts of the figure itself"
     assert {attributes["href"] for tag, attributes in found.tags if tag == "a"} == {
         "https://uts.nlm.nih.gov/uts/umls/concept/C0009443"
     }
@@ -99,8 +102,8 @@ def test_choice_of_runs_only_where_there_are_several(runs):
     assert ("run" in names) == (len(runs) > 1)
 
 
-def test_page_without_errors_and_charts():
-    empty = page()._replace(errors=[], charts=[], kinds={})
+def test_page_without_errors_and_figures():
+    empty = page()._replace(errors=[], figures={}, kinds={})
     html = render_report(empty)
     assert parsed(html).text["span"][-1] == "0" and "of 0 sampled errors" in html
-    assert 'class="charts"' not in html and "<article" not in html
+    assert 'class="figures"' not in html and "<article" not in html

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pytest
 
 from spacy_pel.evaluation.report import entity_url, link_row, render_links
-from spacy_pel.evaluation.report.links_html import pieces
+from spacy_pel.evaluation.report.links import pieces
 
 NAMES = {"C0009443": "common cold", "D003139": "<b>Cold</b>", "X1": 'say "x"'}
 TEXT = "A cold & a <script>alert(1)</script> zebra."

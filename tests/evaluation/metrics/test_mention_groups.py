@@ -1,7 +1,7 @@
-"""Groups of mentions and their figures, by hand."""
+"""Groups of mentions and their metrics, by hand."""
 
 from spacy_pel.evaluation import Outcomes, Prediction
-from spacy_pel.evaluation.metrics.by_type import GROUPINGS, Groups, type_table
+from spacy_pel.evaluation.metrics.mention_groups import GROUPINGS, MentionGroups, group_rows
 
 
 def predicted(label, gold, candidates, kb_id, *, types=(), seen=False):
@@ -19,10 +19,10 @@ PREDICTIONS = [
 
 
 def table(grouping):
-    groups = Groups(GROUPINGS[grouping])
+    groups = MentionGroups(GROUPINGS[grouping])
     for prediction in PREDICTIONS:
         groups.add(prediction)
-    return [tuple(row) for row in type_table(Outcomes.of(PREDICTIONS), groups.masks())]
+    return [tuple(row) for row in group_rows(Outcomes.of(PREDICTIONS), groups.masks())]
 
 
 def test_by_label():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
 from spacy_pel.evaluation.metrics.bootstrap import share_interval
-from spacy_pel.evaluation.metrics.metrics import compute_metrics
-from spacy_pel.evaluation.metrics.nil_metrics import average_precision, precision_recall_curve
+from spacy_pel.evaluation.metrics.nil import average_precision, precision_recall_curve
 from spacy_pel.evaluation.metrics.outcomes import Outcomes
 from spacy_pel.evaluation.prediction import Prediction
 

@@ -1,16 +1,15 @@
-"""The flat table of metrics.json, from the outcomes of all mentions."""
+"""All metrics of an evaluation: the flat table of metrics.json."""
 
-from typing import Any, Dict, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .bootstrap import share_interval, weighted_interval
-from .nil_metrics import average_precision, precision_recall_f1
-from .outcomes import Outcomes
+from .nil import average_precision, precision_recall_f1
+from .outcomes import Flags, Floats, Outcomes
+from .recall import RECALL_AT, found_within, recall_all_at, recall_at, reciprocal_rank, share
 from .reliability import reliability_metrics
 
-RECALL_AT = (1, 2, 4, 5, 8, 16, 32, 64)
 POLICY = (
     "recall@k: share of the mentions whose gold entity is in the KB (all of them: unnormalised) that have it "
     "among the first k distinct candidates, whatever the NIL decision. Ties: candidates of equal score keep "
@@ -23,30 +22,9 @@ POLICY = (
     "mentions, NIL as one more class: a mention called NIL has this one answer at every k, so it is right if "
     "it is NIL, and wrong at every k if its entity is in the KB; any other is right if its gold entity is "
     "among the first k. nil_ece: expected calibration error of nil_score as a probability, 15 bins of equal "
-    "width; null if it is none. accuracy_seen and accuracy_unseen are null where no mention is of the kind. "
-    "Intervals: 95 % bootstrap, documents drawn with replacement."
+    "width; null if nil_score is not a probability. accuracy_seen and accuracy_unseen are null where there "
+    "is no such mention. Intervals: 95 % bootstrap, documents drawn with replacement."
 )
-
-
-def recall_at(rank: NDArray[np.int64], k: int) -> float:
-    """RETURNS (float): share of the mentions with 1 <= rank <= k; 0.0 if there are none."""
-    return _share((rank >= 1) & (rank <= k))
-
-
-def recall_all_at(outcomes: Outcomes, k: int) -> float:
-    """Recall@k over all classes, NIL among them: the measure of the paper's Table 4. The decision
-    comes first: a mention that is called NIL has no other answer, however large k is.
-
-    RETURNS (float): share of all mentions that are NIL and called so, or are not called NIL and
-        have their gold entity among the first k.
-    """
-    found = (outcomes.rank >= 1) & (outcomes.rank <= k)
-    return _share(np.where(outcomes.called_nil, outcomes.is_nil, found & ~outcomes.is_nil))
-
-
-def mean_reciprocal_rank(rank: NDArray[np.int64]) -> float:
-    """RETURNS (float): mean of 1 / rank, a rank of 0 gives 0."""
-    return float(np.mean(_reciprocal(rank))) if len(rank) else 0.0
 
 
 def compute_metrics(
@@ -56,13 +34,13 @@ def compute_metrics(
     n_samples: int = 1000,
     seed: int = 0,
 ) -> Dict[str, Any]:
-    """All figures of an evaluation.
+    """Compute all metrics of an evaluation.
 
     outcomes (Outcomes): of all mentions.
     ks (Sequence[int]): for recall@k.
     n_samples (int): bootstrap samples for the intervals.
-    seed (int): of the bootstrap.
-    RETURNS (Dict[str, Any]): flat, see ``POLICY``; shares between 0 and 1.
+    seed (int): random seed of the bootstrap.
+    RETURNS (Dict[str, Any]): flat, see ``POLICY``; shares are between 0 and 1.
     """
     rng = np.random.default_rng(seed)
     in_kb = ~outcomes.is_nil
@@ -71,16 +49,15 @@ def compute_metrics(
         "n": len(outcomes.rank),
         "n_documents": int(outcomes.document.max()) + 1 if len(outcomes.document) else 0,
         "n_nil": int(outcomes.is_nil.sum()),
-        "accuracy": _share(outcomes.correct),
+        "accuracy": share(outcomes.correct),
+        **{f"recall@{k}": recall_at(rank, k) for k in ks},
+        **{f"recall_all@{k}": recall_all_at(outcomes, k) for k in ks},
+        "mrr": float(np.mean(reciprocal_rank(rank))) if len(rank) else 0.0,
+        "nil_aupr": average_precision(outcomes.nil_score, outcomes.is_nil),
+        "nil_share": share(outcomes.is_nil),
+        **precision_recall_f1(outcomes),
+        **reliability_metrics(outcomes.nil_score, outcomes.is_nil),
     }
-    metrics.update({f"recall@{k}": recall_at(rank, k) for k in ks})
-    metrics.update({f"recall_all@{k}": recall_all_at(outcomes, k) for k in ks})
-    metrics["mrr"] = mean_reciprocal_rank(rank)
-    metrics["nil_aupr"] = average_precision(outcomes.nil_score, outcomes.is_nil)
-    metrics["nil_share"] = _share(outcomes.is_nil)
-    nil = precision_recall_f1(outcomes.called_nil, outcomes.is_nil)
-    metrics.update({f"nil_{name}": value for name, value in nil.items()})
-    metrics.update(reliability_metrics(outcomes.nil_score, outcomes.is_nil))
     for name, chosen in (("seen", in_kb & outcomes.seen), ("unseen", in_kb & ~outcomes.seen)):
         metrics[f"n_{name}"] = int(chosen.sum())
         metrics[f"accuracy_{name}"] = recall_at(outcomes.rank[chosen], 1) if chosen.any() else None
@@ -96,11 +73,13 @@ def _intervals(
 ) -> Dict[str, Optional[float]]:
     in_kb = ~outcomes.is_nil
     everyone = np.ones(len(outcomes.rank), dtype=np.bool_)
-    values = {f"recall@{k}": (((outcomes.rank >= 1) & (outcomes.rank <= k)).astype(float), in_kb) for k in ks}
-    values["accuracy"] = (outcomes.correct.astype(float), everyone)
-    values["mrr"] = (_reciprocal(outcomes.rank), in_kb)
-    values["accuracy_seen"] = ((outcomes.rank == 1).astype(float), in_kb & outcomes.seen)
-    values["accuracy_unseen"] = ((outcomes.rank == 1).astype(float), in_kb & ~outcomes.seen)
+    values: Dict[str, Tuple[Union[Flags, Floats], Flags]] = {
+        **{f"recall@{k}": (found_within(outcomes.rank, k), in_kb) for k in ks},
+        "accuracy": (outcomes.correct, everyone),
+        "mrr": (reciprocal_rank(outcomes.rank), in_kb),
+        "accuracy_seen": (outcomes.rank == 1, in_kb & outcomes.seen),
+        "accuracy_unseen": (outcomes.rank == 1, in_kb & ~outcomes.seen),
+    }
     n_documents = int(outcomes.document.max()) + 1
     intervals: Dict[str, Optional[float]] = {}
 
@@ -111,23 +90,13 @@ def _intervals(
         if name.startswith("accuracy_") and not chosen.any():
             keep(name, None, None)
             continue
-        hits = np.zeros(n_documents)
-        counts = np.zeros(n_documents)
-        np.add.at(hits, outcomes.document, value * chosen)
-        np.add.at(counts, outcomes.document, chosen)
+        hits = np.bincount(outcomes.document, value * chosen, n_documents)
+        counts = np.bincount(outcomes.document, chosen, n_documents)
         keep(name, *share_interval(hits, counts, n_samples=n_samples, rng=rng))
     if outcomes.is_nil.any():
 
-        def aupr(weights: NDArray[np.float64]) -> float:
+        def aupr(weights: Floats) -> float:
             return average_precision(outcomes.nil_score, outcomes.is_nil, weights)
 
         keep("nil_aupr", *weighted_interval(aupr, outcomes.document, n_samples=min(200, n_samples), rng=rng))
     return intervals
-
-
-def _share(flags: NDArray[np.bool_]) -> float:
-    return float(flags.mean()) if len(flags) else 0.0
-
-
-def _reciprocal(rank: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.where(rank >= 1, 1.0 / np.maximum(rank, 1), 0.0)

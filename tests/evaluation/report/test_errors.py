@@ -1,12 +1,23 @@
-"""Kinds of errors with their reasons, and the sample of them."""
+"""Kinds of errors with their reasons, the sample of them, and the errors in their context."""
 
 import re
 
 import pytest
 
+from spacy_pel.corpora import write_corpus
+from spacy_pel.errors import PelError
 from spacy_pel.evaluation import Prediction
-from spacy_pel.evaluation.report.error_cases import ErrorSample
-from spacy_pel.evaluation.report.error_kinds import KINDS, error_kind, why
+from spacy_pel.evaluation.report.errors import (
+    KINDS,
+    ErrorCase,
+    ErrorSample,
+    error_kind,
+    shown_error,
+    texts_of,
+    why,
+)
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Document, Entity
 
 
 def predicted(gold, kb_id, *, doc="d", nil_score=0.25, candidates="ABC", **more):
@@ -20,10 +31,10 @@ ERRORS = [
     (
         predicted(["B"], "NIL", nil_score=0.75),
         "nil_wrongly",
-        "0.750; NIL is said above 0.500. The .* rank 2 of 3",
+        "0.750, NIL threshold 0.500. The .* rank 2 of 3",
     ),
     (predicted(["Z"], "NIL", candidates=""), "nil_wrongly", "not among the 0 candidates"),
-    (predicted([], "A"), "linked_though_nil", "NIL would be right. NIL score 0.250; NIL is said above 0.500"),
+    (predicted([], "A"), "linked_though_nil", "NIL would be right. NIL score 0.250, NIL threshold 0.500"),
     (predicted([], "A", outside=["X1", "X2"]), "not_in_kb", "The KB lacks X1, X2"),
     (predicted(["A", "C"], "A", composite=True), "composite", "2 entities: all of them by rank 3 of 3"),
     (predicted(["A", "Z"], "A", composite=True), "composite", "not all of them"),
@@ -35,7 +46,7 @@ ERRORS = [
 def test_kinds_and_reasons(prediction, kind, reason):
     assert error_kind(prediction) == kind
     assert re.search(reason, why(kind, prediction, 0.5))
-    assert "NIL is said" not in why(kind, prediction, None)
+    assert "threshold" not in why(kind, prediction, None)
 
 
 @pytest.mark.parametrize(
@@ -96,4 +107,53 @@ def test_threshold_of_the_label():
         error = predicted([], "A")
         error.label = label
         made.add(error)
-        assert f"NIL is said above {expected}" in made.cases()[0].why
+        assert f"NIL threshold {expected}" in made.cases()[0].why
+
+
+# -- in context -------------------------------------------------------------------------------------
+
+TEXT = "word " * 100 + "aspirin" + " word" * 100
+
+
+def case(doc="d", start=500, gold=("A", "Z", "C"), found=None, **more):
+    prediction = Prediction(
+        *(doc, start, start + 7, "aspirin", "L", list(gold), "B", [("B", 0.5), ("A", 0.25)]), **more
+    )
+    return ErrorCase("wrong_first", "why", prediction, found or {"A": (2, 0.25), "C": (9, 0.125)})
+
+
+def test_context_is_cut_at_spaces():
+    shown = shown_error("run", case(), texts={"d": [TEXT]}, kb=None)
+    assert shown.before.startswith("… word") and shown.before.endswith("word ") and len(shown.before) < 170
+    assert shown.after.startswith(" word") and shown.after.endswith("word …")
+    whole = shown_error("run", case(start=3), texts={"d": ["An aspirin."]}, kb=None)
+    assert (whole.before, whole.mention, whole.after) == ("An ", "aspirin", ".")
+    alone = shown_error("run", case(), texts=None, kb=None)
+    assert (alone.before, alone.after) == ("", "")
+
+
+def test_entities_in_order_with_names():
+    kb = KnowledgeBase([Entity("A", "aspirin"), Entity("B", "bread")], redirects={"Z": "A"})
+    shown = shown_error("run", case(outside=["X"]), texts=None, kb=kb).entities
+    assert [(one.id, one.name, one.rank, one.score, one.is_gold, one.is_chosen) for one in shown] == [
+        ("X", "", "not in KB", None, True, False),
+        ("Z", "aspirin", "not found", None, True, False),
+        ("B", "bread", "1", 0.5, False, True),
+        ("A", "aspirin", "2", 0.25, True, False),
+        ("C", "", "9", 0.125, True, False),
+    ]
+
+
+def test_corpora_may_share_ids(tmp_path):
+    write_corpus(tmp_path / "a.jsonl", [Document("d", "another text"), Document("e", "not asked for")])
+    write_corpus(tmp_path / "b.jsonl", [Document("d", "An aspirin.")])
+    texts = texts_of([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], [case()])
+    assert texts == {"d": ["another text", "An aspirin."]}
+    assert shown_error("run", case(start=3), texts=texts, kb=None).after == "."
+
+
+def test_another_corpus_is_refused():
+    with pytest.raises(PelError, match="E685.*run.*it has no document 'd'"):
+        shown_error("run", case(), texts={"e": [TEXT]}, kb=None)
+    with pytest.raises(PelError, match="E685.*the text at 499 of 'd' is ' aspiri', not 'aspirin'"):
+        shown_error("run", case(start=499), texts={"d": [TEXT]}, kb=None)

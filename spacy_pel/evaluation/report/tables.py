@@ -1,13 +1,14 @@
-"""The tables of a report: metrics side by side, differences, figures by group."""
+"""The tables of a report: metrics side by side, differences, metrics by group."""
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ..compare import POLICY as COMPARE_POLICY
 from ..compare import compare_runs
-from ..metrics.by_type import NO_NAME, type_table
-from ..metrics.metrics import RECALL_AT
+from ..metrics.mention_groups import NO_NAME, group_rows
+from ..metrics.outcomes import Flags
+from ..metrics.recall import RECALL_AT
 from ..run_folder import Run
-from .report_html import Cell, Table
+from .page import Cell, Table
 
 Runs = Mapping[str, Run]  # name -> run
 _COUNTS = {"n": "mentions", "n_nil": "NIL mentions"}
@@ -30,12 +31,12 @@ _SHARES = {
 _GROUPINGS = {
     "label": "By mention label",
     "type": "By type of the gold entity",
-    "seen": "By what the training corpus holds",
+    "seen": "By seen and unseen entities",
 }
 
 
 def metric_table(runs: Runs) -> Table:
-    """RETURNS (Table): the runs' metrics side by side; what no run has is left out."""
+    """RETURNS (Table): the metrics of the runs side by side, without those that no run has."""
     metrics = [run.metrics for run in runs.values()]
     rows = [[Cell(name), *(Cell(f"{one[key]:,}") for one in metrics)] for key, name in _COUNTS.items()]
     for key, name in _SHARES.items():
@@ -44,13 +45,13 @@ def metric_table(runs: Runs) -> Table:
     if all("mentions_per_second" in one for one in metrics):
         rate = [Cell(f"{one['mentions_per_second']:,.0f}") for one in metrics]
         rows.append([Cell("mentions per second"), *rate])
-    note = "Percent, with 95 % bootstrap intervals over documents. " + str(metrics[0].get("policy", ""))
+    note = "In percent, with 95 % bootstrap intervals over documents. " + str(metrics[0].get("policy", ""))
     return Table("Metrics", note, ["", *runs], rows)
 
 
 def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Optional[Table]:
-    """RETURNS (Optional[Table]): the other runs against the first one, paired; None if they are not
-    all of the same mentions and gold ids."""
+    """RETURNS (Optional[Table]): the other runs against the first one, paired; None unless all have the
+    same mentions and gold ids."""
     (first_name, first), *others = runs.items()
     if not others or not all(_same_mentions(first, run) for _, run in others):
         return None
@@ -66,31 +67,31 @@ def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Optional[Table
         ]
         rows.append([Cell(f"McNemar p, {key}"), *cells])
     note = (
-        f"A = {first_name}, B = the column. * = the interval leaves out 0. Behind p: mentions that A alone "
-        f"and that B alone has right. {COMPARE_POLICY}"
+        f"A = {first_name}, B = the run of the column. * = 0 is outside the interval. After p: the number of "
+        f"mentions that only A : only B got right. {COMPARE_POLICY}"
     )
     return Table(f"Difference from {first_name}, in points", note, ["", *found], rows)
 
 
-def group_tables(runs: Runs, masks: Mapping[str, Mapping[str, Dict[str, Any]]]) -> List[Table]:
-    """RETURNS (List[Table]): one for each grouping that tells anything.
+def group_tables(runs: Runs, masks: Mapping[str, Mapping[str, Mapping[str, Flags]]]) -> List[Table]:
+    """RETURNS (List[Table]): one for each grouping with at least two groups.
 
     runs (Mapping[str, Run]): name -> run.
-    masks (Mapping): run -> grouping -> group -> its mentions.
+    masks (Mapping): run -> grouping -> group -> (n,) its mentions.
     """
-    return [_group_table(runs, masks, key, title) for key, title in _GROUPINGS.items() if _tells(masks, key)]
-
-
-def _tells(masks: Mapping[str, Mapping[str, Dict[str, Any]]], grouping: str) -> bool:
-    return len({name for one in masks.values() for name in one[grouping]} - {NO_NAME}) > 1
+    tables = []
+    for grouping, title in _GROUPINGS.items():
+        if len({group for one in masks.values() for group in one[grouping]} - {NO_NAME}) > 1:
+            of_run = {name: one[grouping] for name, one in masks.items()}
+            tables.append(_group_table(runs, of_run, title, counts_several=grouping == "type"))
+    return tables
 
 
 def _group_table(
-    runs: Runs, masks: Mapping[str, Mapping[str, Dict[str, Any]]], grouping: str, title: str
+    runs: Runs, masks: Mapping[str, Mapping[str, Flags]], title: str, *, counts_several: bool
 ) -> Table:
     rows = {
-        name: {row.name: row for row in type_table(run.outcomes, masks[name][grouping])}
-        for name, run in runs.items()
+        name: {row.name: row for row in group_rows(run.outcomes, masks[name])} for name, run in runs.items()
     }
     cells = []
     for group in dict.fromkeys(group for one in rows.values() for group in one):
@@ -98,22 +99,18 @@ def _group_table(
         for one in rows.values():
             if group in one:
                 row = one[group]
-                line += [
-                    Cell(f"{row.n:,}"),
-                    _share(row.recall_1),
-                    _share(row.recall_all),
-                    _share(row.accuracy),
-                ]
+                shares = (row.recall_1, row.recall_all, row.accuracy)
+                line += [Cell(f"{row.n:,}"), *map(_share, shares)]
             else:
                 line += [Cell("–")] * 4
         cells.append(line)
     header = ["", *["mentions", "recall@1", "recall", "accuracy"] * len(runs)]
     note = (
-        "recall@1, and recall among all candidates, of the mentions whose entity is in the KB; accuracy of "
-        "all, with NIL."
+        "recall@1 and recall (gold entity anywhere among the candidates): of the mentions whose entity is in "
+        "the KB; accuracy: of all mentions, with NIL."
     )
-    if grouping == "type":
-        note += f" A mention counts in each type of its gold entities; those without are in {NO_NAME}."
+    if counts_several:
+        note += f" A mention counts in each type of its gold entities; {NO_NAME} = mentions without a type."
     return Table(title, note, header, cells, [("", 1), *((name, 4) for name in runs)])
 
 
@@ -145,7 +142,7 @@ def _p_value(value: float) -> str:
 
 
 def run_notes(runs: Runs) -> Dict[str, str]:
-    """RETURNS (Dict[str, str]): a line about each run: folder and fingerprints."""
+    """RETURNS (Dict[str, str]): a note on each run: folder and fingerprints."""
     notes = {}
     for name, run in runs.items():
         prints: Sequence[str] = [

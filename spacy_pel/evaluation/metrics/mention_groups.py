@@ -1,12 +1,11 @@
-"""Mentions in groups: by label, by the KB's types, by what the training corpus holds."""
+"""Metrics by groups of mentions: by label, by the KB's types, by seen and unseen entities."""
 
 from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..prediction import Prediction
-from .outcomes import Outcomes
+from .outcomes import Flags, Outcomes
 
 NO_NAME = "–"  # of a mention without label, or whose gold entity has no type
 GroupsOf = Callable[[Prediction], Sequence[str]]
@@ -30,10 +29,10 @@ def by_seen(prediction: Prediction) -> Sequence[str]:
 GROUPINGS: Mapping[str, GroupsOf] = {"label": by_label, "type": by_kb_type, "seen": by_seen}
 
 
-class Groups:
-    """Collects which mentions are in which group.
+class MentionGroups:
+    """Collects the mentions of each group.
 
-    groups_of (GroupsOf): the names of a mention's groups.
+    groups_of (GroupsOf): gives the names of a mention's groups.
     """
 
     def __init__(self, groups_of: GroupsOf):
@@ -46,8 +45,8 @@ class Groups:
             self._members.setdefault(name, []).append(self._n)
         self._n += 1
 
-    def masks(self) -> Dict[str, NDArray[np.bool_]]:
-        """RETURNS (Dict[str, NDArray[bool]]): name -> (n,) members; the largest group first."""
+    def masks(self) -> Dict[str, Flags]:
+        """RETURNS (Dict[str, Flags]): name -> (n,) members; the largest group first."""
         masks = {}
         for name, members in sorted(self._members.items(), key=lambda item: (-len(item[1]), item[0])):
             masks[name] = np.zeros(self._n, dtype=np.bool_)
@@ -55,14 +54,14 @@ class Groups:
         return masks
 
 
-class TypeRow(NamedTuple):
-    """The figures of one group; a share of nothing is None.
+class GroupRow(NamedTuple):
+    """Metrics of one group; None where there is no mention to count.
 
     name (str): of the group.
-    n, n_nil (int): mentions, and the NIL ones among them.
-    recall_1, recall_all (Optional[float]): of the mentions in the KB: gold entity first, or anywhere
-        among the candidates.
-    accuracy (Optional[float]): of all, with NIL.
+    n, n_nil (int): number of mentions, and of NIL mentions among them.
+    recall_1, recall_all (Optional[float]): share of the mentions in the KB whose gold entity is ranked
+        first, or is anywhere among the candidates.
+    accuracy (Optional[float]): of all mentions, with NIL.
     """
 
     name: str
@@ -73,22 +72,22 @@ class TypeRow(NamedTuple):
     accuracy: Optional[float]
 
 
-def type_table(outcomes: Outcomes, masks: Mapping[str, NDArray[np.bool_]]) -> List[TypeRow]:
-    """RETURNS (List[TypeRow]): a row per group, in the groups' order."""
+def group_rows(outcomes: Outcomes, masks: Mapping[str, Flags]) -> List[GroupRow]:
+    """RETURNS (List[GroupRow]): one per group, in the order of the groups."""
     return [_row(name, outcomes, mask) for name, mask in masks.items()]
 
 
-def _row(name: str, outcomes: Outcomes, mask: NDArray[np.bool_]) -> TypeRow:
+def _row(name: str, outcomes: Outcomes, mask: Flags) -> GroupRow:
     rank = outcomes.rank[mask & ~outcomes.is_nil]
-    return TypeRow(
+    return GroupRow(
         name=name,
         n=int(mask.sum()),
         n_nil=int((mask & outcomes.is_nil).sum()),
-        recall_1=_share(rank == 1),
-        recall_all=_share(rank >= 1),
-        accuracy=_share(outcomes.correct[mask]),
+        recall_1=_share_or_none(rank == 1),
+        recall_all=_share_or_none(rank >= 1),
+        accuracy=_share_or_none(outcomes.correct[mask]),
     )
 
 
-def _share(flags: NDArray[np.bool_]) -> Optional[float]:
+def _share_or_none(flags: Flags) -> Optional[float]:
     return float(flags.mean()) if len(flags) else None

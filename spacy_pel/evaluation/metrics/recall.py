@@ -1,0 +1,39 @@
+"""Recall@k of candidates, with and without NIL as a class, and the mean reciprocal rank."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .outcomes import Outcomes
+
+RECALL_AT = (1, 2, 4, 5, 8, 16, 32, 64)
+
+
+def recall_at(rank: NDArray[np.int64], k: int) -> float:
+    """RETURNS (float): share of the mentions with 1 <= rank <= k; 0.0 if there are none."""
+    return share(found_within(rank, k))
+
+
+def recall_all_at(outcomes: Outcomes, k: int) -> float:
+    """Recall@k over all classes, NIL among them: the measure of the paper's Table 4. The decision
+    comes first: a mention that is called NIL has no other answer, however large k is.
+
+    RETURNS (float): share of all mentions that are NIL and called so, or are not called NIL and
+        have their gold entity among the first k.
+    """
+    found = found_within(outcomes.rank, k) & ~outcomes.is_nil
+    return share(np.where(outcomes.called_nil, outcomes.is_nil, found))
+
+
+def reciprocal_rank(rank: NDArray[np.int64]) -> NDArray[np.float64]:
+    """RETURNS (NDArray[float64]): (n,), 1 / rank; 0 for a rank of 0."""
+    return np.where(rank >= 1, 1.0 / np.maximum(rank, 1), 0.0)
+
+
+def found_within(rank: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
+    """RETURNS (NDArray[bool]): (n,), the gold entity is among the first k candidates."""
+    return (rank >= 1) & (rank <= k)
+
+
+def share(flags: NDArray[np.bool_]) -> float:
+    """RETURNS (float): share of flags that are set; 0.0 if there are none."""
+    return float(flags.mean()) if len(flags) else 0.0

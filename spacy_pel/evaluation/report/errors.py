@@ -1,0 +1,235 @@
+"""The errors of a run: their kinds and reasons, a sample of each kind, and what the report shows of them."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from ...corpora import read_corpus
+from ...errors import Errors, PelError
+from ...kb import KnowledgeBase
+from ...types import NIL
+from ..prediction import Prediction
+from .page import ShownEntity, ShownError
+
+_CONTEXT = 160  # characters of context on each side
+Texts = Dict[str, List[str]]  # document id -> its texts; corpora may share an id
+
+# kind -> what it means, in the order of the report
+KINDS: Mapping[str, str] = {
+    "wrong_first": "wrong entity first, the right one further down",
+    "not_retrieved": "right entity not among the candidates",
+    "nil_wrongly": "called NIL, but the entity is in the KB",
+    "linked_though_nil": "linked, but the corpus gives no entity",
+    "not_in_kb": "linked, but the KB lacks the gold entity",
+    "composite": "means several entities, so no single one is right",
+    "not_found": "mention not found by the pipeline",
+}
+
+
+def error_kind(prediction: Prediction) -> Optional[str]:
+    """RETURNS (Optional[str]): a key of ``KINDS``; None if the prediction is right."""
+    if prediction.correct:
+        return None
+    if prediction.kb_id == "":
+        return "not_found"
+    if not prediction.gold:
+        return "not_in_kb" if prediction.outside else "linked_though_nil"
+    if prediction.kb_id == NIL:
+        return "nil_wrongly"
+    if prediction.composite and len(set(prediction.gold)) > 1:
+        return "composite"
+    return "wrong_first" if prediction.rank else "not_retrieved"
+
+
+def why(kind: str, prediction: Prediction, threshold: Optional[float]) -> str:
+    """The reason of an error as a sentence.
+
+    kind (str): of the prediction's error.
+    prediction (Prediction): with all of its candidates.
+    threshold (Optional[float]): of NIL; None if there was none or it is not known.
+    RETURNS (str): gives ranks and scores.
+    """
+    n, rank = len(prediction.candidates), prediction.rank
+    where = f"at rank {rank} of {n}" if rank else f"not among the {n} candidates"
+    limit = "" if threshold is None else f", NIL threshold {threshold:.3f}"
+    score = f"NIL score {prediction.nil_score:.3f}{limit}"
+    if kind == "not_found":
+        return "The pipeline found no mention with exactly these offsets."
+    if kind == "not_in_kb":
+        return f"The KB lacks {', '.join(prediction.outside)}, so NIL would be right. {score}."
+    if kind == "linked_though_nil":
+        return f"NIL would be right. {score}."
+    if kind == "nil_wrongly":
+        return f"{score}. The gold entity is {where}."
+    if kind == "composite":
+        found = f"all of them by rank {rank} of {n}" if rank else f"not all of them among the {n} candidates"
+        return f"The mention means {len(set(prediction.gold))} entities: {found}."
+    if kind == "wrong_first":
+        best = max(score for found, score in prediction.candidates if found in prediction.gold)
+        return f"The gold entity is {where}, {prediction.candidates[0][1] - best:.3f} below the first."
+    return f"The gold entity is {where}."
+
+
+class ErrorCase(NamedTuple):
+    """An error to be shown.
+
+    kind (str): a key of ``KINDS``.
+    why (str): a sentence.
+    prediction (Prediction): with its best candidates only.
+    gold_found (Dict[str, Tuple[int, float]]): rank and score of each gold id among all candidates.
+    """
+
+    kind: str
+    why: str
+    prediction: Prediction
+    gold_found: Dict[str, Tuple[int, float]]
+
+
+class ErrorSample:
+    """Takes a run's predictions one by one and keeps a random sample of the errors of each kind
+    (reservoir sampling: Vitter 1985, algorithm R).
+
+    n_per_kind (int): errors to keep of each kind.
+    n_candidates (int): candidates to keep of each error.
+    thresholds (Dict[str, Optional[float]]): NIL thresholds by mention label; "" for all other labels.
+    seed (int): random seed of the sample.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_per_kind: int,
+        n_candidates: int = 5,
+        thresholds: Optional[Dict[str, Optional[float]]] = None,
+        seed: int = 0,
+    ):
+        self.n_per_kind = n_per_kind
+        self.n_candidates = n_candidates
+        self.thresholds = thresholds or {}
+        self.counts: Dict[str, int] = dict.fromkeys(KINDS, 0)
+        self._kept: Dict[str, Dict[int, ErrorCase]] = {kind: {} for kind in KINDS}  # slot -> case
+        # one generator per kind: more errors of one kind do not change the sample of another
+        self._rng = {kind: np.random.default_rng([seed, number]) for number, kind in enumerate(KINDS)}
+
+    def add(self, prediction: Prediction) -> None:
+        kind = error_kind(prediction)
+        if kind is None:
+            return
+        slot = self.counts[kind]
+        self.counts[kind] += 1
+        if slot >= self.n_per_kind:
+            slot = int(self._rng[kind].integers(self.counts[kind]))
+        if slot < self.n_per_kind:
+            self._kept[kind][slot] = self._case(kind, prediction)
+
+    def cases(self) -> List[ErrorCase]:
+        """RETURNS (List[ErrorCase]): sorted by kind, document and offset."""
+        return [
+            case
+            for kept in self._kept.values()
+            for case in sorted(kept.values(), key=lambda case: (case.prediction.doc, case.prediction.start))
+        ]
+
+    def _case(self, kind: str, prediction: Prediction) -> ErrorCase:
+        threshold = self.thresholds.get(prediction.label, self.thresholds.get(""))
+        gold = {
+            found: (rank, score)
+            for rank, (found, score) in enumerate(prediction.candidates, start=1)
+            if found in prediction.gold
+        }
+        short = replace(prediction, candidates=prediction.candidates[: self.n_candidates])
+        return ErrorCase(kind, why(kind, prediction, threshold), short, gold)
+
+
+def texts_of(paths: Iterable[Path], cases: Iterable[ErrorCase]) -> Texts:
+    """RETURNS (Texts): the texts of the documents with these errors.
+
+    paths (Iterable[Path]): corpora.
+    cases (Iterable[ErrorCase]): the errors.
+    """
+    wanted = {case.prediction.doc for case in cases}
+    texts: Texts = {}
+    for path in paths:
+        for document in read_corpus(path):
+            if document.id in wanted:
+                texts.setdefault(document.id, []).append(document.text)
+    return texts
+
+
+def shown_error(
+    run: str, case: ErrorCase, *, texts: Optional[Texts], kb: Optional[KnowledgeBase]
+) -> ShownError:
+    """An error as the page shows it.
+
+    run (str): the run's name.
+    case (ErrorCase): the error.
+    texts (Optional[Texts]): for the mention's context; None = show the mention alone.
+    kb (Optional[KnowledgeBase]): for the names; None = show ids alone.
+    RAISES (PelError): if the texts are not those that were evaluated.
+    """
+    one = case.prediction
+    before, after = ("", "") if texts is None else _context(run, one, texts)
+    return ShownError(
+        run=run,
+        kind=case.kind,
+        types=list(dict.fromkeys([one.label, *one.types])),
+        before=before,
+        mention=one.text,
+        after=after,
+        where=f"{one.doc}, {one.start}–{one.end}",
+        answer=one.kb_id,
+        why=case.why,
+        entities=_entities(case, kb),
+    )
+
+
+def _context(run: str, one: Prediction, texts: Texts) -> Tuple[str, str]:
+    if one.doc not in texts:
+        raise PelError(Errors.E685.format(run=run, got=f"it has no document '{one.doc}'"))
+    for text in texts[one.doc]:
+        if text[one.start : one.end] == one.text:
+            before, after = text[: one.start], text[one.end :]
+            return _cut(before[::-1])[::-1], _cut(after)
+    found = texts[one.doc][0][one.start : one.end]
+    raise PelError(
+        Errors.E685.format(
+            run=run, got=f"the text at {one.start} of '{one.doc}' is {found!r}, not {one.text!r}"
+        )
+    )
+
+
+def _cut(text: str) -> str:
+    """The first characters, up to the last space among them."""
+    if len(text) <= _CONTEXT:
+        return text
+    kept = text[:_CONTEXT]
+    return (kept[: kept.rfind(" ")] if " " in kept else kept) + " …"
+
+
+def _entities(case: ErrorCase, kb: Optional[KnowledgeBase]) -> List[ShownEntity]:
+    one = case.prediction
+
+    def shown(entity_id: str, rank: str, score: Optional[float], *, is_gold: bool) -> ShownEntity:
+        return ShownEntity(entity_id, _name(kb, entity_id), rank, score, is_gold, entity_id == one.kb_id)
+
+    outside = [shown(found, "not in KB", None, is_gold=True) for found in one.outside]
+    missed = [
+        shown(found, "not found", None, is_gold=True) for found in one.gold if found not in case.gold_found
+    ]
+    candidates = [
+        shown(found, str(rank), score, is_gold=found in one.gold)
+        for rank, (found, score) in enumerate(one.candidates, start=1)
+    ]
+    further_down = [
+        shown(found, str(rank), score, is_gold=True)
+        for found, (rank, score) in case.gold_found.items()
+        if rank > len(one.candidates)
+    ]
+    return [*outside, *missed, *candidates, *further_down]
+
+
+def _name(kb: Optional[KnowledgeBase], entity_id: str) -> str:
+    live = kb.resolve(entity_id) if kb is not None else None
+    return kb[live].canonical_name if kb is not None and live is not None else ""

@@ -1,0 +1,104 @@
+"""Linked documents as one HTML page that needs no other file, and links as table rows."""
+
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence
+
+from ...types import NIL
+from .entity_urls import entity_url
+from .page import render_template
+
+Record = Dict[str, Any]
+NOTE = "For NIL, the score is the NIL score, and the runner-up is the best candidate, which was rejected."
+
+
+class LinkRow(NamedTuple):
+    """A link as the cells of a table, the same in the terminal and on the page; all texts.
+
+    mention, label: as in the document.
+    kb_id, name: of the entity; "NIL" and "–" if there is none.
+    score: of the entity; for NIL the NIL score.
+    runner_up: name, id and score of the second-best candidate; for NIL of the best one.
+    """
+
+    mention: str
+    label: str
+    kb_id: str
+    name: str
+    score: str
+    runner_up: str
+
+
+def link_row(record: Record, name_of: Callable[[str], str]) -> LinkRow:
+    """RETURNS (LinkRow): the cells of one mention, given as ``spacy-pel link`` writes it.
+
+    record (Record): the mention.
+    name_of (Callable): id -> name.
+    """
+    is_nil = record["kb_id"] == NIL
+    others = [(id, score) for id, score in record["candidates"] if id != record["kb_id"]]
+    runner_up = "–"
+    if others:
+        entity_id, score = others[0]
+        runner_up = f"{name_of(entity_id)} ({entity_id}) {show(score)}"
+    return LinkRow(
+        mention=" ".join(record["text"].split()),
+        label=record["label"],
+        kb_id=record["kb_id"] or "–",
+        name=record["name"] or "–",
+        score=show(record["nil_score"] if is_nil else record["score"]),
+        runner_up=runner_up,
+    )
+
+
+def show(score: Optional[float]) -> str:
+    """RETURNS (str): with three decimals; "–" for None."""
+    return "–" if score is None else f"{score:.3f}"
+
+
+def render_links(
+    documents: Iterable[Record],
+    *,
+    title: str,
+    name_of: Callable[[str], str],
+    url_of: Callable[[str], Optional[str]] = entity_url,
+    description: str = "",
+) -> str:
+    """Show mentions in their text: colour and underline tell linked mentions from NIL, ids are links, and
+    the candidates with their scores appear on hover or keyboard focus.
+
+    documents (Iterable[Record]): as ``spacy-pel link`` writes them.
+    title (str): of the page.
+    name_of (Callable): id -> name.
+    url_of (Callable): id -> address or None.
+    description (str): a line below the title.
+    RETURNS (str): the page. All text in it is escaped.
+    """
+    shown = [
+        {
+            "id": document["id"],
+            "pieces": pieces(document["text"], document["mentions"]),
+            "rows": [link_row(mention, name_of) for mention in document["mentions"]],
+        }
+        for document in documents
+    ]
+    functions = {"name_of": name_of, "url_of": url_of, "show": show}
+    texts = {"title": title, "description": description, "note": NOTE, "NIL": NIL}
+    return render_template("links.html", documents=shown, **functions, **texts)
+
+
+def pieces(text: str, mentions: Sequence[Record]) -> List[Record]:
+    """Cut a text at its mentions. Of two overlapping mentions only the first is shown in the text.
+
+    text (str): the document.
+    mentions (Sequence[Record]): with ``start`` and ``end``.
+    RETURNS (List[Record]): ``text`` and ``mention`` (None between mentions); the texts
+        joined give the document.
+    """
+    found: List[Record] = []
+    done = 0
+    for mention in sorted(mentions, key=lambda mention: (mention["start"], -mention["end"])):
+        start, end = mention["start"], mention["end"]
+        if start < done:
+            continue
+        found += [{"text": text[done:start], "mention": None}, {"text": text[start:end], "mention": mention}]
+        done = end
+    return [piece for piece in [*found, {"text": text[done:], "mention": None}] if piece["text"]]
