@@ -33,9 +33,9 @@ from .type_filter import allowed_rows, read_entity_types
 if TYPE_CHECKING:  # the index brings faiss along, which the linker itself does not need
     from ..index import EntityIndex
 
-# Scores and nil_scores are relative to a mention's candidates. So as many are always looked at,
-# and a smaller top_k only shortens what is handed out: it must not turn a mention NIL. Twice as many
-# as are usually handed out, since the vectors alone leave 1 of 200 right ones behind the 64th.
+# Scores and nil_scores are relative to a mention's candidates, so this many are always retrieved, and a
+# smaller top_k only shortens what is returned: it must not turn a mention NIL. It is twice the default
+# top_k, since with vectors alone 1 in 200 gold entities ranks below the 64th.
 _DEPTH = 128
 
 
@@ -43,7 +43,7 @@ _DEPTH = 128
 class Link:
     """What the linker says of one mention.
 
-    kb_id (str): an id of the KB, or "NIL".
+    kb_id (str): an entity id, or "NIL".
     candidates (List[Candidate]): best first, distinct ids, at most top_k.
     nil_score (float): the number compared with the NIL threshold.
     """
@@ -64,11 +64,11 @@ class Linker:
     threshold (Threshold): a mention is NIL if its nil_score is higher, and always if it
         has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
         the one found by ``fit``; without one, NIL only for lack of candidates.
-    top_k (int): candidates handed out for each mention. Above 128, more are retrieved.
-    entity_types (Optional[Mapping]): label -> the KB types its mentions may have; labels that
-        are not named are not filtered. Applied before ranking.
+    top_k (int): candidates returned for each mention. Above 128, more are retrieved.
+    entity_types (Optional[Mapping]): label -> the KB types its mentions may have; mentions with other
+        labels are not filtered. Applied before ranking.
     batch_size (int): mentions linked together.
-    reranker (Optional[Reranker]): reads the best candidates once more.
+    reranker (Optional[Reranker]): reorders the best candidates.
     generator (Optional[CandidateGenerator]): finds the candidates; built from ``kb``. None = those near
         the mention's vector, see ``BiEncoderCandidates``.
     RAISES (PelError): if ``entity_types`` names a type that no entity has, or the generator needs an
@@ -121,16 +121,16 @@ class Linker:
 
     @property
     def fingerprints(self) -> Dict[str, str]:
-        """RETURNS (Dict[str, str]): of all that candidates come from: of the KB, and where there are
-        such, of index, encoder, and a generator other than the default one."""
+        """RETURNS (Dict[str, str]): of everything that candidates come from: the KB and, if there is one,
+        the index, the encoder, and a generator other than the default."""
         generator = None if self._is_default else self.generator
         parts = {"kb": self.kb, "index": self.index, "encoder": self.encoder, "generator": generator}
         return {name: part.fingerprint for name, part in parts.items() if part is not None}
 
     @property
     def nil_threshold(self) -> Optional[float]:
-        """RETURNS (Optional[float]): the one in use: the setting, or else the calibrated one. A label
-        may have its own, see ``threshold_of``."""
+        """RETURNS (Optional[float]): the threshold in use: the setting, or else the calibrated one. A
+        label may have its own, see ``threshold_of``."""
         return self.threshold if isinstance(self.threshold, (float, int)) else self.calibrated_threshold
 
     @property
@@ -156,29 +156,33 @@ class Linker:
 
     # -- linking -----------------------------------------------------------------------------
 
-    def link(self, queries: Sequence[MentionQuery]) -> List[Link]:
+    def link(self, queries: Sequence[MentionQuery], *, top_k: Optional[int] = None) -> List[Link]:
         """Link mentions, ``batch_size`` at a time.
 
         queries (Sequence[MentionQuery]): the mentions.
+        top_k (Optional[int]): candidates returned for each mention; None = the linker's own.
         RETURNS (List[Link]): one for each.
         """
+        top_k = self.top_k if top_k is None else top_k
         links: List[Link] = []
         for start in range(0, len(queries), self.batch_size):
             batch = queries[start : start + self.batch_size]
-            table = self._batch_evidence(batch)
+            table = self._batch_evidence(batch, top_k)
             scores, nil_scores = self.score(batch, table)
-            links.extend(self._links(batch, table, scores, nil_scores))
+            links.extend(self._links(batch, table, scores, nil_scores, top_k))
         return links
 
     def evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
-        """What speaks for which candidates.
+        """Find candidates and what speaks for each.
 
         queries (Sequence[MentionQuery]): the mentions.
-        RETURNS (CandidateTable): as many mentions as queries; a mention of white space only
-            has no candidates.
+        RETURNS (CandidateTable): one mention for each query; a mention of white space only has no
+            candidates.
         """
         starts = range(0, max(1, len(queries)), self.batch_size)
-        return join_tables([self._batch_evidence(queries[i : i + self.batch_size]) for i in starts])
+        return join_tables(
+            [self._batch_evidence(queries[i : i + self.batch_size], self.top_k) for i in starts]
+        )
 
     def score(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Tuple[Scores, Scores]:
         """Turn evidence into scores.
@@ -199,7 +203,7 @@ class Linker:
         scores = self.combiner(table)
         return scores if self.reranker is None else self.reranker(self.kb, queries, table, scores)
 
-    def _batch_evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
+    def _batch_evidence(self, queries: Sequence[MentionQuery], top_k: int) -> CandidateTable:
         mentions = [MentionInText(text, start, end) for text, start, end, _ in queries]
         present = np.array([bool(text[start:end].strip()) for text, start, end in mentions], dtype=np.bool_)
         if not present.all():
@@ -209,12 +213,17 @@ class Linker:
             self.kb,
             mentions,
             allowed=allowed_rows(self.kb, self.entity_types, queries) if self.entity_types else None,
-            top_k=max(self.top_k, _DEPTH),
+            top_k=max(top_k, _DEPTH),
         )
         return table if present.all() else insert_empty(table, present)
 
     def _links(
-        self, queries: Sequence[MentionQuery], table: CandidateTable, scores: Scores, nil_scores: Scores
+        self,
+        queries: Sequence[MentionQuery],
+        table: CandidateTable,
+        scores: Scores,
+        nil_scores: Scores,
+        top_k: int,
     ) -> List[Link]:
         owner = np.repeat(np.arange(len(queries)), np.diff(table.offsets))
         order = np.lexsort((-scores, owner))  # best first within each mention; ties keep the table's order
@@ -224,7 +233,7 @@ class Linker:
         bounds = zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)
         for query, (start, end), nil_score in zip(queries, bounds, nil_scores.tolist(), strict=True):
             threshold = thresholds[query.label]
-            best = slice(start, min(end, start + self.top_k))
+            best = slice(start, min(end, start + top_k))
             candidates = [Candidate(*pair) for pair in zip(ids[best], values[best], strict=True)]
             is_nil = not candidates or (threshold is not None and nil_score > threshold)
             links.append(Link(NIL if is_nil else candidates[0].entity_id, candidates, nil_score))
@@ -253,8 +262,8 @@ class Linker:
         choose: ChooseThreshold = best_f1_threshold,
         label_least: Optional[int] = None,
     ) -> List[Link]:
-        """Fit the combiner on the mentions whose entity is in the KB, how much the reranker counts
-        beside it, then the NIL model on all, then take the threshold with the best F1 of the NIL class.
+        """Fit the combiner on the mentions whose entity is in the KB, then the reranker's weights, then
+        the NIL model on all mentions, and choose the threshold with the best F1 of the NIL class.
 
         Without NIL mentions only the combiner is fitted; that is logged as a warning.
 
@@ -263,7 +272,7 @@ class Linker:
         choose (ChooseThreshold): takes nil_scores and which are NIL, gives the threshold.
         label_least (Optional[int]): labels with so many NIL mentions, and as many others, get
             their own threshold. None = one for all.
-        RETURNS (List[Link]): what is said of these mentions now.
+        RETURNS (List[Link]): the links of these mentions with the fitted parts.
         RAISES (PelError): if no mention's entity is in the KB.
         """
         gold_rows = [self.gold_rows(ids) for ids in gold]
@@ -285,12 +294,12 @@ class Linker:
             self.calibrated_by_label = {}
             if label_least is not None:
                 self.calibrated_by_label = fit_by_label(choose, labels, nil_scores, is_nil, least=label_least)
-        return self._links(queries, table, scores, nil_scores)
+        return self._links(queries, table, scores, nil_scores, self.top_k)
 
     def _fitted_scores(
         self, queries: Sequence[MentionQuery], table: CandidateTable, gold: Sequence[NDArray[np.int64]]
     ) -> Scores:
-        """Scores of the fitted combiner; a reranker, which reads for long, reads but once."""
+        """Scores of the fitted combiner and reranker; a reranker is slow, so it reads only once."""
         scores = self.combiner(table)
         if self.reranker is None:
             return scores

@@ -1,4 +1,4 @@
-"""Reading the best candidates once more, together with their mention."""
+"""Reranking: a ranker reads the best candidates together with their mention."""
 
 from typing import Any, Dict, List, Sequence, Tuple
 
@@ -20,13 +20,13 @@ _RANGE = 60.0  # of the logits of one mention: their shares stay apart in float3
 
 
 class Reranker:
-    """Puts a ranker's scores r and the combiner's scores p (as shares of their mention) together:
+    """Combines a ranker's scores r with the combiner's scores p (as shares of their mention):
 
         score = softmax(a r + b log p) over the ``top_k`` candidates that were read, times their share p.
 
-    So the scores stay shares of 1, which NIL models rely on. Candidates that were not read keep
-    their order behind the others. a = 1 and b = the ranker's ``mix``; where that is None, both are
-    learned by ``fit`` and are 1 before.
+    The scores remain shares of 1, which NIL models rely on. Unread candidates rank below the
+    reranked ones, in their old order. a = 1 and b = the ranker's ``mix``; if that is None, ``fit``
+    learns both, which are 1 until then.
 
     ranker (Ranker): reads mentions and candidates.
     RAISES (PelError): if this is no ranker.
@@ -64,7 +64,7 @@ class Reranker:
         queries (Sequence[MentionQuery]): the n mentions.
         table (CandidateTable): their m candidates.
         scores (Scores): (m,), the combiner's.
-        RETURNS (Scores): (m,), the ranker's; NaN where it did not read.
+        RETURNS (Scores): (m,), the ranker's; NaN for unread candidates.
         """
         read = np.full(len(scores), np.nan, dtype=np.float32)
         chosen = np.flatnonzero(segment_rank(scores, table.offsets) < self.ranker.top_k)
@@ -89,7 +89,7 @@ class Reranker:
         mass = segment_sum(shares * chosen, table.offsets)
         result = shares.copy()
         result[chosen] = segment_softmax(np.maximum(mixed - top, -_RANGE), offsets) * mass[owner[chosen]]
-        # who was not read stands behind who was
+        # unread candidates rank below reranked ones
         least = -segment_max(-result[chosen], offsets, empty=-np.inf)
         behind = segment_max(np.where(chosen, 0.0, shares), table.offsets, empty=0.0)
         factor = np.where(behind <= least, 1.0, 0.5 * least / np.maximum(behind, _SMALLEST))
@@ -100,7 +100,7 @@ class Reranker:
         self, table: CandidateTable, scores: Scores, read: Scores, gold: Sequence[NDArray[np.int64]]
     ) -> None:
         """Learn both weights as a conditional logit over the candidates that were read; mentions
-        without a gold entity among them are left out. Nothing happens where ``mix`` is set.
+        without a gold entity among them are left out. Does nothing if ``mix`` is set.
 
         gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity, empty for NIL.
         """
@@ -116,7 +116,7 @@ class Reranker:
             return
         used = has_gold[owners(offsets)]
         problem = ConditionalLogit(columns[used], np.diff(offsets)[has_gold], right[used], _L2)
-        bounds = [(0.0, None), (0.0, None)]  # neither can speak against a candidate that it prefers
+        bounds = [(0.0, None), (0.0, None)]  # a higher score of either never lowers the result
         result = minimize(problem, np.ones(2), jac=True, method="L-BFGS-B", bounds=bounds)
         self._learned = (float(result.x[0]), float(result.x[1]))
         logger.info("Ranker: weights %.3f and %.3f on %d mentions", *self._learned, has_gold.sum())
@@ -133,13 +133,13 @@ class Reranker:
         return {"weights": list(self._learned)}
 
     def load_state(self, state: Dict[str, Any]) -> None:
-        """Take over what another Reranker learned; an empty state gives the defaults."""
+        """Restore what ``fit`` learned; an empty state gives the defaults."""
         ranker, combiner = state.get("weights", (1.0, 1.0))
         self._learned = (float(ranker), float(combiner))
 
 
 def _shares(table: CandidateTable, scores: Scores) -> Floats:
-    """A combiner's scores as shares of their mention: probabilities stay what they are, and
+    """A combiner's scores as shares of their mention: probabilities do not change, and
     positive cosines keep their order."""
     positive = np.maximum(scores.astype(np.float64), _SMALLEST)
     return positive / segment_sum(positive, table.offsets)[owners(table.offsets)]

@@ -206,3 +206,5 @@ def test_candidates_are_ranked_within_their_mention_and_ties_keep_their_order():
         links = linker.link([MentionQuery("abc", i, i + 1) for i in range(3)])
         assert [[candidate.entity_id for candidate in link.candidates] for link in links] == expected
         assert [link.kb_id for link in links] == [names[0] if names else NIL for names in expected]
+        queries = [MentionQuery("abc", i, i + 1) for i in range(3)]
+        assert [len(link.candidates) for link in linker.link(queries, top_k=2)] == [2, 0, 2]
