@@ -84,11 +84,11 @@ def inline_svg(figure: "Figure", name: str, *, title: str) -> Markup:
     from matplotlib import rc_context
 
     file = StringIO()
-    settings = {"svg.hashsalt": "spacy-pel", "svg.fonttype": "none"}
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    settings = {"svg.hashsalt": "spacy-pel", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
     with rc_context(settings):
-        figure.savefig(file, format="svg", transparent=True, metadata=nothing)
-    svg = file.getvalue()[file.getvalue().index("<svg") :]
+        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(file, format="svg", transparent=True, metadata=no_metadata)
+    svg = re.sub(r"^.*?(?=<svg)|<defs>\s*<style.*?</defs>", "", file.getvalue(), flags=re.DOTALL)
     svg = re.sub(r"#[0-9a-f]{6}\b", lambda found: _PAGE_COLORS.get(found[0], found[0]), svg)
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
     label = Markup('<svg role="img" aria-label="{}"').format(title)

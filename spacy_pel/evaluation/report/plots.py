@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _POINTS = 2000  # of a curve; more cannot be seen
+_INLINE_SIZE = (4.8, 4.0)  # inches; one for all, so that their texts have the same size
 
 
 def inline_figures(runs: Mapping[str, Run]) -> Dict[str, Markup]:
@@ -35,6 +36,7 @@ def inline_figures(runs: Mapping[str, Run]) -> Dict[str, Markup]:
     for name, (figure, axes) in drawn.items():
         title = axes.get_title()
         axes.set_title("")  # the page has it above the figure
+        figure.set_size_inches(*_INLINE_SIZE)
         figures[title] = inline_svg(figure, name, title=title)
     return figures
 
@@ -77,7 +79,13 @@ def nil_figure(runs: Mapping[str, Outcomes]) -> Tuple["Figure", "Axes"]:
     figure, axes = _new_figure()
     for name, outcomes in runs.items():
         draw_nil_curve(axes, outcomes, label=name)
-    axes.set(xlabel="recall of NIL", ylabel="precision of NIL", title="NIL", xlim=(0, 1), ylim=(0, 1.02))
+    axes.set(
+        xlabel="recall of NIL",
+        ylabel="precision of NIL",
+        title="NIL (dot = the decision)",
+        xlim=(0, 1),
+        ylim=(0, 1.02),
+    )
     return figure, axes
 
 
