@@ -24,7 +24,7 @@ HEAD = [
     "model, MB",
     "linked on",
 ]
-_MODELS = ("bi_encoder.json", "hash_embed.json", "ranker.json", "config.cfg")  # their folders
+_MODELS = ("encoder.json", "ranker.json", "config.cfg")  # their folders
 
 
 class Times(NamedTuple):
@@ -121,7 +121,7 @@ def main(
     output: Annotated[Optional[Path], typer.Option(help="Also write the table as Markdown.")] = None,
 ) -> None:
     """Print training and inference times of finished runs."""
-    from spacy_pel.research.study.table import markdown
+    from spacy_pel.cli._table import markdown_table
     from spacy_pel.util import atomic_path
 
     try:

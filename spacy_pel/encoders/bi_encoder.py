@@ -10,13 +10,13 @@ from ..similarities.cosine import Cosine
 from ..similarities.similarity import IndexSide
 from ..templates import EntityCard, EntityTemplate, MarkedContext, RaggedTokens
 from ..types import Entity, MentionInText, Vectors
-from ..util import atomic_path, read_json, write_json
+from ..util import write_json
+from ..util.saved_folder import damaged
+from ..util.saved_part import read_part, write_part
 from .backend import Backend, TorchBackend, encode_batches
 from .representations import Representations
 from .tower import Pooling, TokenTower, Tower
-from .tower_files import load_weights, save_tower, weights_fingerprint
-
-_FILE = "bi_encoder.json"
+from .tower_files import FILE, read_encoder, save_tower, weights_fingerprint
 
 
 @registry.pel_encoders("spacy-pel.BiEncoder.v1")
@@ -37,6 +37,8 @@ class BiEncoder:
     similarity (Optional[Similarity]): of mentions and entities, the cosine by default.
     entity_pooling (Optional[Pooling]): of the entity side; None = as the mention side.
     """
+
+    registered_name = "spacy-pel.BiEncoder.v1"
 
     def __init__(
         self,
@@ -224,17 +226,16 @@ class BiEncoder:
     # -- disk ------------------------------------------------------------------------------
 
     def to_disk(self, path: Path) -> None:
-        """Write a model folder: a Hugging Face folder per tower and ``bi_encoder.json``."""
+        """Write a model folder: a Hugging Face folder per tower, and the settings in ``bi_encoder.json``."""
         import torch
 
         self.tower("mention")
         dtype = torch.float16 if self.store == "float16" else torch.float32
-        with atomic_path(path) as part:
-            part.mkdir()
+        with write_part(path, kind="encoder", name=self.registered_name) as part:
             for side, tower in self.towers.items():
                 save_tower(tower.transformer, self.tokenizer, part / side, dtype)
             settings = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
-            write_json(part / _FILE, settings)
+            write_json(part / FILE, settings)
 
     def from_disk(self, path: Path) -> "BiEncoder":
         """Read a model folder. The saved templates, pooling, tying and similarity replace the present ones.
@@ -242,10 +243,15 @@ class BiEncoder:
         RAISES (PelError): if the folder is missing or damaged.
         """
         path = Path(path)
-        if not (path / _FILE).is_file():
-            raise PelError(Errors.E304.format(path=path, came=f"there is no {_FILE}"))
-        settings = read_json(path / _FILE)
-        load_weights(self, path, settings)
+        read_part(path, kind="encoder", name=self.registered_name)
+        saved = read_encoder(path)
+        self.tied, self.store, self.similarity = saved.tied, saved.store, saved.similarity
+        self.pooling, self.entity_pooling = saved.pooling, saved.entity_pooling
+        self.mention_template, self.entity_template = saved.mention_template, saved.entity_template
+        self.tokenizer = saved.tokenizer
+        self._set_towers(saved.mention, saved.entity)
+        if self.fingerprint != saved.fingerprint:
+            raise damaged(path, "encoder", "the weights that were saved", "weights that have changed")
         return self
 
     # -- pickling: the compiled backends stay behind ------------------------------------------

@@ -9,6 +9,8 @@ import numpy as np
 from ..registry import registry
 from ..types import Entity, MentionInText, Vectors
 from ..util import fingerprint, normalize_alias, read_json, write_json
+from ..util.saved_folder import damaged
+from ..util.saved_part import read_part, write_part
 
 _FILE = "hash_embed.json"
 
@@ -22,6 +24,8 @@ class HashEmbed:
     width (int): dimensions of the vectors.
     context_weight (float): weight of the words around a mention against its own n-grams.
     """
+
+    registered_name = "spacy-pel.HashEmbed.v1"
 
     def __init__(self, *, width: int = 256, context_weight: float = 0.1):
         self._width = width
@@ -65,13 +69,21 @@ class HashEmbed:
     def to_disk(self, path: Path) -> None:
         """Write the settings to a folder."""
         settings = {"width": self._width, "context_weight": self.context_weight}
-        write_json(Path(path) / _FILE, settings)
+        with write_part(path, kind="encoder", name=self.registered_name) as part:
+            write_json(part / _FILE, settings)
 
     def from_disk(self, path: Path) -> "HashEmbed":
-        """Read the settings from a folder."""
-        settings = read_json(Path(path) / _FILE)
-        self._width = settings["width"]
-        self.context_weight = settings["context_weight"]
+        """Read the settings from a folder.
+
+        RAISES (PelError): if it is missing, damaged, or another encoder's.
+        """
+        path = Path(path)
+        read_part(path, kind="encoder", name=self.registered_name)
+        try:
+            settings = read_json(path / _FILE)
+            self._width, self.context_weight = settings["width"], settings["context_weight"]
+        except (KeyError, TypeError) as err:
+            raise damaged(path, "encoder", f"{_FILE} with all settings", f"one without {err}") from err
         return self
 
     @staticmethod

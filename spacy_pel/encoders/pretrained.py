@@ -1,4 +1,4 @@
-"""Where first weights come from: a folder, an installed package, the Hugging Face hub, or chance."""
+"""First weights: from a folder, an installed package or the Hugging Face hub, or random ones."""
 
 from importlib import resources
 from importlib.util import find_spec
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, List, Tuple
 
 from ..errors import Errors, PelError
+from ..util.saved_folder import damaged
 from .random_init import PREFIX, make_random
 
 
@@ -30,7 +31,7 @@ def locate(name: str) -> str:
 
 
 def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
-    """Load a tokenizer and a transformer and make room for the templates' special tokens.
+    """Load a tokenizer and a transformer, and add the templates' special tokens.
 
     name (str): see ``locate``; or "random:layers=1,width=32" for random weights.
     special_tokens (List[str]): tokens to add; their vectors start as the mean of all others.
@@ -63,7 +64,7 @@ def load_tower(path: Path) -> Tuple[Any, Any]:
     try:
         tokenizer, model = _read(str(path), torch_dtype=torch.float32)
     except Exception as err:  # safetensors raises its own type on a truncated file
-        raise PelError(Errors.E304.format(path=path, came=_first_line(err))) from err
+        raise damaged(path, "tower", "a model and a tokenizer of transformers", _first_line(err)) from err
     return _without_limits(tokenizer), model
 
 

@@ -1,16 +1,21 @@
-"""The weights of a bi-encoder: their fingerprint and their way back from disk."""
+"""Towers as files: their fingerprint, and the folder of a bi-encoder."""
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict
+from typing import Any, Dict, Optional, Tuple
 
-from ..errors import Errors, PelError
 from ..registry import registry
+from ..similarities import Similarity
 from ..similarities.cosine import Cosine
+from ..templates import EntityTemplate, MarkedContext
+from ..util import read_json
+from ..util.saved_folder import damaged
+from .tower import Pooling
 
-if TYPE_CHECKING:
-    from .bi_encoder import BiEncoder
+FILE = "bi_encoder.json"  # the settings of a bi-encoder
+_COSINE = (Cosine.registered_name, {})  # where a folder names no similarity
 
 
 def weights_fingerprint(towers: Any, tokenizer: Any, settings: Dict[str, Any], store: str) -> str:
@@ -35,35 +40,63 @@ def weights_fingerprint(towers: Any, tokenizer: Any, settings: Dict[str, Any], s
     return digest.hexdigest()
 
 
-def load_weights(encoder: "BiEncoder", path: Path, settings: Dict[str, Any]) -> None:
-    """Fill an encoder from a model folder.
+@dataclass(frozen=True)
+class SavedEncoder:
+    """What the folder of a bi-encoder holds.
 
-    encoder (BiEncoder): its settings and weights are replaced.
-    path (Path): the folder.
-    settings (dict): what ``bi_encoder.json`` holds.
-    RAISES (PelError): if a tower is missing or damaged, or the weights are not those that
-        the folder was saved with.
+    tied, pooling, entity_pooling, store, similarity, mention_template, entity_template: as for BiEncoder.
+    tokenizer (PreTrainedTokenizerBase): of both towers.
+    mention, entity (PreTrainedModel): the transformers, in float32; one and the same where they are tied.
+    fingerprint (str): of the encoder when it was saved.
+    """
+
+    tied: bool
+    pooling: Pooling
+    entity_pooling: Optional[Pooling]
+    store: str
+    similarity: Similarity
+    mention_template: MarkedContext
+    entity_template: EntityTemplate
+    tokenizer: Any
+    mention: Any
+    entity: Any
+    fingerprint: str
+
+
+def read_encoder(path: Path) -> SavedEncoder:
+    """Read a folder whose manifest was checked.
+
+    path (Path): the folder of a bi-encoder.
+    RETURNS (SavedEncoder): its settings and weights.
+    RAISES (PelError): if a file is missing or damaged.
     """
     from .pretrained import load_tower
 
-    try:
-        tied, pooling, store = settings["tied"], settings["pooling"], settings["store"]
-        saved = settings["fingerprint"]
-        similarity, values = settings.get("similarity", [Cosine.registered_name, {}])
-        templates = {side: settings[side] for side in ("mention_template", "entity_template")}
-    except (KeyError, TypeError) as err:
-        raise PelError(Errors.E304.format(path=path, came=f"its settings have no {err}")) from err
+    if not (path / FILE).is_file():
+        raise damaged(path, "encoder", FILE, "no such file")
+    saved = read_json(path / FILE)
     tokenizer, mention = load_tower(path / "mention")
-    entity = mention if tied else load_tower(path / "entity")[1]
-    encoder.tied, encoder.pooling, encoder.store = tied, pooling, store
-    encoder.entity_pooling = settings.get("entity_pooling")
-    encoder.similarity = registry.pel_similarities.get(similarity)(**values)
-    for side, (name, values) in templates.items():
-        setattr(encoder, side, registry.pel_templates.get(name)(**values))
-    encoder.tokenizer = tokenizer
-    encoder._set_towers(mention, entity)
-    if encoder.fingerprint != saved:
-        raise PelError(Errors.E304.format(path=path, came="its weights were changed after they were saved"))
+    try:
+        return SavedEncoder(
+            tied=saved["tied"],
+            pooling=saved["pooling"],
+            entity_pooling=saved.get("entity_pooling"),
+            store=saved["store"],
+            similarity=_made(registry.pel_similarities, saved.get("similarity", _COSINE)),
+            mention_template=_made(registry.pel_templates, saved["mention_template"]),
+            entity_template=_made(registry.pel_templates, saved["entity_template"]),
+            tokenizer=tokenizer,
+            mention=mention,
+            entity=mention if saved["tied"] else load_tower(path / "entity")[1],
+            fingerprint=saved["fingerprint"],
+        )
+    except (KeyError, TypeError) as err:
+        raise damaged(path, "encoder", f"{FILE} with all settings", f"one without {err}") from err
+
+
+def _made(table: Any, saved: Tuple[str, Dict[str, Any]]) -> Any:
+    name, settings = saved
+    return table.get(name)(**settings)
 
 
 def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any) -> None:

@@ -10,8 +10,9 @@ from ..errors import Errors, PelError
 from ..registry import registry
 from ..templates import MentionEntityPair, RaggedTokens
 from ..types import RankingTask, Scores
-from ..util import atomic_path, write_json
-from .loading import FILE, read_saved
+from ..util.saved_folder import damaged
+from ..util.saved_part import write_part
+from .loading import read_ranker
 
 Reduction = Literal["mean", "cls"]
 _HEAD = "head.safetensors"
@@ -163,12 +164,11 @@ class CrossEncoder:
 
         tower = self._ready()
         dtype = torch.float16 if self.store == "float16" else torch.float32
-        with atomic_path(path) as part:
+        more = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
+        with write_part(path, kind="ranker", name=self.registered_name, **more) as part:
             save_tower(tower.transformer, self.tokenizer, part, dtype)
             head = {key: tensor.detach().to(dtype).cpu() for key, tensor in tower.head.state_dict().items()}
             save_file(head, str(part / _HEAD), metadata={"format": "pt"})
-            saved = {"ranker": self.registered_name, **self.settings, "store": self.store}
-            write_json(part / FILE, {**saved, "fingerprint": self.fingerprint})
 
     def from_disk(self, path: Path) -> "CrossEncoder":
         """Read a model folder. The saved templates and pooling replace the present ones.
@@ -180,23 +180,21 @@ class CrossEncoder:
         from ..encoders.pretrained import load_tower
 
         path = Path(path)
-        saved = read_saved(path)
+        saved = read_ranker(path, self.registered_name)
         try:
             self.pooling, self.store = saved["pooling"], saved["store"]
             self.template = MentionEntityPair.from_settings(saved["template"])
             fingerprint = saved["fingerprint"]
         except (KeyError, TypeError) as err:
-            raise PelError(Errors.E430.format(path=path, got=f"a {FILE} without {err}")) from err
+            raise damaged(path, "ranker", "ranker.json with all settings", f"one without {err}") from err
         self._set_tower(*load_tower(path))
         try:
             head = load_file(str(path / _HEAD))
             self.tower.head.load_state_dict(head)
         except Exception as err:  # safetensors raises a type of its own
-            raise PelError(Errors.E430.format(path=path, got=f"unreadable files ({err})")) from err
+            raise damaged(path, "ranker", f"a linear layer in {_HEAD}", str(err).splitlines()[0]) from err
         if self.fingerprint != fingerprint:
-            raise PelError(
-                Errors.E430.format(path=path, got="weights that have changed since they were saved")
-            )
+            raise damaged(path, "ranker", "the weights that were saved", "weights that have changed")
         return self
 
     # -- pickling: the compiled backend stays behind -------------------------------------------

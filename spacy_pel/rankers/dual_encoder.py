@@ -7,15 +7,14 @@ import numpy as np
 
 from ..encoders.backend import Backend
 from ..encoders.bi_encoder import BiEncoder
-from ..encoders.loading import is_bi_encoder
 from ..encoders.representations import Representations, pair_scores
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..similarities.euclidean import Euclidean
 from ..templates import SynonymCard
 from ..types import Entity, MentionInText, RankingTask, Scores
-from ..util import atomic_path, write_json
-from .loading import FILE, read_saved
+from ..util.saved_part import write_part
+from .loading import is_encoder, read_ranker
 from .vector_cache import VectorCache
 
 _ENCODER = "encoder"
@@ -116,10 +115,9 @@ class DualEncoder:
     def to_disk(self, path: Path) -> None:
         """Write a model folder: the encoder's own in ``encoder``, and ``ranker.json``."""
         self.encoder.tower("mention")
-        with atomic_path(path) as part:
-            part.mkdir()
+        name = self.registered_name
+        with write_part(path, kind="ranker", name=name, fingerprint=self.fingerprint) as part:
             self.encoder.to_disk(part / _ENCODER)
-            write_json(part / FILE, {"ranker": self.registered_name, "fingerprint": self.fingerprint})
 
     def from_disk(self, path: Path) -> "DualEncoder":
         """Read a model folder, of a ranker or of a bi-encoder. What was saved of the encoder replaces what
@@ -128,8 +126,8 @@ class DualEncoder:
         RAISES (PelError): if the folder is missing or damaged.
         """
         path = Path(path)
-        read_saved(path)
-        self.encoder.from_disk(path if is_bi_encoder(path) else path / _ENCODER)
+        read_ranker(path, self.registered_name)
+        self.encoder.from_disk(path if is_encoder(path) else path / _ENCODER)
         self._cache.clear()
         return self
 

@@ -102,7 +102,7 @@ def test_bad_input(folder, ranked, tmp_path):
     result = run("ranker", "train", CONFIG.with_name("tiny.cfg"), "--output", tmp_path / "out")
     assert result.code == 2 and "PEL-E390" in result.err
     result = run("ranker", "add", folder / "pipeline", folder / "model", tmp_path / "out")
-    assert result.code == 2 and "PEL-E430" in result.err
+    assert result.code == 2 and "PEL-E010" in result.err
     result = run("ranker", "add", folder / "model", ranked / "ranker" / "model-best", tmp_path / "out")
     assert result.code == 2
     assert not (tmp_path / "out").exists()

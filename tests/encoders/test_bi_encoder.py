@@ -17,6 +17,7 @@ from spacy_pel.registry import registry
 from spacy_pel.similarities.dot_product import DotProduct
 from spacy_pel.templates import MarkedContext
 from spacy_pel.types import MentionInText
+from spacy_pel.util.saved_folder import write_manifest
 
 NAMES = ["fever", "heart attack", "kidney stone of the left kidney"]
 MENTIONS = [MentionInText("pain in the left kidney", 17, 23), MentionInText("fever", 0, 5)]
@@ -249,11 +250,15 @@ def test_random_models_follow_from_their_name():
         lambda path: flip_a_weight(path / "entity" / "model.safetensors"),
     ],
 )
-def test_damaged_folders(tiny_bert, tmp_path, damage):
+@pytest.mark.parametrize("signed", [False, True])
+def test_damaged_folders(tiny_bert, tmp_path, damage, signed):
+    """With the old manifest, and where a new one hides the damage from it."""
     path = tmp_path / "model"
     make(tiny_bert).to_disk(path)
     BiEncoder().from_disk(path)
     damage(path)
+    if signed:
+        write_manifest(path, kind="encoder", version=1)
     encoder = make(tiny_bert)
     with pytest.raises(PelError, match=str(path)) as error:
         encoder.from_disk(path)

@@ -170,5 +170,5 @@ def test_errors(make_nlp, kb_path):
     with pytest.raises(PelError, match="PEL-E509"):
         linker.initialize(lambda: [], reranker_loader=lambda ranker: ranker)
     linker = make_nlp(reranker=RANKER).get_pipe(NAME)
-    with pytest.raises(PelError, match="PEL-E430"):
+    with pytest.raises(PelError, match="PEL-E007"):
         linker.initialize(lambda: [], reranker_loader=lambda ranker: ranker.from_disk(kb_path))

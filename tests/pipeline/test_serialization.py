@@ -217,7 +217,7 @@ def test_broken_folders_are_named(trained, tmp_path):
 
     assert "kb" in broken("a", lambda path: shutil.rmtree(path / "kb"))
     assert "index" in broken("b", lambda path: shutil.rmtree(path / "index"))
-    assert "hash_embed.json" in broken("c", lambda path: shutil.rmtree(path / "encoder"))
+    assert "saved encoder" in broken("c", lambda path: shutil.rmtree(path / "encoder"))
     assert "cfg.json" in broken("d", lambda path: (path / "cfg.json").unlink())
 
     def truncate(path):

@@ -12,8 +12,10 @@ from transformers import AutoModel
 from spacy_pel.errors import PelError
 from spacy_pel.rankers import load_ranker
 from spacy_pel.rankers.cross_encoder import CrossEncoder
+from spacy_pel.rankers.dual_encoder import DualEncoder
 from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.types import RankingTask
+from spacy_pel.util.saved_folder import write_manifest
 from tests.rankers.conftest import ENTITIES, MENTIONS, TASK, make_ranker
 
 
@@ -124,17 +126,25 @@ def test_errors(ranker, tmp_path):
     for damage in ("ranker.json", "head.safetensors", "model.safetensors", "config.json"):
         shutil.copytree(tmp_path / "model", tmp_path / damage)
         (tmp_path / damage / damage).unlink()
-        with pytest.raises(PelError, match="PEL-E430|PEL-E304"):
+        with pytest.raises(PelError, match="PEL-E004"):
+            load_ranker(tmp_path / damage)
+        write_manifest(tmp_path / damage, kind="ranker", version=1)
+        with pytest.raises(PelError, match="PEL-E004"):
             load_ranker(tmp_path / damage)
     saved = json.loads((tmp_path / "model" / "ranker.json").read_text())
-    for change in (
-        {"fingerprint": "0"},
-        {"ranker": "spacy-pel.Nothing.v1"},
-        {"template": None},
-        {"pooling": "cls"},
+    for change, code in (
+        ({"fingerprint": "0"}, "E004"),
+        ({"ranker": "spacy-pel.Nothing.v1"}, "E009"),
+        ({"ranker": 1}, "E004"),
+        ({"template": None}, "E004"),
+        ({"pooling": "cls"}, "E004"),
     ):
         (tmp_path / "model" / "ranker.json").write_text(json.dumps({**saved, **change}))
-        with pytest.raises(PelError, match="PEL-E430"):
+        write_manifest(tmp_path / "model", kind="ranker", version=1)
+        with pytest.raises(PelError, match=code):
             load_ranker(tmp_path / "model")
-    with pytest.raises(PelError, match="PEL-E430"):
+    ranker.to_disk(tmp_path / "model")
+    with pytest.raises(PelError, match="PEL-E010.*DualEncoder.*CrossEncoder"):
+        DualEncoder().from_disk(tmp_path / "model")
+    with pytest.raises(PelError, match="PEL-E007"):
         load_ranker(tmp_path / "nowhere")

@@ -8,6 +8,7 @@ from spacy_pel.candidates.ensemble import EnsembleCandidates
 from spacy_pel.combiners import LinearCombiner
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
+from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
@@ -54,7 +55,7 @@ def test_equals_an_index_built_without_them(kinds):
     left_out = documents[3:9]
     part = LeaveOut(KB, build(documents, kinds), documents).without({d.id for d in left_out} | {"nobody"})
     rest = build([d for d in documents if d not in left_out], kinds)
-    same(part.evidence(KB, *_asked(left_out)), rest.evidence(KB, *_asked(left_out)))
+    same(gather_evidence(KB, part, *_asked(left_out)), gather_evidence(KB, rest, *_asked(left_out)))
 
 
 def _asked(documents):
@@ -66,7 +67,9 @@ def test_nothing_left_out_is_the_index_itself():
     documents = make_documents()
     index = build(documents)
     part = LeaveOut(KB, index, documents).without([])
-    same(part.evidence(KB, *_asked(documents[:4])), index.evidence(KB, *_asked(documents[:4])))
+    same(
+        gather_evidence(KB, part, *_asked(documents[:4])), gather_evidence(KB, index, *_asked(documents[:4]))
+    )
 
 
 def test_mentions_of_an_entity_that_were_cut_to_a_few():

@@ -1,0 +1,49 @@
+"""Saved folders of registered parts: KIND.json names the part, so that loaders need no list of parts."""
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Dict, Iterator, Optional
+
+from ..errors import Errors, PelError
+from ..registry import registry
+from .files import read_json, write_json
+from .saved_folder import check_folder, damaged, write_folder
+
+_VERSION = 1
+_REGISTRIES = {"encoder": "pel_encoders", "ranker": "pel_rankers", "generator": "pel_candidates"}
+
+
+@contextmanager
+def write_part(path: Path, *, kind: str, name: str, **more: Any) -> Iterator[Path]:
+    """Give a temporary folder to fill; add KIND.json and the manifest, and move it to ``path`` on success.
+
+    path (Path): the folder; what was there is replaced once everything is written.
+    kind (str): "encoder", "ranker" or "generator".
+    name (str): the registered name of the part.
+    more (Any): JSON values to keep in KIND.json.
+    YIELDS (Path): a folder.
+    RAISES (PelError): if the folder cannot be written.
+    """
+    with write_folder(Path(path), kind=kind, version=_VERSION) as part:
+        write_json(part / f"{kind}.json", {kind: name, **more})
+        yield part
+
+
+def read_part(path: Path, *, kind: str, name: Optional[str] = None) -> Dict[str, Any]:
+    """Check a folder and tell whose it is.
+
+    path, kind: as for ``write_part``.
+    name (Optional[str]): the expected part; None = any that is registered.
+    RETURNS (Dict[str, Any]): KIND.json; the part's registered name is under the key KIND.
+    RAISES (PelError): if the folder is missing, damaged, or another part's.
+    """
+    check_folder(path, kind=kind, version=_VERSION)
+    saved = read_json(path / f"{kind}.json") if (path / f"{kind}.json").is_file() else None
+    if not isinstance(saved, dict) or not isinstance(saved.get(kind), str):
+        raise damaged(path, kind, f"{kind}.json with a registered name", "another file")
+    if name is not None and saved[kind] != name:
+        raise PelError(Errors.E010.format(kind=kind, path=path, expected=name, got=saved[kind]))
+    table = _REGISTRIES[kind]
+    if saved[kind] not in getattr(registry, table):
+        raise PelError(Errors.E009.format(kind=kind, path=path, name=saved[kind], registry=table))
+    return saved
