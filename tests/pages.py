@@ -1,0 +1,81 @@
+"""The pages of the documentation, cut into what tests look at."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Iterator, List, NamedTuple, Tuple
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "assets").glob("*.md"))]
+PAGES.append(ROOT / "CONTRIBUTING.md")
+CONFIGS = sorted((ROOT / "configs").glob("*.cfg"))
+
+
+class Block(NamedTuple):
+    """A fenced block of code."""
+
+    language: str
+    code: str
+
+
+def name(path: Path) -> str:
+    """RETURNS (str): the path in the repository, for test ids."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(path: Path) -> List[Block]:
+    """RETURNS (List[Block]): the fenced blocks of a page, in order."""
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(encoding="utf8"), re.DOTALL | re.MULTILINE)
+    return [Block(*one) for one in found]
+
+
+def section(path: Path, title: str) -> str:
+    """RETURNS (str): the text between the comments of this title; of several, joined."""
+    found = re.findall(
+        f"<!-- {title} -->\n(.*?)<!-- /{title} -->", path.read_text(encoding="utf8"), re.DOTALL
+    )
+    assert found, (path, title)
+    return "\n".join(found)
+
+
+def rows(text: str) -> Iterator[List[str]]:
+    """YIELDS (List[str]): the cells of each row of the tables in a text, without heads."""
+    lines = text.splitlines()
+    for i, line in enumerate(lines):
+        is_head = i + 1 < len(lines) and re.fullmatch(r"\|[-|]+\|", lines[i + 1])
+        if line.startswith("|") and not is_head and not re.fullmatch(r"\|[-|]+\|", line):
+            yield [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def shell_commands(path: Path) -> Iterator[List[str]]:
+    """YIELDS (List[str]): the words of each command in the shell blocks and inline code of a page, or in
+    the comments of a config."""
+    text = path.read_text(encoding="utf8")
+    if path.suffix == ".cfg":
+        comments = "\n".join(re.findall(r"^#\s*(.*)$", text, re.MULTILINE))
+        shell = re.findall(r"^(?:spacy-pel|spacy|python) (?:\\\n|.)*(?:\n--.*)*", comments, re.MULTILINE)
+        shell = [line.replace("\n--", " --") for line in shell]
+    else:
+        shell = [code for language, code in blocks(path) if language == "bash"]
+        shell += re.findall(r"`((?:spacy-pel|spacy|python -m|make) [^`]*)`", text)
+    for code in shell:
+        for line in code.replace("\\\n", " ").splitlines():
+            yield from _split(line)
+
+
+def _split(line: str) -> Iterator[List[str]]:
+    for part in re.split(r"; (?:do |done)?|&& ", line):
+        words = shlex.split(part, comments=True)
+        if words:
+            yield words
+
+
+def product_commands(path: Path) -> Iterator[Tuple[str, ...]]:
+    """YIELDS (Tuple[str, ...]): the words after ``spacy-pel`` or ``python -m spacy pel``."""
+    for words in shell_commands(path):
+        if words[:4] == ["python", "-m", "spacy", "pel"]:
+            words = words[3:]
+        elif words[0] != "spacy-pel":
+            continue
+        yield tuple(words[1:])

@@ -1,0 +1,354 @@
+"""The documentation: code runs, commands parse, tables name what there is, links lead somewhere."""
+
+import inspect
+import json
+import re
+from configparser import ConfigParser
+from importlib.metadata import distribution
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import catalogue
+import pytest
+import spacy
+import srsly
+import typer
+
+from spacy_pel import KnowledgeBase, registry
+from spacy_pel.cli import pel_cli
+from spacy_pel.cli._config import parse_overrides
+from spacy_pel.corpora import read_corpus
+from spacy_pel.kb.change_lines import read_changes
+from spacy_pel.pipeline.factory import DEFAULT_CONFIG
+from spacy_pel.training.ranker import rank_settings
+from spacy_pel.training.retriever import settings
+from spacy_pel.types import Entity
+from spacy_pel.util.config import load_config
+from tests.pages import (
+    CONFIGS,
+    PAGES,
+    README,
+    ROOT,
+    blocks,
+    name,
+    product_commands,
+    rows,
+    section,
+    shell_commands,
+)
+
+PIPELINE = Path("assets") / "pel_medmentions"
+DOCS = ROOT / "docs"
+TOP = typer.main.get_command(pel_cli)
+CONTEXT = TOP.context_class(TOP, info_name="spacy-pel")
+PARTS_OF_OPTIONS = {
+    "--generator": "pel_candidates",
+    "--index-type": "pel_indexes",
+    "--preprocess": "pel_preprocessors",
+}
+
+
+@pytest.fixture
+def pipeline(tmp_path, monkeypatch):
+    """Runs the test where the pipeline is: the shipped one, or a small one in its place.
+
+    RETURNS (bool): is it the shipped one?
+    """
+    if (ROOT / PIPELINE / "config.cfg").is_file():
+        monkeypatch.chdir(ROOT)
+        return True
+    monkeypatch.chdir(tmp_path)
+    nlp = spacy.blank("en")
+    names = ["cystic fibrosis", "tobramycin"]
+    patterns = [{"label": "ENTITY", "pattern": [{"LOWER": word} for word in one.split()]} for one in names]
+    nlp.add_pipe("entity_ruler").add_patterns(patterns)
+    config = {"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}}
+    linker = nlp.add_pipe("proxy_entity_linker", config=config)
+    kb = KnowledgeBase([Entity(f"C{number}", one) for number, one in enumerate(names)])
+    linker.initialize(lambda: [], nlp=nlp, kb_loader=lambda: kb)
+    PIPELINE.parent.mkdir()
+    nlp.to_disk(PIPELINE)
+    return False
+
+
+@pytest.fixture
+def own_parts(monkeypatch):
+    """Parts that a page registers are gone after the test."""
+    before = set(catalogue.REGISTRY)
+    yield
+    for key in set(catalogue.REGISTRY) - before:
+        del catalogue.REGISTRY[key]
+
+
+def run_python(path, capsys):
+    """Run the Python of a page, block by block, in one namespace.
+
+    YIELDS (Tuple[str, Optional[str]]): what a block printed, and what the page says that it prints.
+    """
+    names = {}
+    page = [*blocks(path), SimpleNamespace(language="", code="")]
+    for block, following in zip(page, page[1:], strict=False):
+        if block.language == "python":
+            exec(compile(block.code, name(path), "exec"), names)
+            yield capsys.readouterr().out, following.code if following.language == "text" else None
+
+
+PAGES_WITH_INI = [path for path in PAGES if "```ini" in path.read_text(encoding="utf8")]
+PAGES_WITH_PYTHON = [path for path in PAGES if "```python" in path.read_text(encoding="utf8")]
+
+
+@pytest.mark.parametrize("path", PAGES_WITH_PYTHON, ids=name)
+def test_python_runs_and_prints_what_the_page_says(path, pipeline, own_parts, capsys):
+    ran = list(run_python(path, capsys))
+    for printed, written in ran:
+        assert written is None or not pipeline or printed == written
+    if path == README:
+        assert len(ran) >= 3 and ran[0][1] and "cystic fibrosis C" in ran[0][0]
+        assert "canonical_name='cystic fibrosis'" in ran[1][0] and ran[2][0] == "['MY:1']\n"
+
+
+def test_own_part_of_the_page_works(own_parts, capsys):
+    import torch
+
+    list(run_python(DOCS / "parts.md", capsys))
+    written = [code for language, code in blocks(DOCS / "parts.md") if language == "ini"]
+    (entry_point,) = re.findall(r"^    (\S+) = \S+:Hinge$", "\n".join(written), re.MULTILINE)
+    loss = registry.pel_losses.get(entry_point)(margin=0.3)
+    value = loss(torch.tensor([0.2]), torch.tensor([[0.1, 0.9]]), torch.tensor([[True, False]]))
+    assert value.tolist() == pytest.approx([0.2])
+
+
+@pytest.mark.parametrize("path", PAGES_WITH_INI, ids=name)
+def test_sections_of_configs_build_their_parts(path, own_parts, capsys):
+    if path.name == "parts.md":
+        list(run_python(path, capsys))
+    for language, code in blocks(path):
+        if language != "ini" or "[options.entry_points]" in code:
+            continue
+        config = ConfigParser(interpolation=None, delimiters=("=",))
+        config.optionxform = str
+        config.read_string(code)
+        for title in config.sections():
+            values = {
+                key: value if "${" in value else json.loads(value) for key, value in config[title].items()
+            }
+            kind = next(key for key in values if key.startswith("@"))
+            registered = values.pop(kind)
+            owner = registry if kind.startswith("@pel_") else spacy.registry
+            part = getattr(owner, kind[1:]).get(registered)(**values)
+            assert part is not None, title
+
+
+# -- commands --------------------------------------------------------------------------------
+
+
+def commands(group, *, prefix=""):
+    """RETURNS (Dict[str, Command]): all commands below a group, by their full names."""
+    found = {}
+    for word in group.list_commands(CONTEXT):
+        command = group.get_command(CONTEXT, word)
+        if hasattr(command, "list_commands"):
+            found.update(commands(command, prefix=f"{prefix}{word} "))
+        else:
+            found[prefix + word] = command
+    return found
+
+
+COMMANDS = commands(TOP)
+
+
+def parsed(words):
+    """Parse a command line as the app does, without running it.
+
+    RETURNS (Tuple[str, Context]): the command's full name and its arguments.
+    """
+    n_words = 2 if " ".join(words[:2]) in COMMANDS else 1
+    full_name = " ".join(words[:n_words])
+    assert full_name in COMMANDS, f"no command {' '.join(words)!r}"
+    return full_name, COMMANDS[full_name].make_context(full_name, list(words[n_words:]))
+
+
+@pytest.mark.parametrize("path", [*PAGES, *CONFIGS], ids=name)
+def test_commands_parse(path):
+    for words in product_commands(path):
+        if words in {("COMMAND",), ("COMMAND", "…")}:
+            continue
+        full_name, context = parsed(words)
+        if context.args:  # overrides of a config
+            config = load_config(ROOT / context.params["config"])
+            for key in parse_overrides(context.args):
+                assert key.partition(".")[0] in config, (words, key)
+        for option, word in zip(words, words[1:], strict=False):
+            table = PARTS_OF_OPTIONS.get(option)
+            if option == "--reader":
+                table = "pel_kb_readers" if full_name == "kb build" else "pel_corpus_readers"
+            if table and "$" not in word:
+                assert set(word.split(",")) <= set(registry.parts(table)), words
+
+
+def test_the_parser_of_this_test_refuses_what_is_wrong():
+    usage_error = typer.BadParameter.__mro__[1]
+    assert parsed(["kb", "info", "corpus/kb"])[0] == "kb info"
+    for wrong in (
+        ["kb", "info"],
+        ["kb", "info", "corpus/kb", "--chekc"],
+        ["kb", "sample", "a", "b", "--share", "x"],
+    ):
+        with pytest.raises(usage_error):
+            parsed(wrong)
+    with pytest.raises(AssertionError):
+        parsed(["rank-train", "configs/tiny.cfg"])
+
+
+def test_commands_of_the_table_are_the_commands():
+    text = section(DOCS / "commands.md", "commands")
+    written = [re.match(r"`((?:[a-z]+ ?)+)", cells[0])[1].strip() for cells in rows(text)]
+    assert sorted(written) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("path", [*PAGES, *CONFIGS], ids=name)
+def test_other_commands_exist(path):
+    project = srsly.read_yaml(ROOT / "project.yml")
+    known = {command["name"] for command in project["commands"]} | set(project["workflows"])
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf8"), re.MULTILINE)
+    for words in shell_commands(path):
+        if words[:3] == ["spacy", "project", "run"]:
+            assert words[3] in known, words
+            assert {word[7:] for word in words if word.startswith("--vars.")} <= set(project["vars"]), words
+        elif words[:2] == ["spacy", "assemble"]:
+            paths = set(load_config(ROOT / words[2])["paths"])
+            assert {word[8:] for word in words if word.startswith("--paths.")} <= paths, words
+        elif words[:2] == ["python", "-m"] and words[2].startswith("benchmarks."):
+            assert (ROOT / words[2].replace(".", "/")).with_suffix(".py").is_file(), words
+        elif words[0] == "make":
+            assert words[1] in targets, words
+
+
+# -- tables ----------------------------------------------------------------------------------
+
+PUBLISHED = {
+    (point.group, point.name): point
+    for point in distribution("spacy-pel").entry_points
+    if point.group.startswith("spacy_") and point.group not in ("spacy_cli", "spacy_pel_commands")
+}
+
+
+def written_parts():
+    """RETURNS (Dict[Tuple[str, str], List[str]]): group and name -> the settings in the table."""
+    found = {}
+    for part in section(DOCS / "parts.md", "names").split("\n### "):
+        group = re.search(r"`(spacy_\w+)`$", part.splitlines()[0])
+        for cells in rows(part):
+            found[group[1], cells[0].strip("`")] = re.findall(r"`([^`]+)`", cells[2])
+    return found
+
+
+def test_names_of_the_table_are_the_registered_ones():
+    assert sorted(written_parts()) == sorted(PUBLISHED)
+
+
+# the settings of the component have a table of their own
+WITH_SETTINGS = [entry for entry in sorted(PUBLISHED) if entry[0] != "spacy_factories"]
+
+
+@pytest.mark.parametrize("entry", WITH_SETTINGS, ids=lambda entry: entry[1])
+def test_settings_of_the_table_are_those_of_the_part(entry):
+    real = []
+    for setting, parameter in inspect.signature(PUBLISHED[entry].load()).parameters.items():
+        default = list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
+        is_needed = default is parameter.empty
+        real.append(setting if is_needed else f"{setting} = {json.dumps(default, separators=(',', ':'))}")
+    assert sorted(written_parts()[entry]) == sorted(real)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_registered_names_exist(path):
+    known = {part for _, part in PUBLISHED} | {"spacy-pel.Name.v1"}
+    assert set(re.findall(r"spacy-pel\.\w+\.v\d+", path.read_text(encoding="utf8"))) <= known
+
+
+def test_settings_of_the_component():
+    written = {
+        cells[0].strip("`"): cells[1].strip("`")
+        for cells in rows(section(DOCS / "configuration.md", "component"))
+    }
+    real = {}
+    for setting, default in DEFAULT_CONFIG.items():
+        is_part = isinstance(default, dict) and default
+        short = next(iter(default.values())).split(".")[1] if is_part else None
+        real[setting] = short or json.dumps(default, separators=(",", ":"))
+    assert written == real
+
+
+def test_settings_of_trainings():
+    text = section(DOCS / "configuration.md", "settings")
+    schemas = {
+        "pel.positives": settings.ViewSettings(),
+        "pel.training": settings.TrainingSettings(),
+        "pel.training.optimizer": settings.OptimizerSettings(),
+        "pel.training.mining": settings.MiningSettings(),
+        "pel.training.dev": settings.DevSettings(),
+        "ranker.candidates": rank_settings.CandidateSettings(),
+        "ranker.training.dev": rank_settings.RankDevSettings(),
+    }
+    parts = re.split(r"^`\[([\w.]+)\]`", text, flags=re.MULTILINE)
+    written = {
+        title: {cells[0].strip("`"): cells[1].strip("`") for cells in rows(part)}
+        for title, part in zip(parts[1::2], parts[2::2], strict=True)
+    }
+    for title, schema in schemas.items():
+        flat = {key: value for key, value in schema if not hasattr(value, "model_dump")}
+        assert written.pop(title) == {
+            key: json.dumps(value, separators=(",", ":")) for key, value in flat.items()
+        }
+    assert not written
+
+
+def test_examples_of_formats_can_be_read(tmp_path):
+    examples = [code for language, code in blocks(DOCS / "file-formats.md") if language == "json"]
+    manifest, entity, change, *of_documents = examples
+    assert set(json.loads(manifest)) == {"kind", "format", "files"}
+    (tmp_path / "changes.jsonl").write_text(entity + change, encoding="utf8")
+    changes = read_changes(tmp_path / "changes.jsonl")
+    assert changes.entities[0].concept_id == "C0010674" and changes.retired == {"MY:0": "MY:1"}
+    with_text = [code for code in of_documents if '"mentions"' in code]
+    assert len(with_text) == 2
+    for code in with_text:
+        (tmp_path / "corpus.jsonl").write_text(code, encoding="utf8")
+        (document,) = read_corpus(tmp_path / "corpus.jsonl")
+        assert [document.text[one.start : one.end] for one in document.mentions] == ["CF"]
+    for code in set(of_documents) - set(with_text):
+        assert json.loads(code)["text"] == "CF"
+
+
+# -- links -----------------------------------------------------------------------------------
+
+
+def anchors(path):
+    """RETURNS (Set[str]): the anchors that GitHub makes from the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_links_lead_somewhere(path):
+    text = path.read_text(encoding="utf8")
+    for alternative, target in re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)\)", text):
+        file, _, anchor = target.partition("#")
+        if file.startswith("https://"):
+            continue
+        where = path.parent / file if file else path
+        assert where.exists(), target
+        assert not anchor or anchor in anchors(where), target
+        assert not alternative or where.stat().st_size < 150_000, target
+    assert all(words for words in re.findall(r"!\[([^\]]*)\]", text)), "a picture without a description"
+
+
+@pytest.mark.parametrize("path", [*PAGES, *CONFIGS], ids=name)
+def test_files_are_there(path):
+    text = path.read_text(encoding="utf8")
+    named = re.findall(r"\b(?:configs|assets|docs)/[\w./]+\.(?:cfg|md|png)|\bspacy_pel/[\w/]+", text)
+    for file in named:
+        assert (ROOT / file).exists() or (ROOT / f"{file}.py").exists(), file
+    assert all(find_spec(module) for module in re.findall(r"\bspacy_pel(?:\.[a-z_]+)+\b(?!\()", text))
