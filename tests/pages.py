@@ -55,7 +55,7 @@ def shell_commands(path: Path) -> Iterator[List[str]]:
     if path.suffix == ".cfg":
         comments = "\n".join(re.findall(r"^#\s*(.*)$", text, re.MULTILINE))
         shell = re.findall(r"^(?:spacy-pel|spacy|python) (?:\\\n|.)*(?:\n--.*)*", comments, re.MULTILINE)
-        shell = [line.replace("\n--", " --") for line in shell]
+        shell = [line.replace("\\\n", " ").replace("\n--", " --") for line in shell]
     else:
         shell = [code for language, code in blocks(path) if language == "bash"]
         shell += re.findall(r"`((?:spacy-pel|spacy|python -m|make) [^`]*)`", text)

@@ -15,15 +15,16 @@ import spacy
 import srsly
 import typer
 
-from spacy_pel import KnowledgeBase, registry
+from spacy_pel import KnowledgeBase, evaluate, registry
 from spacy_pel.cli import pel_cli
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.corpora import read_corpus
+from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.change_lines import read_changes
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
 from spacy_pel.training.ranker import rank_settings
 from spacy_pel.training.retriever import settings
-from spacy_pel.types import Entity
+from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util.config import load_config
 from tests.pages import (
     CONFIGS,
@@ -49,6 +50,19 @@ PARTS_OF_OPTIONS = {
 }
 
 
+def small_pipeline():
+    """RETURNS (Language): finds and links two names."""
+    nlp = spacy.blank("en")
+    names = ["cystic fibrosis", "tobramycin"]
+    patterns = [{"label": "ENTITY", "pattern": [{"LOWER": word} for word in one.split()]} for one in names]
+    nlp.add_pipe("entity_ruler").add_patterns(patterns)
+    config = {"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}}
+    linker = nlp.add_pipe("proxy_entity_linker", config=config)
+    kb = KnowledgeBase([Entity(f"C{number}", one) for number, one in enumerate(names)])
+    linker.initialize(lambda: [], nlp=nlp, kb_loader=lambda: kb)
+    return nlp
+
+
 @pytest.fixture
 def pipeline(tmp_path, monkeypatch):
     """Runs the test where the pipeline is: the shipped one, or a small one in its place.
@@ -59,16 +73,8 @@ def pipeline(tmp_path, monkeypatch):
         monkeypatch.chdir(ROOT)
         return True
     monkeypatch.chdir(tmp_path)
-    nlp = spacy.blank("en")
-    names = ["cystic fibrosis", "tobramycin"]
-    patterns = [{"label": "ENTITY", "pattern": [{"LOWER": word} for word in one.split()]} for one in names]
-    nlp.add_pipe("entity_ruler").add_patterns(patterns)
-    config = {"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1"}}
-    linker = nlp.add_pipe("proxy_entity_linker", config=config)
-    kb = KnowledgeBase([Entity(f"C{number}", one) for number, one in enumerate(names)])
-    linker.initialize(lambda: [], nlp=nlp, kb_loader=lambda: kb)
     PIPELINE.parent.mkdir()
-    nlp.to_disk(PIPELINE)
+    small_pipeline().to_disk(PIPELINE)
     return False
 
 
@@ -320,6 +326,22 @@ def test_examples_of_formats_can_be_read(tmp_path):
         assert [document.text[one.start : one.end] for one in document.mentions] == ["CF"]
     for code in set(of_documents) - set(with_text):
         assert json.loads(code)["text"] == "CF"
+
+
+def test_keys_of_metrics_json_are_described():
+    linker = small_pipeline().get_pipe("proxy_entity_linker").linker
+    mentions = [Mention(0, 15, "ENTITY", ids=("C0",)), Mention(20, 26, "ENTITY", ids=())]
+    documents = [Document("1", "Cystic fibrosis and sepsis.", mentions=mentions)]
+    written = set()
+    text = DOCS.joinpath("file-formats.md").read_text(encoding="utf8").partition("## metrics.json")[2]
+    for cells in rows(text):
+        for key in re.findall(r"`([^`]+)`", cells[0]):
+            stem, _, first = key.partition("@")
+            numbers = first.split("|") if first != "k" else RECALL_AT
+            written |= {f"{stem}@{number}" for number in numbers} if first else {key}
+    keys = {re.sub(r".+(_low|_high)$", r"…\1", key) for key in evaluate(linker, documents)}
+    assert keys <= written | {"bootstrap"} and {"recall@64", "nil_ece", "kb_fingerprint"} <= keys
+    assert written - keys <= {"threshold_by_label"}, "keys that do not exist"
 
 
 # -- links -----------------------------------------------------------------------------------
