@@ -1,7 +1,6 @@
 """Candidates that have the surface itself among their names."""
 
-from pathlib import Path
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,38 +12,22 @@ from ..types import CandidateTable, MentionInText, RankedRows, Rows
 from ..util import fingerprint, normalize_alias
 from ..util.ragged import offsets_of
 from .distinct_entities import Mask, find_entities
-from .saved import read_folder, write_folder
+from .generator_base import GeneratorBase
 
 
 @registry.pel_candidates("spacy-pel.AliasMatch.v1")
-class AliasMatch:
+class AliasMatch(GeneratorBase):
     """Entities that have the normalised surface as a name (see ``util.normalize_alias``), each with the
     score 1, in the order of the knowledge base. It asks the knowledge base itself: nothing is built, and
     changes are seen at once.
     """
 
     registered_name = "spacy-pel.AliasMatch.v1"
-    needs_encoder = False
-
-    def __init__(self) -> None:
-        self._kb_fingerprint = ""
-
-    @property
-    def settings(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): none."""
-        return {}
 
     @property
     def fingerprint(self) -> str:
         """RETURNS (str): changes with the knowledge base that it was built from."""
         return fingerprint(self.registered_name, self._kb_fingerprint)
-
-    def bind(self, encoder: Any, index: Any) -> None:
-        """Nothing to bind."""
-
-    def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
-        """Remember which knowledge base it is."""
-        self._kb_fingerprint = kb.fingerprint
 
     def generate(
         self,
@@ -70,13 +53,4 @@ class AliasMatch:
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Remember that the knowledge base changed."""
-        self._kb_fingerprint = kb.fingerprint
-
-    def to_disk(self, path: Path) -> None:
-        """Write its name and the knowledge base's fingerprint to a folder."""
-        write_folder(self, Path(path), lambda part: None, kb_fingerprint=self._kb_fingerprint)
-
-    def from_disk(self, path: Path) -> "AliasMatch":
-        """RAISES (PelError): if the folder is missing, damaged, or another generator's."""
-        self._kb_fingerprint = read_folder(Path(path), self.registered_name)["kb_fingerprint"]
-        return self
+        self.build(kb)

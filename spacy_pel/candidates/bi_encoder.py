@@ -12,27 +12,21 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, Encoder, MentionInText, Rows, Vectors
 from ..util import fingerprint
-from .saved import read_folder, reading, write_folder
+from .generator_base import GeneratorBase
 
 if TYPE_CHECKING:  # brings faiss along
     from ..index import EntityIndex
 
 
 @registry.pel_candidates("spacy-pel.BiEncoderCandidates.v1")
-def make_bi_encoder_candidates(row_k: int = 128) -> "BiEncoderCandidates":
-    """Build a BiEncoderCandidates.
-
-    row_k (int): index rows looked at for each mention, at least; an entity may have several.
-    """
-    return BiEncoderCandidates(row_k=row_k)
-
-
-class BiEncoderCandidates:
+class BiEncoderCandidates(GeneratorBase):
     """The nearest rows of the component's index by the vectors of its encoder, the entities that have the
     surface as a name, and those that it named in annotated text; see ``evidence/evidence.py``.
 
     It has no data of its own: encoder and index come by ``bind``, and the index follows changes of the
     knowledge base. At least twice as many rows are looked at as candidates are wanted.
+
+    row_k (int): index rows looked at for each mention, at least; an entity may have several.
     """
 
     registered_name = "spacy-pel.BiEncoderCandidates.v1"
@@ -98,19 +92,10 @@ class BiEncoderCandidates:
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Nothing to follow: the index does."""
 
-    def to_disk(self, path: Path) -> None:
-        """Write the settings to a folder; encoder and index are saved by whoever holds them."""
-        write_folder(self, Path(path), lambda part: None, kb_fingerprint="")
+    # encoder and index are saved by whoever holds them
 
-    def from_disk(self, path: Path) -> "BiEncoderCandidates":
-        """Read the settings from a folder.
-
-        RAISES (PelError): if it is missing, damaged, or another generator's.
-        """
-        meta = read_folder(Path(path), self.registered_name)
-        with reading(Path(path)):
-            self.row_k = int(meta["settings"]["row_k"])
-        return self
+    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+        self.row_k = int(settings["row_k"])
 
     def __getstate__(self) -> Dict[str, Any]:
         # whoever holds encoder and index sends them to the other process, and binds them there

@@ -18,9 +18,8 @@ from ..templates import SynonymCard
 from ..types import CandidateTable, MentionInText, RankedRows, Rows, Vectors
 from ..util import fingerprint
 from ..util.ragged import offsets_of
-from .built import check_built
 from .distinct_entities import Mask, find_entities
-from .saved import read_folder, reading, write_folder
+from .generator_base import GeneratorBase
 
 _ENCODER, _INDEX = "encoder", "index"
 _KINDS = ("alias",)
@@ -44,10 +43,10 @@ class _Names(NamedTuple):
 
 
 @registry.pel_candidates("spacy-pel.DenseSynonyms.v1")
-class DenseSynonyms:
+class DenseSynonyms(GeneratorBase[_Names]):
     """Names by the cosine of their vectors with the surface's (Le & Nguyen 2023, section "Candidate
     retrieval"): each lower-cased name of each entity is a vector of an exact FAISS index, and the sorted
-    names are walked until there are k distinct entities; equal cosines in the order of the knowledge base.
+    names are read until there are k distinct entities; equal cosines in the order of the knowledge base.
     The mention's context is not read.
 
     name (Optional[str]): the weights: folder, "package:NAME", hub id (the paper has
@@ -60,7 +59,6 @@ class DenseSynonyms:
     """
 
     registered_name = "spacy-pel.DenseSynonyms.v1"
-    needs_encoder = False
 
     def __init__(
         self,
@@ -80,8 +78,6 @@ class DenseSynonyms:
         self.batch_size = batch_size
         self._template = SynonymCard(max_length=max_length, max_synonyms=1)  # checks the length
         FaissFlat(codes=codes)  # checks the codes
-        self._built: Optional[_Names] = None
-        self._kb_fingerprint = ""
 
     @property
     def settings(self) -> Dict[str, Any]:
@@ -94,9 +90,6 @@ class DenseSynonyms:
         """RETURNS (str): changes with the settings, the weights and the knowledge base."""
         weights = self._built.encoder.fingerprint if self._built else ""
         return fingerprint(self.registered_name, self.settings, weights, self._kb_fingerprint)
-
-    def bind(self, encoder: Any, index: Any) -> None:
-        """Nothing to bind: it has an encoder and an index of its own."""
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Load the weights, unless there are some, and embed the names of a knowledge base.
@@ -119,7 +112,7 @@ class DenseSynonyms:
         top_k: int = 64,
     ) -> CandidateTable:
         """RETURNS (CandidateTable): entities by the cosine of their nearest name, which is "name"."""
-        encoder, index = check_built(self, self._built, kb)
+        encoder, index = self.built(kb)
         vectors: Dict[str, Vectors] = {}
 
         def search(texts: Sequence[str], k: int, mask: Mask) -> Tuple[RankedRows, NDArray[np.bool_]]:
@@ -142,37 +135,23 @@ class DenseSynonyms:
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Embed the names of rows that were added or updated; those of retired ones are masked."""
-        encoder, index = check_built(self, self._built, kb)
+        encoder, index = self.built(kb)
         index.add_entities(kb, encoder, kb_rows)
         self._kb_fingerprint = kb.fingerprint
 
-    def to_disk(self, path: Path) -> None:
-        """Write the weights and the index to a folder."""
-        encoder, index = check_built(self, self._built)
+    def _write(self, path: Path) -> None:
+        encoder, index = self.built()
+        encoder.to_disk(path / _ENCODER)
+        index.to_disk(path / _INDEX)
 
-        def fill(part: Path) -> None:
-            encoder.to_disk(part / _ENCODER)
-            index.to_disk(part / _INDEX)
-
-        write_folder(self, Path(path), fill, kb_fingerprint=self._kb_fingerprint)
-
-    def from_disk(self, path: Path) -> "DenseSynonyms":
-        """Read a folder. The saved settings replace the present ones.
-
-        RAISES (PelError): if it is missing, damaged, or another generator's.
-        """
-        path = Path(path)
-        meta = read_folder(path, self.registered_name)
-        with reading(path):
-            settings = meta["settings"]
-            made = DenseSynonyms(**settings, backend=self.backend, batch_size=self.batch_size)
-            encoder = made._new_encoder()
-            encoder.from_disk(path / _ENCODER)
-            index = EntityIndex.from_disk(path / _INDEX, encoder=encoder)
-        self.name, self.pooling = made.name, made.pooling
-        self.max_length, self.codes, self._template = made.max_length, made.codes, made._template
-        self._built, self._kb_fingerprint = _Names(encoder, index), meta["kb_fingerprint"]
-        return self
+    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+        saved = DenseSynonyms(**settings, backend=self.backend, batch_size=self.batch_size)
+        encoder = saved._new_encoder()
+        encoder.from_disk(path / _ENCODER)
+        index = EntityIndex.from_disk(path / _INDEX, encoder=encoder)
+        self.name, self.pooling = saved.name, saved.pooling
+        self.max_length, self.codes, self._template = saved.max_length, saved.codes, saved._template
+        self._built = _Names(encoder, index)
 
     def _new_encoder(self) -> NameEncoder:
         if self.backend is not None and not isinstance(self.backend, Backend):

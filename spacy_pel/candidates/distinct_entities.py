@@ -1,4 +1,4 @@
-"""Walking ranked finds, in which an entity may come several times, until k distinct entities are found."""
+"""Searching until there are k distinct entities, where an entity may be found several times."""
 
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -55,7 +55,7 @@ def find_entities(
     for by_text in members.values():
         mask = masks[next(iter(by_text.values()))[0]]
         usable = live if mask is None else mask if live is None else mask & live
-        pieces.append(_walk(search, list(by_text), usable, kb.n_rows, top_k))
+        pieces.append(_search_until_enough(search, list(by_text), usable, kb.n_rows, top_k))
         for numbers in by_text.values():
             piece_of[numbers] = n_texts
             n_texts += 1
@@ -87,7 +87,7 @@ def first_distinct(found: RankedRows, n_rows: int, top_k: int) -> RankedRows:
     return RankedRows(found.kb_rows[kept], found.scores[kept], offsets_of(np.minimum(counts, top_k)))
 
 
-def _walk(search: Search, texts: List[str], mask: Mask, n_rows: int, top_k: int) -> RankedRows:
+def _search_until_enough(search: Search, texts: List[str], mask: Mask, n_rows: int, top_k: int) -> RankedRows:
     done: List[Optional[Tuple[Rows, NDArray[np.float32]]]] = [None] * len(texts)
     waiting, k = np.arange(len(texts)), _FIRST * top_k
     while len(waiting):

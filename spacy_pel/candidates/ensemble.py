@@ -14,13 +14,13 @@ from ..types import FUSED, CandidateGenerator, CandidateTable, MentionInText, Ro
 from ..util import fingerprint
 from ..util.ragged import offsets_of, owners, places_in_pieces, segment_max
 from .distinct_entities import Mask
-from .saved import read_folder, reading, write_folder
+from .generator_base import GeneratorBase
 
 How = Literal["rrf", "union"]
 
 
 @registry.pel_candidates("spacy-pel.EnsembleCandidates.v1")
-class EnsembleCandidates:
+class EnsembleCandidates(GeneratorBase):
     """The candidates of several generators, each asked for as many as are wanted in all.
 
     "rrf" (reciprocal-rank fusion, Cormack et al. 2009): score = sum over the generators that found the
@@ -42,13 +42,11 @@ class EnsembleCandidates:
 
     registered_name = "spacy-pel.EnsembleCandidates.v1"
 
-    def __init__(
-        self, *, generators: Dict[str, CandidateGenerator], how: How = "rrf", rrf_constant: float = 60.0
-    ):
+    # not Dict[str, CandidateGenerator]: to check the protocol, a config would compute all fingerprints
+    def __init__(self, *, generators: Dict[str, Any], how: How = "rrf", rrf_constant: float = 60.0):
         if not generators:
             raise PelError(self._wrong("generators", "at least one part of pel_candidates", "none"))
         for name, part in generators.items():
-            # not isinstance(part, CandidateGenerator): that would compute its fingerprint
             if not hasattr(part, "generate") or not hasattr(part, "registered_name"):
                 raise PelError(
                     self._wrong(f"generators.{name}", "a part of pel_candidates", type(part).__name__)
@@ -59,14 +57,12 @@ class EnsembleCandidates:
             raise PelError(self._wrong("how", "rrf or union", repr(how)))
         if not rrf_constant >= 0:
             raise PelError(self._wrong("rrf_constant", "a number of at least 0", rrf_constant))
-        self.generators = dict(generators)
+        self.generators: Dict[str, CandidateGenerator] = dict(generators)
         self.how: How = how
         self.rrf_constant = rrf_constant
 
     def _wrong(self, setting: str, expected: str, got: Any) -> str:
-        return Errors.E447.format(
-            expected=expected, setting=setting, generator=self.registered_name, got=got
-        )
+        return Errors.E447.format(expected=expected, setting=setting, generator=self.registered_name, got=got)
 
     @property
     def needs_encoder(self) -> bool:
@@ -164,34 +160,21 @@ class EnsembleCandidates:
         for part in self.generators.values():
             part.add_entities(kb, kb_rows)
 
-    def to_disk(self, path: Path) -> None:
-        """Write a folder for each generator."""
+    def _write(self, path: Path) -> None:
+        for name, part in self.generators.items():
+            part.to_disk(path / name)
 
-        def fill(folder: Path) -> None:
-            for name, part in self.generators.items():
-                part.to_disk(folder / name)
-
-        write_folder(self, Path(path), fill, kb_fingerprint="")
-
-    def from_disk(self, path: Path) -> "EnsembleCandidates":
-        """Read the folders of the generators. The saved way of fusing replaces the present one.
-
-        RAISES (PelError): if it is missing, damaged, or of other generators.
-        """
-        path = Path(path)
-        meta = read_folder(path, self.registered_name)
-        with reading(path):
-            saved = meta["settings"]
-            theirs = {name: part["@pel_candidates"] for name, part in saved["generators"].items()}
-            how, rrf_constant = saved["how"], saved["rrf_constant"]
-            EnsembleCandidates(generators=self.generators, how=how, rrf_constant=rrf_constant)  # checks them
+    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+        theirs = {name: part["@pel_candidates"] for name, part in settings["generators"].items()}
+        how, rrf_constant = settings["how"], settings["rrf_constant"]
+        EnsembleCandidates(generators=self.generators, how=how, rrf_constant=rrf_constant)  # checks them
         ours = {name: part.registered_name for name, part in self.generators.items()}
         if theirs != ours:
-            raise PelError(Errors.E442.format(path=path, expected=_listed(ours), got=_listed(theirs)))
+            expected, got = f"of {_listed(ours)}", f"one of {_listed(theirs)}"
+            raise PelError(Errors.E010.format(kind="generator", path=path, expected=expected, got=got))
         for name, part in self.generators.items():
             part.from_disk(path / name)
         self.how, self.rrf_constant = how, rrf_constant
-        return self
 
 
 def _listed(parts: Dict[str, str]) -> str:

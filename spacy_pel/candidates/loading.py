@@ -10,7 +10,8 @@ from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateGenerator
 from ..util.config import describe_config_error
-from .saved import META, read_meta
+from ..util.saved_part import read_part
+from .generator_base import reading
 
 
 def make_generator(name: str, settings: Dict[str, Any]) -> CandidateGenerator:
@@ -47,15 +48,17 @@ def load_generator(path: Union[str, Path], *, kb: Optional[KnowledgeBase] = None
     RAISES (PelError): if the folder is damaged, or was built from another knowledge base.
     """
     path = Path(path)
-    meta = read_meta(path)
+    meta = read_part(path, kind="generator")
     if kb is not None:
         check_origin(path, kb)
-    return make_generator(meta["generator"], meta["settings"]).from_disk(path)
+    with reading(path):
+        generator = make_generator(meta["generator"], dict(meta["settings"]))
+    return generator.from_disk(path)
 
 
 def check_origin(path: Path, kb: KnowledgeBase) -> None:
     """RAISES (PelError): if the generator in a folder was built from another knowledge base."""
-    for part in sorted(path.rglob(META)):  # an ensemble has one for each of its generators
-        theirs = read_meta(part.parent).get("kb_fingerprint")
+    for part in sorted(path.rglob("generator.json")):  # an ensemble has one for each of its generators
+        theirs = read_part(part.parent, kind="generator").get("kb_fingerprint")
         if theirs and theirs != kb.fingerprint:
             raise PelError(Errors.E443.format(path=part.parent, theirs=theirs, ours=kb.fingerprint))

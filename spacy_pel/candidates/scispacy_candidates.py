@@ -9,22 +9,13 @@ from ..errors import Errors, PelError
 from ..evidence.name_features import candidate_table
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, MentionInText, RankedRows, Rows
-from ..util import fingerprint, normalize_alias
+from ..types import CandidateTable, MentionInText, RankedRows
+from ..util import normalize_alias
 from ..util.ragged import offsets_of
-from .built import check_built
 from .distinct_entities import Mask, live_mask
 from .exact_neighbours import ExactNeighbours
+from .generator_base import GeneratorBase, read_arrays, read_strings, write_arrays, write_strings
 from .names import NameTable
-from .saved import (
-    read_arrays,
-    read_folder,
-    read_strings,
-    reading,
-    write_arrays,
-    write_folder,
-    write_strings,
-)
 from .vectorized_names import VectorizedNames
 
 _NAMES, _TEXTS, _VECTORS = "names.npz", "names.json", "char"
@@ -55,7 +46,7 @@ class _Aliases(NamedTuple):
 
 
 @registry.pel_candidates("spacy-pel.ScispacyCandidates.v1")
-class ScispacyCandidates:
+class ScispacyCandidates(GeneratorBase[_Aliases]):
     """``scispacy.candidate_generation.CandidateGenerator`` with its own settings: the tf-idf of character
     3-grams (within words, in 10 names at least) over all names, so many nearest names, their entities by
     the best similarity, equal ones in the order of the knowledge base.
@@ -69,7 +60,6 @@ class ScispacyCandidates:
     """
 
     registered_name = "spacy-pel.ScispacyCandidates.v1"
-    needs_encoder = False
 
     def __init__(self, *, neighbours: int = 200):
         _generator_class()
@@ -83,21 +73,11 @@ class ScispacyCandidates:
                 )
             )
         self.neighbours = neighbours
-        self._built: Optional[_Aliases] = None
-        self._kb_fingerprint = ""
 
     @property
     def settings(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): those it was made with."""
         return {"neighbours": self.neighbours}
-
-    @property
-    def fingerprint(self) -> str:
-        """RETURNS (str): changes with the settings and the knowledge base."""
-        return fingerprint(self.registered_name, self.settings, self._kb_fingerprint)
-
-    def bind(self, encoder: Any, index: Any) -> None:
-        """Nothing to bind: letters are compared, not vectors."""
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Take the steps of ``scispacy.candidate_generation.create_tfidf_ann_index``.
@@ -135,7 +115,7 @@ class ScispacyCandidates:
         """RETURNS (RankedRows): what scispaCy finds, without further evidence."""
         if top_k < 1:
             raise PelError(Errors.E440.format(top_k=top_k))
-        built, live = check_built(self, self._built, kb), live_mask(kb)
+        built, live = self.built(kb), live_mask(kb)
         numbers: Dict[str, int] = {}
         asked = [mention.surface if normalize_alias(mention.surface) else "" for mention in mentions]
         which = [numbers.setdefault(text, len(numbers)) if text else -1 for text in asked]
@@ -166,38 +146,20 @@ class ScispacyCandidates:
             offsets_of(np.array([len(rows) for rows, _ in pieces], dtype=np.int64)),
         )
 
-    def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
-        """Build anew."""
-        check_built(self, self._built, kb)
-        self.build(kb)
+    def _write(self, path: Path) -> None:
+        built = self.built()
+        write_arrays(path / _NAMES, built.table.columns())
+        write_strings(path / _TEXTS, built.texts)
+        built.vectors.to_disk(path, _VECTORS)
 
-    def to_disk(self, path: Path) -> None:
-        """Write the names, the n-grams, their weights and the vectors to a folder."""
-        built = check_built(self, self._built)
-
-        def fill(part: Path) -> None:
-            write_arrays(part / _NAMES, built.table.columns())
-            write_strings(part / _TEXTS, built.texts)
-            built.vectors.to_disk(part, _VECTORS)
-
-        write_folder(self, Path(path), fill, kb_fingerprint=self._kb_fingerprint)
-
-    def from_disk(self, path: Path) -> "ScispacyCandidates":
-        """Read a folder. The saved settings replace the present ones.
-
-        RAISES (PelError): if it is missing, damaged, or another generator's.
-        """
-        path = Path(path)
-        meta = read_folder(path, self.registered_name)
-        with reading(path):
-            neighbours = int(meta["settings"]["neighbours"])
-            table, texts = NameTable.of(read_arrays(path / _NAMES)), read_strings(path / _TEXTS)
-            vectors = VectorizedNames.from_disk(path, _VECTORS, _vectorizer(1))
-            if not len(table) == len(texts) == len(vectors):
-                raise ValueError("names and vectors of different numbers")
+    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+        neighbours = int(settings["neighbours"])
+        table, texts = NameTable.of(read_arrays(path / _NAMES)), read_strings(path / _TEXTS)
+        vectors = VectorizedNames.from_disk(path, _VECTORS, _vectorizer(1))
+        if not len(table) == len(texts) == len(vectors):
+            raise ValueError("names and vectors of different numbers")
         self._set(table, texts, vectors)
-        self.neighbours, self._kb_fingerprint = neighbours, meta["kb_fingerprint"]
-        return self
+        self.neighbours = neighbours
 
 
 def _vectorizer(min_df: int) -> Any:

@@ -1,7 +1,7 @@
 """Sparse candidates: names that share letters or words with the surface."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,27 +11,37 @@ from ..evidence.name_features import candidate_table
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows, Rows
-from ..util import fingerprint, logger, normalize_alias
+from ..util import logger, normalize_alias
 from ..util.ragged import offsets_of, owners, places_in_pieces
-from .built import check_built
 from .distinct_entities import Mask, find_entities
+from .generator_base import GeneratorBase, read_arrays, write_arrays
 from .names import NameTable
-from .saved import read_arrays, read_folder, reading, write_arrays, write_folder
 from .sparse_rows import FoundRows
 from .vectorized_names import VectorizedNames, char_vectorizer, word_vectorizer
 
 _NAMES = "names.npz"
 
 
+class _Names(NamedTuple):
+    """table: which entities have a name. lists: the names' vectors, by "char" and "word"."""
+
+    table: NameTable
+    lists: Dict[str, VectorizedNames]
+
+    @property
+    def n_rows(self) -> int:
+        return self.table.n_rows
+
+
 @registry.pel_candidates("spacy-pel.TfIdf.v1")
-class TfIdf:
+class TfIdf(GeneratorBase[_Names]):
     """Names by the cosine of their tf-idf vectors with the surface's (Le & Nguyen 2023, section "Candidate
     retrieval"): one list by character n-grams, one by words without stop words.
 
     The two lists are merged name by name: a name that stands in both comes once, with the better of its two
     cosines, and the names are ordered by that; equal ones in the order of the knowledge base. The best k of
     the merged list are exactly the k best by the better cosine. Names are compared in normal form (see
-    ``util.normalize_alias``). The merged list is walked until there are k distinct entities.
+    ``util.normalize_alias``). The merged list is read until there are k distinct entities.
 
     Entities that are added later are weighed by the document frequencies of the first build.
 
@@ -40,7 +50,6 @@ class TfIdf:
     """
 
     registered_name = "spacy-pel.TfIdf.v1"
-    needs_encoder = False
 
     def __init__(
         self,
@@ -48,12 +57,6 @@ class TfIdf:
         char_ngrams: Optional[Sequence[int]] = (2, 5),
         word_ngrams: Optional[Sequence[int]] = (1, 1),
     ):
-        self._set(char_ngrams, word_ngrams)
-        self._table: Optional[NameTable] = None
-        self._kinds: Dict[str, VectorizedNames] = {}
-        self._kb_fingerprint = ""
-
-    def _set(self, char_ngrams: Any, word_ngrams: Any) -> None:
         self.char_ngrams = _checked("char_ngrams", char_ngrams)
         self.word_ngrams = _checked("word_ngrams", word_ngrams)
         if self.char_ngrams is None and self.word_ngrams is None:
@@ -72,14 +75,6 @@ class TfIdf:
         ranges = {"char_ngrams": self.char_ngrams, "word_ngrams": self.word_ngrams}
         return {name: None if one is None else list(one) for name, one in ranges.items()}
 
-    @property
-    def fingerprint(self) -> str:
-        """RETURNS (str): changes with the settings and the knowledge base."""
-        return fingerprint(self.registered_name, self.settings, self._kb_fingerprint)
-
-    def bind(self, encoder: Any, index: Any) -> None:
-        """Nothing to bind: letters are compared, not vectors."""
-
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Count n-grams in the names of a knowledge base.
 
@@ -90,8 +85,8 @@ class TfIdf:
             raise PelError(Errors.E446.format(got="none"))
         if show_progress:  # scikit-learn says nothing meanwhile
             logger.info("Weighing the n-grams of %s names", f"{len(names):,}")
-        self._kinds = {kind: VectorizedNames.fit(made, names) for kind, made in self._vectorizers().items()}
-        self._table, self._kb_fingerprint = table, kb.fingerprint
+        lists = {kind: VectorizedNames.fit(made, names) for kind, made in self._vectorizers().items()}
+        self._built, self._kb_fingerprint = _Names(table, lists), kb.fingerprint
 
     def generate(
         self,
@@ -102,11 +97,11 @@ class TfIdf:
         top_k: int = 64,
     ) -> CandidateTable:
         """RETURNS (CandidateTable): entities by their most similar name; "name" is its cosine."""
-        table = check_built(self, self._table, kb)
+        table, by_kind = self.built(kb)
 
         def search(texts: Sequence[str], k: int, mask: Mask) -> Tuple[RankedRows, NDArray[np.bool_]]:
             usable = table.usable(mask)
-            lists = [kind.search(texts, k, usable) for kind in self._kinds.values()]
+            lists = [kind.search(texts, k, usable) for kind in by_kind.values()]
             found = merge_best(lists, k, len(table))
             more = np.any([np.diff(one.offsets) >= k for one in lists], axis=0)
             return table.entities(found.rows, found.scores, found.offsets, mask), more
@@ -119,41 +114,29 @@ class TfIdf:
 
         kb_rows (NDArray[int64]): rows that were added, updated or retired.
         """
-        table = check_built(self, self._table, kb)
+        table, lists = self.built(kb)
         names = table.change(kb, kb_rows, normalize_alias)
-        for kind in self._kinds.values():
-            kind.add(names)
+        for one in lists.values():
+            one.add(names)
         self._kb_fingerprint = kb.fingerprint
 
-    def to_disk(self, path: Path) -> None:
-        """Write the n-grams, their weights and the vectors of the names to a folder."""
-        table = check_built(self, self._table)
+    def _write(self, path: Path) -> None:
+        table, lists = self.built()
+        write_arrays(path / _NAMES, table.columns())
+        for kind, names in lists.items():
+            names.to_disk(path, kind)
 
-        def fill(part: Path) -> None:
-            write_arrays(part / _NAMES, table.columns())
-            for name, kind in self._kinds.items():
-                kind.to_disk(part, name)
-
-        write_folder(self, Path(path), fill, kb_fingerprint=self._kb_fingerprint)
-
-    def from_disk(self, path: Path) -> "TfIdf":
-        """Read a folder. The saved settings replace the present ones.
-
-        RAISES (PelError): if it is missing, damaged, or another generator's.
-        """
-        path = Path(path)
-        meta = read_folder(path, self.registered_name)
-        with reading(path):
-            self._set(meta["settings"]["char_ngrams"], meta["settings"]["word_ngrams"])
-            table = NameTable.of(read_arrays(path / _NAMES))
-            kinds = {
-                name: VectorizedNames.from_disk(path, name, vectorizer)
-                for name, vectorizer in self._vectorizers().items()
-            }
-            if any(len(kind) != len(table) for kind in kinds.values()):
-                raise ValueError("vectors and names of different numbers")
-        self._table, self._kinds, self._kb_fingerprint = table, kinds, meta["kb_fingerprint"]
-        return self
+    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+        saved = TfIdf(char_ngrams=settings["char_ngrams"], word_ngrams=settings["word_ngrams"])
+        table = NameTable.of(read_arrays(path / _NAMES))
+        lists = {
+            kind: VectorizedNames.from_disk(path, kind, vectorizer)
+            for kind, vectorizer in saved._vectorizers().items()
+        }
+        if any(len(names) != len(table) for names in lists.values()):
+            raise ValueError("vectors and names of different numbers")
+        self.char_ngrams, self.word_ngrams = saved.char_ngrams, saved.word_ngrams
+        self._built = _Names(table, lists)
 
     def _vectorizers(self) -> Dict[str, Any]:
         made = {}

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from .saved import read_arrays, read_strings, write_arrays, write_strings
+from .generator_base import read_arrays, read_strings, write_arrays, write_strings
 from .sparse_rows import FoundRows, SparseRows
 from .words import words_of
 

@@ -43,7 +43,7 @@ class DualEncoder:
     def __init__(
         self,
         *,
-        encoder: Optional[BiEncoder] = None,
+        encoder: Optional[Any] = None,  # not BiEncoder: the message below says more than a config's
         top_k: int = 64,
         mix: Optional[float] = None,
         backend: Optional[Backend] = None,

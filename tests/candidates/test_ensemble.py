@@ -12,6 +12,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.types import FUSED, CandidateTable
 from spacy_pel.util import read_json, write_json
+from spacy_pel.util.saved_folder import write_manifest
 from tests.candidates.conftest import found, mentions_of
 
 
@@ -197,7 +198,7 @@ def test_other_members_are_refused(kb, tmp_path):
     one.build(kb)
     one.to_disk(tmp_path / "ensemble")
     for generators in ({"a": AliasMatch()}, {"a": TfIdf(), "b": AliasMatch()}):
-        with pytest.raises(PelError, match="E442"):
+        with pytest.raises(PelError, match="E010"):
             EnsembleCandidates(generators=generators).from_disk(tmp_path / "ensemble")
 
 
@@ -227,7 +228,8 @@ def test_damaged_settings(kb, tmp_path, change):
     meta = read_json(tmp_path / "generator.json")
     EnsembleCandidates(generators={"a": AliasMatch()}).from_disk(tmp_path)
     write_json(tmp_path / "generator.json", {**meta, **change})
-    with pytest.raises(PelError, match="E441"):
+    write_manifest(tmp_path, kind="generator", version=1)
+    with pytest.raises(PelError, match="E004"):
         EnsembleCandidates(generators={"a": AliasMatch()}).from_disk(tmp_path)
 
 
@@ -238,5 +240,6 @@ def test_another_way_of_fusing_is_refused_on_disk(kb, tmp_path):
     meta = read_json(tmp_path / "generator.json")
     meta["settings"]["how"] = "sum"
     write_json(tmp_path / "generator.json", meta)
+    write_manifest(tmp_path, kind="generator", version=1)
     with pytest.raises(PelError, match="E447"):
         EnsembleCandidates(generators={"a": AliasMatch()}).from_disk(tmp_path)

@@ -12,6 +12,7 @@ from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, Entity
+from spacy_pel.util.saved_folder import MANIFEST, write_manifest
 from tests.candidates.conftest import found, mentions_of
 
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
@@ -264,30 +265,49 @@ def test_damaged_folders(made, tmp_path):
     if made.index is not None:
         pytest.skip("it has no data of its own")
     path = tmp_path / "generator"
-    with pytest.raises(PelError, match="E441"):
+    with pytest.raises(PelError, match="E007"):
         made.part.from_disk(path)
     made.part.to_disk(path)
-    files = [file for file in path.rglob("*") if file.is_file() and file.name != "generator.json"]
+    manifests = {file: file.read_bytes() for file in path.rglob(MANIFEST)}
+
+    def sign():  # inner folders first
+        for file in sorted(manifests, key=lambda file: -len(file.parts)):
+            saved = json.loads(manifests[file])
+            write_manifest(file.parent, kind=saved["kind"], version=saved["format"])
+
+    names = ("generator.json", MANIFEST)
+    files = [file for file in path.rglob("*") if file.is_file() and file.name not in names]
     for file in files:
         content = file.read_bytes()
         for wrong in (content[: len(content) // 2], b"\0" * len(content)):
             file.write_bytes(wrong)
+            with pytest.raises(PelError, match="E004"):
+                load_generator(path)
+            sign()
             try:
                 loaded = load_generator(path)
             except PelError:
                 pass
             else:  # no reader looks at every byte of a tokenizer
                 assert "encoder" in file.parts and loaded
-        file.write_bytes(content)
+            for manifest, saved in manifests.items():
+                manifest.write_bytes(saved)
         file.unlink()
-        with pytest.raises(PelError, match="E441"):
+        with pytest.raises(PelError, match="E004"):
             load_generator(path)
         file.write_bytes(content)
     load_generator(path)
     meta = path / "generator.json"
-    for wrong in ("", "[]", '{"generator": "x"}', '{"generator": "spacy-pel.Nothing.v1", "settings": {}}'):
+    for wrong, code in (
+        ("", "E0"),
+        ("[]", "E004"),
+        ('{"generator": "x"}', "E009"),
+        (json.dumps({"generator": made.name}), "E004"),
+        ('{"generator": "spacy-pel.Nothing.v1", "settings": {}}', "E009"),
+    ):
         meta.write_text(wrong)
-        with pytest.raises(PelError):
+        sign()
+        with pytest.raises(PelError, match=code):
             load_generator(path)
 
 
@@ -296,7 +316,7 @@ def test_of_another_kind(made, tmp_path, kb):
         pytest.skip("it has no data of its own")
     made.part.to_disk(tmp_path / "generator")
     other = "tfidf" if made.name != "spacy-pel.TfIdf.v1" else "aliasmatch"
-    with pytest.raises(PelError, match="E442"):
+    with pytest.raises(PelError, match="E010"):
         make_generator(other, {}).from_disk(tmp_path / "generator")
 
 

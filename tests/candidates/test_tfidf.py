@@ -88,7 +88,7 @@ def test_equals_the_literal_cosine(kb, settings, kinds):
         assert cut.features["name"].tolist() == pytest.approx(best, abs=1e-5)
 
 
-def test_names_are_walked_until_there_are_enough(monkeypatch):
+def test_names_are_read_until_there_are_enough_entities(monkeypatch):
     # the nearest 40 names belong to one entity: the first search does not do
     many = Entity("A", "kidney stone", tuple(f"kidney stone {i}" for i in range(40)))
     others = [Entity(f"B{i}", f"kidney {i}") for i in range(5)]

@@ -96,7 +96,7 @@ def test_what_cannot_be_measured(folder, built, tmp_path):
     for args, code in (
         ([], "E450"),
         ([f"a={built / 'names'}", f"a={built / 'tfidf'}"], "E450"),
-        ([tmp_path / "nothing"], "E441"),
+        ([tmp_path / "nothing"], "E007"),
         ([built / "names", "--ensemble", "sum"], "E447"),
     ):
         result = run(*ask, *args, *where)

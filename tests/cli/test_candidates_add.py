@@ -114,7 +114,7 @@ def test_bad_input(folder, tfidf, alone, tmp_path):
     result = run("candidates", "add", folder / "pipeline", tmp_path / "strange", out)
     assert result.code == 2 and "PEL-E443" in result.err
     result = run("candidates", "add", folder / "pipeline", folder / "model", out)
-    assert result.code == 2 and "PEL-E441" in result.err
+    assert result.code == 2 and "PEL-E007" in result.err
     result = run("candidates", "add", folder / "model", tfidf, out)
     assert result.code == 2
     assert not out.exists()

@@ -1,0 +1,152 @@
+"""What all generators share: settings, fingerprint, whether they are built, and their folder. No pickle."""
+
+import json
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Dict, Generic, Iterator, List, Mapping, Optional, Protocol, TypeVar
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
+from ..types import Rows
+from ..util import fingerprint
+from ..util.saved_folder import damaged
+from ..util.saved_part import read_part, write_part
+
+
+class HasRows(Protocol):
+    """What a generator is built into."""
+
+    @property
+    def n_rows(self) -> int: ...  # the knowledge base must have at least this many rows
+
+
+Built = TypeVar("Built", bound=HasRows)
+Self = TypeVar("Self", bound="GeneratorBase")  # type: ignore[type-arg]
+
+
+class GeneratorBase(Generic[Built]):
+    """A generator of candidates. A subclass has at least ``registered_name`` and ``generate``, and overrides
+    of the rest what differs: most set ``_built`` and ``_kb_fingerprint`` in ``build`` and have ``settings``,
+    ``_write`` and ``_read``.
+    """
+
+    registered_name: str
+    _built: Optional[Built] = None
+    _kb_fingerprint: str = ""
+
+    @property
+    def needs_encoder(self) -> bool:
+        """RETURNS (bool): it works on the vectors of the component's encoder and index."""
+        return False
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): those that decide what is found, as JSON."""
+        return {}
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with the settings and the knowledge base."""
+        return fingerprint(self.registered_name, self.settings, self._kb_fingerprint)
+
+    def bind(self, encoder: Any, index: Any) -> None:
+        """Take encoder and index of the component; nothing to do for a generator that needs none."""
+
+    def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
+        """Prepare the generator for a knowledge base."""
+        self._kb_fingerprint = kb.fingerprint
+
+    def built(self, kb: Optional[KnowledgeBase] = None) -> Built:
+        """What the generator was built into.
+
+        kb (Optional[KnowledgeBase]): the one to search; its rows never move.
+        RETURNS (Built): as ``build`` or ``from_disk`` left it.
+        RAISES (PelError): if it has not been built, or from a knowledge base with more rows.
+        """
+        if self._built is None:
+            raise PelError(Errors.E444.format(generator=self.registered_name))
+        least = self._built.n_rows
+        if kb is not None and kb.n_rows < least:
+            raise PelError(Errors.E448.format(generator=self.registered_name, least=least, n=kb.n_rows))
+        return self._built
+
+    def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
+        """Follow a change of the knowledge base: rebuild, unless the generator can add entities.
+
+        kb_rows (NDArray[int64]): rows that were added, updated or retired.
+        """
+        self.built(kb)
+        self.build(kb)
+
+    def to_disk(self, path: Path) -> None:
+        """Write a folder: ``generator.json`` and the generator's own files.
+
+        RAISES (PelError): if the generator has not been built, or the folder cannot be written.
+        """
+        meta = {"settings": self.settings, "fingerprint": self.fingerprint}
+        name, kb_fingerprint = self.registered_name, self._kb_fingerprint
+        with write_part(path, kind="generator", name=name, **meta, kb_fingerprint=kb_fingerprint) as part:
+            self._write(part)
+
+    def from_disk(self: Self, path: Path) -> Self:
+        """Read a folder. The saved settings replace the present ones.
+
+        RAISES (PelError): if it is missing, damaged, or another generator's.
+        """
+        path = Path(path)
+        meta = read_part(path, kind="generator", name=self.registered_name)
+        with reading(path):
+            settings, kb_fingerprint = dict(meta["settings"]), str(meta["kb_fingerprint"])
+            self._read(path, settings)
+        self._kb_fingerprint = kb_fingerprint
+        return self
+
+    def _write(self, path: Path) -> None:
+        """Write the generator's own files to a folder."""
+
+    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+        """Read what ``_write`` wrote and take over the saved settings; after an error nothing has changed."""
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """RAISES (PelError): if what is read from the folder inside cannot be read, or does not fit."""
+    try:
+        yield
+    except PelError:
+        raise
+    except (OSError, ValueError, LookupError, TypeError, EOFError, AttributeError, BadZipFile) as err:
+        got = (str(err) or type(err).__name__).strip().splitlines()[0]
+        raise damaged(path, "generator", "readable files that belong together", got) from err
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays as an .npz file."""
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def read_arrays(path: Path) -> Dict[str, NDArray[Any]]:
+    """RETURNS (Dict[str, NDArray]): the arrays of an .npz file; pickled ones are refused."""
+    with np.load(path, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def write_strings(path: Path, strings: List[str]) -> None:
+    """Write strings as one JSON list."""
+    path.write_text(json.dumps(strings, ensure_ascii=False), encoding="utf8", errors="surrogatepass")
+
+
+def read_strings(path: Path) -> List[str]:
+    """RETURNS (List[str]): from what ``write_strings`` wrote.
+
+    RAISES (ValueError): if the file holds something else.
+    """
+    strings = json.loads(path.read_text(encoding="utf8", errors="surrogatepass"))
+    if not isinstance(strings, list) or not all(isinstance(one, str) for one in strings):
+        raise ValueError(f"{path.name} holds no list of strings")
+    return strings
