@@ -15,7 +15,7 @@ from ..util.saved_folder import damaged
 from .tower import Pooling
 
 FILE = "bi_encoder.json"  # the settings of a bi-encoder
-_COSINE = (Cosine.registered_name, {})  # where a folder names no similarity
+_COSINE: Tuple[str, Dict[str, Any]] = (Cosine.registered_name, {})  # where a folder names no similarity
 
 
 def weights_fingerprint(towers: Any, tokenizer: Any, settings: Dict[str, Any], store: str) -> str:

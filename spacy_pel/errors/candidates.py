@@ -3,14 +3,6 @@
 
 class CandidateErrors:
     E440 = "[PEL-E440] Expected a top_k of at least 1 candidate per mention, got {top_k}. Increase it."
-    E441 = (
-        "[PEL-E441] Expected {expected} in the folder {path} of a candidate generator, got {got}. Rebuild it "
-        "with: spacy-pel candidates build KB OUT --generator NAME"
-    )
-    E442 = (
-        "[PEL-E442] Expected the folder of a generator {expected} at {path}, got one of {got}. Name another "
-        "folder, or set that generator in the config."
-    )
     E443 = (
         "[PEL-E443] The candidate generator at {path} was built from another knowledge base (its fingerprint "
         "is {theirs}, yours is {ours}). Rebuild it with: spacy-pel candidates build KB OUT --generator NAME"

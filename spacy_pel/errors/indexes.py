@@ -47,10 +47,6 @@ class IndexErrors:
         "[PEL-E421] Expected weights for {expected}, but the saved combiner has them for {got}. Refit it "
         "with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
-    E430 = (
-        "[PEL-E430] Expected the model folder of a ranker at {path}, got {got}. Train one with: spacy-pel "
-        "ranker train CONFIG --output DIR"
-    )
     E431 = (
         "[PEL-E431] This ranker has no weights yet. Call initialize() with a 'name' set, or from_disk() with "
         "a model folder."

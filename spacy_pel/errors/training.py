@@ -14,10 +14,6 @@ class TrainingErrors:
         "Check the name, or download the model first."
     )
     E305 = "[PEL-E305] Expected store to be 'float32' or 'float16', but it is '{value}'."
-    E306 = (
-        "[PEL-E306] Expected an encoder of the kind that wrote {path}, but the folder holds {found}. "
-        "Known: {known}. Name the folder that a training wrote, e.g. training/encoder/model-best."
-    )
     E307 = (
         "[PEL-E307] Expected a random model as 'random:layers=1,width=32' in '{name}', but came {came}. "
         "Known sizes: {known}."
