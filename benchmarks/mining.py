@@ -18,9 +18,9 @@ from rich.table import Table
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.negatives.mining.mine_corpus import mine_corpus
 from spacy_pel.registry import registry
-from spacy_pel.training.retriever.examples import GoldMention, gold_mentions, places_of_rows
+from spacy_pel.training.retriever.examples import LinkedMention, linked_mentions, places_of_rows
+from spacy_pel.training.retriever.mine_corpus import mine_corpus
 
 _COLUMNS = {
     "entities": "{:,}",
@@ -36,8 +36,8 @@ _COLUMNS = {
 
 
 def part_of(
-    kb: KnowledgeBase, mentions: List[GoldMention], n_entities: int, n_mentions: int, *, seed: int = 0
-) -> "tuple[KnowledgeBase, List[GoldMention]]":
+    kb: KnowledgeBase, mentions: List[LinkedMention], n_entities: int, n_mentions: int, *, seed: int = 0
+) -> "tuple[KnowledgeBase, List[LinkedMention]]":
     """Draw mentions, and a part of the knowledge base that has their entities and others.
 
     n_entities, n_mentions (int): how many; there are more entities if the mentions need more.
@@ -76,7 +76,7 @@ def main(
 ) -> None:
     """Mine and print a table. Without sizes: all entities and all mentions."""
     whole = KnowledgeBase.from_disk(kb)
-    everything = gold_mentions(whole, read_corpus(corpus))
+    everything = linked_mentions(whole, read_corpus(corpus))
     encoder: Any = load_encoder(
         model, backend=registry.resolve_short("pel_backends", backend)() if backend else None
     )

@@ -34,6 +34,7 @@ class registry:
     pel_combiners = catalogue.create("spacy", "pel_combiners", entry_points=True)
     pel_nil = catalogue.create("spacy", "pel_nil", entry_points=True)
     pel_rankers = catalogue.create("spacy", "pel_rankers", entry_points=True)
+    pel_rank_recipes = catalogue.create("spacy", "pel_rank_recipes", entry_points=True)
 
     @classmethod
     def names(cls) -> List[str]:

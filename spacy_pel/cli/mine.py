@@ -38,25 +38,24 @@ def mine(
     from ..corpora import read_corpus
     from ..encoders import load_encoder
     from ..kb import KnowledgeBase
-    from ..negatives.mining.mine_corpus import mine_corpus
-    from ..negatives.mining.mined_file import mined_lines
     from ..negatives.mining.streaming_top_k import INDEX_KINDS
     from ..registry import registry
-    from ..training.retriever.examples import gold_mentions
+    from ..training.retriever.examples import linked_mentions
+    from ..training.retriever.mine_corpus import mine_corpus, mined_records
     from ..util import write_jsonl
 
     if index not in INDEX_KINDS:
         raise PelError(Errors.E325.format(known=", ".join(INDEX_KINDS), value=index))
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     knowledge = KnowledgeBase.from_disk(kb)
-    mentions = gold_mentions(knowledge, read_corpus(corpus))
+    mentions = linked_mentions(knowledge, read_corpus(corpus))
     mentions = mentions[:limit] if limit else mentions
     encoder = load_encoder(model, backend=chosen)
     if gpu_id >= 0:
         _to_gpu(encoder, gpu_id)
     message(f"Mining for {len(mentions):,} mentions among {len(knowledge):,} entities")
     mined, result = mine_corpus(knowledge, encoder, mentions, depth=depth, index=index, show_progress=True)
-    write_jsonl(out, mined_lines(knowledge, mentions, mined))
+    write_jsonl(out, mined_records(knowledge, mentions, mined))
     result["output"] = str(out)
     emit(result, as_json=as_json, text=key_values)
 

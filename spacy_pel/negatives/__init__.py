@@ -1,6 +1,6 @@
 """Negative samplers: which other entities a mention is pushed away from."""
 
 from .draw import Draw, DrawRequest, NegativeSampler
-from .mining.mined import MinedTable
+from .mining.table import MinedNegatives
 
-__all__ = ["Draw", "DrawRequest", "MinedTable", "NegativeSampler"]
+__all__ = ["Draw", "DrawRequest", "MinedNegatives", "NegativeSampler"]

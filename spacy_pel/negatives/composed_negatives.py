@@ -1,4 +1,4 @@
-"""Several samplers as one."""
+"""Several samplers combined."""
 
 from typing import Any, Dict
 
@@ -10,29 +10,22 @@ from .draw import Draw, DrawRequest, NegativeSampler, as_sets
 
 
 @registry.pel_negatives("spacy-pel.ComposedNegatives.v1")
-def make_composed_negatives(parts: Dict[str, Any]) -> "ComposedNegatives":
-    """Build a ComposedNegatives. The config system cannot check the parts' type: the class does.
-
-    parts (Dict[str, NegativeSampler]): samplers by any name: [pel.negatives.parts.NAME] in a config.
-    """
-    return ComposedNegatives(parts)
-
-
 class ComposedNegatives:
-    """What any of its parts draws is a negative; an entity that several draw counts once.
+    """The union of what its parts draw; an entity that several parts draw counts once. For example,
+    hard negatives of each mention together with many random ones that the batch shares.
 
-    For example hard ones of each mention's own beside many random ones that the batch shares.
-
-    parts (Dict[str, NegativeSampler]): at least one. They draw in the order of their names.
+    parts (Dict[str, NegativeSampler]): one or more samplers by any name, ``[pel.negatives.parts.NAME]`` in
+        a config. They draw in the order of their names.
     """
 
-    def __init__(self, parts: Dict[str, NegativeSampler]):
+    # Any: configs cannot check the values of a dict
+    def __init__(self, parts: Dict[str, Any]):
         if not parts:
             raise PelError(Errors.E301.format(name="number of parts", least=1, value=0))
         for name, part in parts.items():
             if not isinstance(part, NegativeSampler):
                 raise PelError(Errors.E322.format(name=name, came=type(part).__name__))
-        self.parts = {name: parts[name] for name in sorted(parts)}
+        self.parts: Dict[str, NegativeSampler] = {name: parts[name] for name in sorted(parts)}
 
     @property
     def mined_depth(self) -> int:

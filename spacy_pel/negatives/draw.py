@@ -1,4 +1,4 @@
-"""What a negative sampler is asked, and what it gives to a batch."""
+"""Requests to a negative sampler and what it draws for a batch."""
 
 from dataclasses import dataclass, field
 from typing import Protocol, Sequence, runtime_checkable
@@ -6,28 +6,28 @@ from typing import Protocol, Sequence, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .mining.mined import MinedTable
+from .mining.table import MinedNegatives
 
 
 @dataclass
 class DrawRequest:
-    """The mentions of a batch and what is known of them.
+    """The mentions of a batch.
 
-    Entities are counted 0..n_rows, one place for each live concept: names of one concept and
-    retired ids that lead to it have the same place, so that none of them can be its negative.
+    Entities are numbered 0..n_rows, one number for each live concept: all names of a concept, and retired
+    ids that lead to it, share its number, so none of them can be its negative.
 
     examples: (n,) example numbers, the keys of ``mined``.
-    gold: for each mention the places of its gold entities.
+    gold: for each mention the numbers of its gold entities.
     n_rows: entities to draw from.
-    rng: decides the draw.
-    mined: nearest other entities of the examples; empty before anything was mined.
+    rng: source of randomness.
+    mined: nearest wrong entities of the examples; empty before the first mining.
     """
 
     examples: NDArray[np.int64]
     gold: Sequence[NDArray[np.int64]]
     n_rows: int
     rng: np.random.Generator
-    mined: MinedTable = field(default_factory=MinedTable.empty)
+    mined: MinedNegatives = field(default_factory=MinedNegatives.empty)
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -35,9 +35,9 @@ class DrawRequest:
 
 @dataclass
 class Draw:
-    """Entities to encode beside the batch's positives, and for whom they are negatives.
+    """Entities to encode in addition to the batch's positives, and the mentions they are negatives of.
 
-    rows: (m,) int64, places of entities.
+    rows: (m,) int64, numbers of entities.
     mask: (n, m) bool, True = entity j is a negative of mention i.
     in_batch: whether the other mentions' positives are negatives too.
     """
@@ -51,7 +51,7 @@ class Draw:
 class NegativeSampler(Protocol):
     """Draws negatives for a batch; the gold entities of a mention are never its negatives.
 
-    ``mined_depth`` is how many mined entities of a mention it looks at; 0 = nothing has to be mined.
+    ``mined_depth`` is the number of mined entities that it uses per mention; 0 = no mining needed.
     """
 
     @property
@@ -61,7 +61,7 @@ class NegativeSampler(Protocol):
 
 
 def not_gold(rows: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """RETURNS (NDArray): (len(gold), len(rows)) bool, False where a row is gold for a mention."""
+    """RETURNS (NDArray): (len(gold), len(rows)) bool, False where a row is gold for the mention."""
     return np.stack([~np.isin(rows, ids) for ids in gold]) if gold else np.zeros((0, len(rows)), bool)
 
 
@@ -71,9 +71,9 @@ def own_columns(n: int, each: int) -> NDArray[np.bool_]:
 
 
 def as_sets(draw: Draw) -> Draw:
-    """Each entity once: it is encoded once, and counts once for a mention that drew it twice.
+    """Remove duplicates: each entity is encoded once and counts once per mention.
 
-    RETURNS (Draw): distinct entities, ascending; those that are nobody's negative are left out.
+    RETURNS (Draw): distinct entities, ascending; those that are no mention's negative are left out.
     """
     rows, place = np.unique(draw.rows, return_inverse=True)
     mask = np.zeros((len(draw.mask), len(rows)), dtype=bool)

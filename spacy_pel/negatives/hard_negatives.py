@@ -1,4 +1,4 @@
-"""The nearest wrong entities under the present model."""
+"""The nearest wrong entities under the current model."""
 
 from typing import Optional
 
@@ -9,23 +9,16 @@ from .pick import hard_each, hard_together
 
 
 @registry.pel_negatives("spacy-pel.HardNegatives.v1")
-def make_hard_negatives(
-    n_negatives: int = 64, depth: Optional[int] = None, shared: bool = False, in_batch: bool = False
-) -> "HardNegatives":
-    """Build a HardNegatives; the settings are the class's."""
-    return HardNegatives(n_negatives=n_negatives, depth=depth, shared=shared, in_batch=in_batch)
-
-
 class HardNegatives:
-    """The entities whose cards are nearest to a mention, the gold excluded (Wiatrak et al. 2022,
+    """The entities whose cards are nearest to a mention, without the gold ones (Wiatrak et al. 2022,
     section 3). The trainer mines them over the whole knowledge base, on the schedule of
-    ``[pel.training.mining]``; where a mention has fewer, random ones fill up.
+    ``[pel.training.mining]``; where a mention has fewer, random ones fill the rest.
 
-    n_negatives (int): for each mention; 32 or 64 in the paper.
-    depth (Optional[int]): they are drawn from so many nearest ones; None = the n nearest themselves.
-        A larger depth changes the draw from batch to batch and meets fewer unlabelled synonyms.
-    shared (bool): one draw serves the whole batch: each mention gives some of its nearest in turn.
-    in_batch (bool): the other mentions' positives are negatives too.
+    n_negatives (int): per mention; 32 or 64 in the paper.
+    depth (Optional[int]): number of nearest entities that they are drawn from; None = n_negatives. With a
+        larger depth the draw changes from batch to batch and has fewer unlabelled synonyms.
+    shared (bool): one draw for the whole batch; mentions contribute their nearest in turn.
+    in_batch (bool): the positives of other mentions are negatives too.
     """
 
     def __init__(

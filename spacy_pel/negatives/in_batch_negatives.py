@@ -1,4 +1,4 @@
-"""The other mentions' entities as negatives: nothing more to encode."""
+"""The entities of the other mentions as negatives, at no extra cost."""
 
 import numpy as np
 
@@ -7,18 +7,13 @@ from .draw import Draw, DrawRequest
 
 
 @registry.pel_negatives("spacy-pel.InBatchNegatives.v1")
-def make_in_batch_negatives() -> "InBatchNegatives":
-    """Build an InBatchNegatives."""
-    return InBatchNegatives()
-
-
 class InBatchNegatives:
-    """Frequent entities are negatives more often than under uniform sampling; the batch size
-    sets their number.
+    """The positives of the other mentions in the batch. Their number follows from the batch size, and
+    frequent entities are drawn more often than under uniform sampling.
     """
 
     mined_depth = 0
 
     def sample(self, request: DrawRequest) -> Draw:
-        """RETURNS (Draw): no further entities; the batch's own positives count."""
+        """RETURNS (Draw): no further entities."""
         return Draw(np.zeros(0, dtype=np.int64), np.zeros((len(request), 0), dtype=bool), in_batch=True)

@@ -11,28 +11,16 @@ from .pick import hard_each, hard_together, random_each
 
 
 @registry.pel_negatives("spacy-pel.MixedNegatives.v1")
-def make_mixed_negatives(
-    n_negatives: int = 64,
-    percent: float = 50.0,
-    depth: Optional[int] = None,
-    shared: bool = False,
-    in_batch: bool = False,
-) -> "MixedNegatives":
-    """Build a MixedNegatives; the settings are the class's."""
-    return MixedNegatives(
-        n_negatives=n_negatives, percent=percent, depth=depth, shared=shared, in_batch=in_batch
-    )
-
-
 class MixedNegatives:
-    """Mixed-p: p percent hard, the rest uniform over the knowledge base, the gold excluded
-    (Wiatrak et al. 2022, section 3; p = 50). What "hard" means, HardNegatives says.
+    """Mixed-p: p percent hard, the rest uniform over the knowledge base, without the gold entities
+    (Wiatrak et al. 2022, section 3; p = 50). See HardNegatives for the hard ones.
 
-    n_negatives (int): hard and random ones together; 32 or 64 in the paper.
-    percent (float): how many of them are hard, 0 to 100.
-    depth (Optional[int]): the hard ones are drawn from so many nearest; None = the nearest themselves.
-    shared (bool): one draw serves the whole batch.
-    in_batch (bool): the other mentions' positives are negatives too.
+    n_negatives (int): per mention, hard and random ones together; 32 or 64 in the paper.
+    percent (float): share of hard ones, 0 to 100.
+    depth (Optional[int]): number of nearest entities that the hard ones are drawn from; None = as many as are
+        drawn.
+    shared (bool): one draw for the whole batch.
+    in_batch (bool): the positives of other mentions are negatives too.
     """
 
     def __init__(
@@ -58,7 +46,7 @@ class MixedNegatives:
 
     @property
     def n_hard(self) -> int:
-        """RETURNS (int): how many of the negatives are hard."""
+        """RETURNS (int): number of hard negatives."""
         return round(self.n_negatives * self.percent / 100)
 
     @property

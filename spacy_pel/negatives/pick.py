@@ -1,4 +1,4 @@
-"""How rows are picked: uniformly, or from the mined table."""
+"""Drawing rows: uniformly, or from the mined table."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ def random_each(request: DrawRequest, n: int) -> NDArray[np.int64]:
 
 
 def hard_each(request: DrawRequest, n: int, depth: int) -> NDArray[np.int64]:
-    """Draw n of the ``depth`` nearest entities of each mention, all of them if there are but n.
+    """Draw n of the ``depth`` nearest entities of each mention, or all of them if depth is n.
 
-    Where fewer were mined (a small knowledge base, or nothing yet), random ones fill up.
+    Where fewer were mined (a small knowledge base, or nothing yet), random ones fill the rest.
 
     RETURNS (NDArray): (mentions, n).
     """
@@ -28,9 +28,9 @@ def hard_each(request: DrawRequest, n: int, depth: int) -> NDArray[np.int64]:
 
 
 def hard_together(request: DrawRequest, n: int, depth: int) -> NDArray[np.int64]:
-    """Draw n distinct entities for the whole batch; each mention gives of its nearest in turn.
+    """Draw n distinct entities for the whole batch; mentions contribute their nearest in turn.
 
-    RETURNS (NDArray): (n,), filled up with random ones.
+    RETURNS (NDArray): (n,), the rest filled with random ones.
     """
     found = request.mined.take(request.examples, depth)
     order = np.where(found < 0, 2.0, request.rng.random(found.shape)).argsort(axis=1, kind="stable")

@@ -6,20 +6,13 @@ from .draw import Draw, DrawRequest, not_gold, own_columns
 
 
 @registry.pel_negatives("spacy-pel.RandomNegatives.v1")
-def make_random_negatives(
-    n_negatives: int = 64, shared: bool = False, in_batch: bool = False
-) -> "RandomNegatives":
-    """Build a RandomNegatives; the settings are the class's."""
-    return RandomNegatives(n_negatives=n_negatives, shared=shared, in_batch=in_batch)
-
-
 class RandomNegatives:
-    """Uniform over the knowledge base, the gold excluded (Wiatrak et al. 2022, section 3).
+    """Uniform over the knowledge base, without the gold entities (Wiatrak et al. 2022, section 3).
 
-    n_negatives (int): for each mention; 32 or 64 in the paper.
-    shared (bool): one draw serves the whole batch, batch-size times cheaper; False = a draw
-        for each mention, as in the paper.
-    in_batch (bool): the other mentions' positives are negatives too.
+    n_negatives (int): per mention; 32 or 64 in the paper.
+    shared (bool): one draw for the whole batch, cheaper by a factor of the batch size; False = one
+        draw per mention, as in the paper.
+    in_batch (bool): the positives of other mentions are negatives too.
     """
 
     mined_depth = 0
@@ -32,8 +25,7 @@ class RandomNegatives:
         self.in_batch = in_batch
 
     def sample(self, request: DrawRequest) -> Draw:
-        """Draw for a batch. In a knowledge base with fewer entities than asked for, entities
-        repeat in the draw of a mention.
+        """Draw for a batch. If the knowledge base has fewer entities than are drawn, entities repeat.
 
         request (DrawRequest): the batch.
         RETURNS (Draw): n_negatives entities, or n_negatives for each mention.

@@ -1,1 +1,1 @@
-"""Training a bi-encoder: settings, examples, batches, the loop."""
+"""Training: the loop, checkpoints and logs; bi-encoders in ``retriever``, rankers in ``ranker``."""

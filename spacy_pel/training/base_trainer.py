@@ -1,8 +1,8 @@
-"""What every training does: updates of the weights, evaluations, checkpoints, going on after a kill."""
+"""The training loop: updates of the weights, evaluations, checkpoints, resuming."""
 
 import time
 from pathlib import Path
-from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -14,17 +14,16 @@ from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .device import make_accelerator
 from .metrics_log import MetricsLog
 from .optimizer import make_optimizer, set_learn_rate
-from .ranker.rank_settings import RankTrainingSettings
-from .retriever.settings import TrainingSettings
+from .settings import BaseTrainingSettings
 from .step_log import StepLog
 
-Figures = Dict[str, float]
+Metrics = Dict[str, float]
 
 
 class Trained(Protocol):
-    """What a training makes: an encoder, a ranker."""
+    """The model that is trained: an encoder or a ranker."""
 
-    def changed(self) -> None: ...  # the weights are others now
+    def changed(self) -> None: ...  # the weights have changed
 
     def to_disk(self, path: Path) -> None: ...
 
@@ -39,22 +38,22 @@ class Planner(Protocol):
 
 
 class BaseTrainer:
-    """Trains a model: its subclass says on what, with which objective and what is measured on dev.
+    """Trains a model. A subclass provides the data, the objective and the evaluation on dev.
 
-    All randomness follows from the seed and the step, so that the same seed gives the same model,
-    killed and resumed or not (on the same machine and threads).
+    All randomness follows from the seed and the step: the same seed gives the same model, whether or not
+    the run was interrupted (on the same machine, with the same number of threads).
 
-    training (Union[TrainingSettings, RankTrainingSettings]): how long, how fast, how often.
-    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl and checkpoint.
-    seed (int): of everything.
+    training (BaseTrainingSettings): how long, how fast, how often.
+    output (Path): receives model-best, model-last, metrics.jsonl, steps.jsonl and checkpoint.
+    seed (int): random seed.
     gpu_id (int): -1 = CPU.
     """
 
-    stream: ClassVar[int]  # of random numbers; each kind of training has its own
+    stream: ClassVar[int]  # number of the random stream; differs between trainings
 
     def __init__(
         self,
-        training: Union[TrainingSettings, RankTrainingSettings],
+        training: BaseTrainingSettings,
         output: Path,
         *,
         seed: int,
@@ -75,11 +74,11 @@ class BaseTrainer:
 
     @property
     def checkpoint(self) -> Path:
-        """RETURNS (Path): where it is kept."""
+        """RETURNS (Path): folder of the latest checkpoint."""
         return self.output / "checkpoint"
 
     def check_output(self, *, resume: bool) -> None:
-        """RAISES (PelError): if the output holds a training, and it is not to go on."""
+        """RAISES (PelError): if the output holds a training that is not to be resumed."""
         if not resume and (self.checkpoint.exists() or (self.output / "model-last").exists()):
             raise PelError(Errors.E314.format(path=self.output))
 
@@ -88,7 +87,7 @@ class BaseTrainer:
         model: Trained,
         objective: Any,
         planner: Planner,
-        dev: Callable[[Any], Figures],
+        dev: Callable[[Any], Metrics],
         *,
         fingerprint: str,
         resume: bool,
@@ -97,13 +96,13 @@ class BaseTrainer:
         """Train to the end.
 
         model (Trained): whose weights are the objective's towers.
-        objective (nn.Module): a batch -> the loss and figures for the log; has ``towers`` and ``loss``.
+        objective (nn.Module): a batch -> the loss and metrics for the log; has ``towers`` and ``loss``.
         planner (Planner): of the batches.
-        dev (Callable): model -> figures, among them ``training.dev.metric``.
-        fingerprint (str): of everything that decides the training; another run's checkpoint is refused.
-        resume (bool): go on from the checkpoint in the output folder, if there is one.
-        own_rates: modules in the objective that have a learning rate of their own, and its peak.
-        RETURNS (dict): the best evaluation: its step and figures.
+        dev (Callable): model -> metrics, among them ``training.dev.metric``.
+        fingerprint (str): of everything that determines the training; another run's checkpoint is refused.
+        resume (bool): resume from the checkpoint in the output folder, if there is one.
+        own_rates: modules in the objective that have their own learning rate, and its peak.
+        RETURNS (dict): the best evaluation: its step and metrics.
         RAISES (PelError): if there are fewer batches than processes, or the checkpoint is another run's.
         """
         if planner.batches_per_epoch < self.accelerator.num_processes:
@@ -111,9 +110,9 @@ class BaseTrainer:
                 Errors.E318.format(world=self.accelerator.num_processes, came=planner.batches_per_epoch)
             )
         optimizer: Any = make_optimizer(objective, self.training.optimizer, own_rates)
-        # what has a learning rate of its own does not shorten the others' steps
-        apart = {id(one) for module, _ in own_rates for one in module.parameters()}
-        self._clipped = [one for one in objective.parameters() if id(one) not in apart]
+        # gradients of modules with their own learning rate do not count in the others' norm
+        separate = {id(one) for module, _ in own_rates for one in module.parameters()}
+        self._clipped = [one for one in objective.parameters() if id(one) not in separate]
         objective, optimizer = self.accelerator.prepare(objective, optimizer)
         state = Progress(fingerprint=fingerprint)
         if resume and self.checkpoint.exists():
@@ -122,20 +121,20 @@ class BaseTrainer:
             model.changed()
             if state.scaler and self.accelerator.scaler is not None:
                 self.accelerator.scaler.load_state_dict(state.scaler)
-            logger.info("Going on at step %d, epoch %d", state.step, state.epoch)
+            logger.info("Resuming at step %d, epoch %d", state.step, state.epoch)
         best = self._train(model, planner, dev, objective, optimizer, state)
         if self.accelerator.is_main_process:
             model.to_disk(self.output / "model-last")
         return best
 
-    # -- what a subclass may add -----------------------------------------------------------
+    # -- what a subclass may override -----------------------------------------------------------
 
     def build(self, planner: Any, plan: Any, number: int) -> Any:
         """Make a batch.
 
         plan (Any): one of ``planner.plan(epoch)``.
         number (int): counts the batches of the whole training.
-        RETURNS (Any): what the objective reads; its length is the number of examples.
+        RETURNS (Any): input of the objective; its length is the number of examples.
         """
         return planner.build(plan)
 
@@ -143,18 +142,18 @@ class BaseTrainer:
         """Called before each of ``total`` updates."""
 
     def after_checkpoint(self, state: Progress) -> None:
-        """Called when a checkpoint is on the disk, in the main process."""
+        """Called after a checkpoint is written, in the main process."""
 
     # -- steps -----------------------------------------------------------------------------
 
     def _total_steps(self, planner: Planner) -> int:
-        """Updates in all; the schedule ends there."""
+        """Total number of updates, where the schedule ends."""
         per_update = self.training.accumulate_gradient * self.accelerator.num_processes
         updates = self.training.max_epochs * (planner.batches_per_epoch // per_update or 1)
         return min(updates, self.training.max_steps) if self.training.max_steps else updates
 
     def _updates(self, planner: Planner, state: Progress) -> Iterator[Any]:
-        """This process's batches from where the training stands, without end."""
+        """This process's batches from the current position on, without end."""
         world, rank = self.accelerator.num_processes, self.accelerator.process_index
         while True:
             plan = planner.plan(state.epoch)
@@ -169,7 +168,7 @@ class BaseTrainer:
         self,
         model: Trained,
         planner: Planner,
-        dev: Callable[[Any], Figures],
+        dev: Callable[[Any], Metrics],
         objective: Any,
         optimizer: Any,
         state: Progress,
@@ -184,12 +183,12 @@ class BaseTrainer:
         started, window, self._read = time.perf_counter(), log.window(total, show=self.show_progress), 0
         while state.step < total and not 0 < self.training.patience <= state.stale:
             self.before_update(state, total)
-            figures = self._update(objective, optimizer, batches, state.step, total)
+            metrics = self._update(objective, optimizer, batches, state.step, total)
             state.step += 1
             rate = self._read * world / (time.perf_counter() - started)
-            window.add(state.step, figures, rate)
+            window.add(state.step, metrics, rate)
             if steps is not None:
-                steps.add(state.step, figures)
+                steps.add(state.step, metrics)
             if state.step % self.training.eval_frequency == 0 or state.step == total:
                 model.changed()
                 scores = dev(model)
@@ -203,20 +202,20 @@ class BaseTrainer:
 
     def _update(
         self, objective: Any, optimizer: Any, batches: Iterator[Any], step: int, total: int
-    ) -> Figures:
+    ) -> Metrics:
         """One update of the weights from ``accumulate_gradient`` batches."""
         settings = self.training.optimizer
         objective.train()
         torch.manual_seed(int(np.random.default_rng([self.seed, self.stream, step]).integers(2**62)))
         rate = settings.learn_rate * set_learn_rate(optimizer, step, total, settings.warmup)
-        parts: List[Figures] = []
+        parts: List[Metrics] = []
         norm = 0.0
         for _ in range(self.training.accumulate_gradient):
             with self.accelerator.accumulate(objective):
                 batch = next(batches)
                 self._read += len(batch)
-                loss, figures = objective(batch)
-                parts.append({"loss": float(loss.detach()), **figures})
+                loss, metrics = objective(batch)
+                parts.append({"loss": float(loss.detach()), **metrics})
                 self.accelerator.backward(loss)
                 if self.accelerator.sync_gradients:
                     norm = float(self.accelerator.clip_grad_norm_(self._clipped, settings.clip))
@@ -225,7 +224,7 @@ class BaseTrainer:
         means = {key: float(np.mean([part[key] for part in parts])) for key in parts[0]}
         return {**means, "grad_norm": norm, "learn_rate": rate}
 
-    def _keep_best(self, model: Trained, scores: Figures, state: Progress) -> bool:
+    def _keep_best(self, model: Trained, scores: Metrics, state: Progress) -> bool:
         score = scores[self.training.dev.metric]
         better = state.best is None or score > state.best
         state.stale = 0 if better else state.stale + 1

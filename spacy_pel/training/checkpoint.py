@@ -1,4 +1,4 @@
-"""Checkpoints as plain tensors and JSON: a killed run goes on as if nothing had happened."""
+"""Checkpoints as tensors and JSON, without pickle: an interrupted run resumes exactly."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,12 +15,12 @@ _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 @dataclass
 class Progress:
-    """How far a training is. Batches and draws follow from the seed and these numbers.
+    """Progress of a training. Batches and draws follow from the seed and these numbers.
 
-    step: updates done.
+    step: completed updates.
     epoch, batch: the next batch to train on.
-    best, stale: best metric so far; evaluations since.
-    mined: how often negatives were mined.
+    best, stale: best metric so far; evaluations since then.
+    mined: number of minings so far.
     scaler: state of the loss scaler (mixed_precision = "fp16" only).
     fingerprint: of the config and data; another run's checkpoint is refused.
     """
@@ -36,7 +36,7 @@ class Progress:
 
 
 def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress) -> None:
-    """Write weights, optimiser moments and progress to a folder, atomically."""
+    """Write weights, optimizer moments and progress to a folder, atomically."""
     with atomic_path(path) as part:
         part.mkdir()
         save_file(_weights(objective), str(part / "objective.safetensors"))
@@ -45,7 +45,7 @@ def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress)
 
 
 def read_progress(path: Path, fingerprint: str) -> Progress:
-    """RETURNS (Progress): where to go on.
+    """RETURNS (Progress): where to resume.
 
     RAISES (PelError): if the checkpoint is damaged or belongs to another config or other data.
     """
@@ -61,9 +61,9 @@ def read_progress(path: Path, fingerprint: str) -> Progress:
 
 
 def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str) -> Progress:
-    """Fill weights and optimiser from a folder.
+    """Fill weights and optimizer from a folder.
 
-    RETURNS (Progress): where to go on.
+    RETURNS (Progress): where to resume.
     RAISES (PelError): as ``read_progress``.
     """
     state = read_progress(path, fingerprint)

@@ -1,4 +1,4 @@
-"""Where a training runs, and in which precision."""
+"""Device and precision of a training."""
 
 from typing import Literal
 
@@ -19,7 +19,7 @@ def check_gpu(gpu_id: int) -> None:
 def make_accelerator(
     gpu_id: int, *, mixed_precision: Literal["no", "bf16", "fp16"], accumulate_gradient: int
 ) -> Accelerator:
-    """Set up the device of one training.
+    """Set up the device of a training.
 
     gpu_id (int): CUDA device; -1 = CPU.
     mixed_precision (str): autocast type.
@@ -30,7 +30,7 @@ def make_accelerator(
     if gpu_id >= 0:
         check_gpu(gpu_id)
         torch.cuda.set_device(gpu_id)
-    # accelerate would keep the precision and device of this process's first training for all others
+    # otherwise accelerate keeps the precision and device of this process's first training
     AcceleratorState._reset_state(reset_partial_state=True)
     return Accelerator(
         cpu=gpu_id < 0, mixed_precision=mixed_precision, gradient_accumulation_steps=accumulate_gradient

@@ -1,4 +1,4 @@
-"""Batches of sequences of like length: little padding, and still a random order."""
+"""Batches of sequences of similar length: little padding, and still a random order."""
 
 from typing import List
 
@@ -16,7 +16,7 @@ def length_batches(
     order (NDArray[int64]): numbers of sequences, shuffled.
     lengths (NDArray[int64]): of all sequences, by number.
     batch_size (int): the last batch of a pool may be smaller.
-    RETURNS (List[NDArray]): the batches; draw their order too.
+    RETURNS (List[NDArray]): the batches, ascending in length within a pool; shuffle them too.
     """
     batches: List[NDArray[np.int64]] = []
     for start in range(0, len(order), batch_size * _POOL):

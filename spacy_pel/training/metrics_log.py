@@ -1,4 +1,4 @@
-"""metrics.jsonl: one line an evaluation; and the progress line between evaluations."""
+"""metrics.jsonl: one line per evaluation, and the progress bar between evaluations."""
 
 import json
 import sys
@@ -12,10 +12,10 @@ from ..util import atomic_path, logger, read_jsonl
 
 
 class MetricsLog:
-    """Appends one JSON line an evaluation. On resuming, lines after the checkpoint are dropped.
+    """Appends one JSON line per evaluation. On resuming, lines after the checkpoint are dropped.
 
     path (Path): metrics.jsonl.
-    resume_at (int): the checkpoint's step; 0 = start anew.
+    resume_at (int): the checkpoint's step; 0 = a new training.
     """
 
     def __init__(self, path: Path, *, resume_at: int = 0):
@@ -30,18 +30,20 @@ class MetricsLog:
         return max(self.records, key=lambda record: (record[metric], -record["step"]), default={})
 
     def write(
-        self, step: int, epoch: int, figures: Dict[str, float], scores: Dict[str, float], rate: float
+        self, step: int, epoch: int, metrics: Dict[str, float], scores: Dict[str, float], rate: float
     ) -> Dict[str, Any]:
         """RETURNS (dict): the record written."""
-        record = {"step": step, "epoch": epoch, **figures, **scores, "examples_per_second": rate}
-        record["seconds"] = time.perf_counter() - self._began  # evaluations, too; not what a kill undid
+        record = {"step": step, "epoch": epoch, **metrics, **scores, "examples_per_second": rate}
+        record["seconds"] = (
+            time.perf_counter() - self._began
+        )  # includes evaluations, excludes steps lost by an interruption
         self.records.append(record)
         self._rewrite()
         logger.info("%s", ", ".join(f"{key} {_short(value)}" for key, value in record.items()))
         return record
 
     def window(self, total: int, *, show: bool) -> "Window":
-        """RETURNS (Window): means of the figures since the last evaluation."""
+        """RETURNS (Window): means of the metrics since the last evaluation."""
         return Window(total, self.records[-1]["step"] if self.records else 0, show=show)
 
     def _rewrite(self) -> None:
@@ -50,7 +52,7 @@ class MetricsLog:
 
 
 class Window:
-    """Collects the figures of single steps and shows how far the training is."""
+    """Collects the metrics of steps and shows progress."""
 
     def __init__(self, total: int, start: int, *, show: bool):
         from tqdm import tqdm
@@ -61,9 +63,9 @@ class Window:
             total=total, initial=start, desc="Training", disable=not show, mininterval=interval, unit="step"
         )
 
-    def add(self, step: int, figures: Dict[str, float], rate: float) -> None:
-        self.steps.append(figures)
-        self.bar.set_postfix(loss=f"{figures['loss']:.3f}", pairs_per_second=f"{rate:.0f}", refresh=False)
+    def add(self, step: int, metrics: Dict[str, float], rate: float) -> None:
+        self.steps.append(metrics)
+        self.bar.set_postfix(loss=f"{metrics['loss']:.3f}", pairs_per_second=f"{rate:.0f}", refresh=False)
         self.bar.update()
 
     def mean(self) -> Dict[str, float]:

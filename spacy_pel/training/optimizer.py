@@ -1,22 +1,22 @@
-"""AdamW with the paper's schedule; the loss's own parameters have a learning rate of their own."""
+"""AdamW with the paper's schedule and separate learning rates for towers, proxies and other modules."""
 
 from typing import Any, Sequence, Tuple
 
 import torch
 from torch import nn
 
-from .retriever.settings import OptimizerSettings
+from .settings import OptimizerSettings
 
 
 def make_optimizer(
     objective: Any, settings: OptimizerSettings, own_rates: Sequence[Tuple[nn.Module, float]] = ()
 ) -> torch.optim.Optimizer:
-    """Build AdamW with groups for towers, proxies and what has a learning rate of its own.
+    """Build AdamW with groups for towers, proxies and modules with their own learning rate.
 
     Biases and layer norms are not decayed, as usual for BERT.
 
     objective (nn.Module): has ``towers`` and ``loss``.
-    own_rates (Sequence[Tuple[nn.Module, float]]): modules in it, and the peak rates of their parameters.
+    own_rates (Sequence[Tuple[nn.Module, float]]): modules in it and their peak learning rates.
     RETURNS (Optimizer): each group holds its peak rate as "peak".
     """
 
@@ -46,7 +46,7 @@ def set_learn_rate(optimizer: Any, step: int, total: int, warmup: float) -> floa
     A function of the step alone: a resumed run needs no scheduler state.
 
     step (int): updates done so far.
-    total (int): updates in all.
+    total (int): total number of updates.
     RETURNS (float): the factor on the peak rates.
     """
     rising = max(1, round(total * warmup))

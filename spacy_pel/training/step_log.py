@@ -1,4 +1,4 @@
-"""steps.jsonl: one short line an update, for plots of the gradient's norm (Wiatrak et al. 2022, Fig. 3)."""
+"""steps.jsonl: one short line per update, for plots of the gradient's norm (Wiatrak et al. 2022, Fig. 3)."""
 
 import json
 import math
@@ -12,38 +12,38 @@ _BUFFER = 100  # lines
 
 
 class StepLog:
-    """Appends one JSON line an update: "step", "loss", "grad_norm" (before clipping), "learn_rate".
+    """Appends one JSON line per update: "step", "loss", "grad_norm" (before clipping), "learn_rate".
 
-    Lines reach the file now and then and when ``flush`` is called: call it before each
-    checkpoint. On resuming, lines after the checkpoint are dropped.
+    Lines are buffered: call ``flush`` before each checkpoint. On resuming, lines after the checkpoint
+    are dropped.
 
     path (Path): steps.jsonl.
-    resume_at (int): the checkpoint's step; 0 = start anew.
+    resume_at (int): the checkpoint's step; 0 = a new training.
     """
 
     def __init__(self, path: Path, *, resume_at: int = 0):
         self.path = path
-        self._waiting: List[str] = []
+        self._pending: List[str] = []
         kept = list(_until(path, resume_at)) if path.is_file() else []
         with atomic_path(path) as part:
             part.write_text("".join(kept), encoding="utf8")
 
-    def add(self, step: int, figures: Dict[str, float]) -> None:
-        """Log an update. A figure that is not finite becomes null, as JSON has no other word for it."""
-        finite = {key: figures[key] if math.isfinite(figures[key]) else None for key in _KEYS}
-        self._waiting.append(json.dumps({"step": step, **finite}) + "\n")
-        if len(self._waiting) >= _BUFFER:
+    def add(self, step: int, metrics: Dict[str, float]) -> None:
+        """Log an update. Values that are not finite become null, since JSON has no others."""
+        finite = {key: metrics[key] if math.isfinite(metrics[key]) else None for key in _KEYS}
+        self._pending.append(json.dumps({"step": step, **finite}) + "\n")
+        if len(self._pending) >= _BUFFER:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the buffered lines."""
         with self.path.open("a", encoding="utf8") as file:
-            file.write("".join(self._waiting))
-        self._waiting.clear()
+            file.write("".join(self._pending))
+        self._pending.clear()
 
 
 def _until(path: Path, last: int) -> List[str]:
-    """RETURNS (List[str]): the lines up to a step; a line that was cut off by a kill ends them."""
+    """RETURNS (List[str]): the lines up to a step; a line truncated by an interruption ends them."""
     kept = []
     with path.open(encoding="utf8") as file:
         for line in file:

@@ -8,7 +8,7 @@ from benchmarks.mining import main, part_of
 from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.training.retriever.examples import gold_mentions
+from spacy_pel.training.retriever.examples import linked_mentions
 from spacy_pel.types import Document, Entity, Mention
 
 ENTITIES = [Entity(f"C{i}", f"name {i}") for i in range(60)]
@@ -21,7 +21,7 @@ DOCUMENTS = [
 def test_parts_keep_the_gold_entities():
     kb = KnowledgeBase(ENTITIES)
     kb.retire(["C1"])
-    mentions = gold_mentions(kb, DOCUMENTS)
+    mentions = linked_mentions(kb, DOCUMENTS)
     part, chosen = part_of(kb, mentions, 25, 8)
     assert len(part) == 25 and len(chosen) == 8
     for mention in chosen:

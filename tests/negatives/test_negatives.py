@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.negatives import DrawRequest, MinedTable
+from spacy_pel.negatives import DrawRequest, MinedNegatives
 from spacy_pel.negatives.composed_negatives import ComposedNegatives
 from spacy_pel.negatives.draw import Draw, as_sets
 from spacy_pel.negatives.hard_negatives import HardNegatives
@@ -16,7 +16,7 @@ from spacy_pel.registry import registry
 GOLD = [np.array([3]), np.array([0, 7, 9]), np.array([3, 4])]
 EXAMPLES = np.array([11, 5, 20])
 # the table of another time: example 5 has few, 20 was not mined; 3 is gold of 11 by now
-TABLE = MinedTable(
+TABLE = MinedNegatives(
     np.array([2, 5, 11]),
     np.array([[1, 2, 3, 4, 5, 6], [8, 2, -1, -1, -1, -1], [9, 8, 3, 6, 5, 4]], dtype=np.int32),
 )
@@ -53,7 +53,7 @@ def drawn(draw, mention):
 
 
 @pytest.mark.parametrize("n_rows", [10, 1000])
-@pytest.mark.parametrize("mined", [TABLE, MinedTable.empty()], ids=["mined", "nothing mined"])
+@pytest.mark.parametrize("mined", [TABLE, MinedNegatives.empty()], ids=["mined", "nothing mined"])
 def test_contract_never_the_gold(sampler, n_rows, mined):
     for seed in range(20):
         draw = sampler.sample(request_of(n_rows, seed, mined=mined))
@@ -73,7 +73,7 @@ def test_contract_same_seed_same_draw(sampler):
 
 
 def test_contract_fewer_entities_than_asked_for(sampler):
-    alone = {"gold": [np.array([0])], "examples": np.array([1]), "mined": MinedTable.empty()}
+    alone = {"gold": [np.array([0])], "examples": np.array([1]), "mined": MinedNegatives.empty()}
     draw = sampler.sample(request_of(2, **alone))
     assert set(drawn(draw, 0)) <= {1}
     assert not sampler.sample(request_of(1, **alone)).mask.any()
@@ -89,11 +89,11 @@ def test_contract_says_how_deep_it_looks(sampler):
     # entities beyond the depth make no difference, those within do
     deep = np.tile(np.arange(100, 300, dtype=np.int32), (3, 1))
     examples = np.sort(EXAMPLES)
-    full = sampler.sample(request_of(mined=MinedTable(examples, deep)))
-    cut = sampler.sample(request_of(mined=MinedTable(examples, deep[:, : sampler.mined_depth])))
+    full = sampler.sample(request_of(mined=MinedNegatives(examples, deep)))
+    cut = sampler.sample(request_of(mined=MinedNegatives(examples, deep[:, : sampler.mined_depth])))
     assert np.array_equal(full.rows, cut.rows) and np.array_equal(full.mask, cut.mask)
     if sampler.mined_depth:
-        shifted = sampler.sample(request_of(mined=MinedTable(examples, deep + 500)))
+        shifted = sampler.sample(request_of(mined=MinedNegatives(examples, deep + 500)))
         assert not np.array_equal(full.rows, shifted.rows)
 
 
@@ -152,7 +152,7 @@ def test_a_depth_changes_the_draw_from_batch_to_batch():
 
 
 def test_shared_hard_negatives_take_from_each_mention_in_turn():
-    table = MinedTable(np.arange(4), np.arange(40, 80, dtype=np.int32).reshape(4, 10))
+    table = MinedNegatives(np.arange(4), np.arange(40, 80, dtype=np.int32).reshape(4, 10))
     request = DrawRequest(
         np.arange(4), [np.array([i]) for i in range(4)], 100, np.random.default_rng(0), table
     )
@@ -167,7 +167,7 @@ def test_shared_hard_negatives_take_from_each_mention_in_turn():
 @pytest.mark.parametrize(("percent", "n_hard"), [(0, 0), (25, 2), (50, 4), (100, 8)])
 @pytest.mark.parametrize("shared", [True, False])
 def test_mixed_negatives_have_their_share(percent, n_hard, shared):
-    table = MinedTable(np.arange(1), np.arange(100, 116, dtype=np.int32)[None])
+    table = MinedNegatives(np.arange(1), np.arange(100, 116, dtype=np.int32)[None])
     sampler = MixedNegatives(n_negatives=8, percent=percent, depth=16, shared=shared)
     assert sampler.mined_depth == (16 if n_hard else 0)
     request = DrawRequest(np.array([0]), [np.array([1])], 10**9, np.random.default_rng(0), table)
@@ -203,21 +203,21 @@ def test_as_sets():
 def test_table_look_ups():
     assert TABLE.take(np.array([11, 3, 5]), 3).tolist() == [[9, 8, 3], [-1, -1, -1], [8, 2, -1]]
     assert TABLE.take(np.array([2]), 8).tolist() == [[1, 2, 3, 4, 5, 6, -1, -1]]
-    assert MinedTable.empty().take(np.array([0]), 2).tolist() == [[-1, -1]]
+    assert MinedNegatives.empty().take(np.array([0]), 2).tolist() == [[-1, -1]]
     assert TABLE.has(np.array([2, 3])).tolist() == [True, False]
 
 
 def test_table_on_disk(tmp_path):
     TABLE.to_disk(tmp_path / "table")
-    loaded = MinedTable.from_disk(tmp_path / "table")
+    loaded = MinedNegatives.from_disk(tmp_path / "table")
     assert isinstance(loaded.rows, np.memmap)
     assert np.array_equal(loaded.rows, TABLE.rows) and np.array_equal(loaded.examples, TABLE.examples)
     whole = (tmp_path / "table" / "rows.npy").read_bytes()
     (tmp_path / "table" / "rows.npy").write_bytes(whole[:-4])
     with pytest.raises(PelError, match="E320"):
-        MinedTable.from_disk(tmp_path / "table")
+        MinedNegatives.from_disk(tmp_path / "table")
     with pytest.raises(PelError, match="E320"):
-        MinedTable.from_disk(tmp_path / "nowhere")
+        MinedNegatives.from_disk(tmp_path / "nowhere")
 
 
 # -- bad settings ------------------------------------------------------------------------------

@@ -3,20 +3,13 @@
 import numpy as np
 import pytest
 
-from spacy_pel.combiners import BestRow
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker
-from spacy_pel.nil import ScoreThreshold
 from spacy_pel.rankers.cross_encoder import CrossEncoder
 from spacy_pel.rankers.dual_encoder import DualEncoder
 from spacy_pel.similarities.euclidean import Euclidean
 from spacy_pel.templates import MarkedContext, SynonymCard
-from spacy_pel.types import Document, Entity, Mention, MentionInText, RankingTask
+from spacy_pel.types import Entity, MentionInText, RankingTask
 
 ENTITIES = [
     Entity("C0", "fever", ("pyrexia",), ("T184",), "A body temperature above the normal."),
@@ -69,33 +62,3 @@ def make_dual(seed=0, similarity=None, top_k=3, **settings):
 @pytest.fixture
 def ranker():
     return make_ranker()
-
-
-# -- a retriever that cannot tell two senses of a name apart, and texts that can -------------------
-
-NAMES = ("cold", "gout", "rash", "clot")
-CUES = ("xxxx", "qqqq")
-
-
-def make_sense_entities():
-    return [Entity(f"{name}-{sense}", name, (), (cue,)) for name in NAMES for sense, cue in enumerate(CUES)]
-
-
-def make_sense_documents(n, first=0):
-    """Each document names one concept; the word before it tells the sense."""
-    documents = []
-    for i in range(first, first + n):
-        name = NAMES[i % len(NAMES)]
-        sense = (i // len(NAMES)) % 2
-        text = f"{CUES[sense]} {name} no {i}"
-        documents.append(Document(f"d{i}", text, [Mention(5, 5 + len(name), "", (f"{name}-{sense}",))]))
-    return documents
-
-
-@pytest.fixture(scope="session")
-def retriever():
-    """A linker over names, each of which two entities have."""
-    kb = KnowledgeBase(make_sense_entities())
-    encoder = HashEmbed(width=64, context_weight=0.0)
-    index = EntityIndex.build(kb, encoder, index=BruteForce())
-    return Linker(kb, encoder, index, BestRow(), ScoreThreshold())

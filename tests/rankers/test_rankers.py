@@ -11,8 +11,8 @@ from spacy_pel.errors import PelError
 from spacy_pel.linking import Reranker
 from spacy_pel.rankers import load_ranker
 from spacy_pel.registry import registry
-from spacy_pel.training.ranker.rank_recipe import RankRecipe, recipe_of
-from spacy_pel.training.ranker.rank_settings import RankerSettings
+from spacy_pel.training.ranker.recipe import RankRecipe, recipe_of
+from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.types import RankingTask
 from tests.rankers.conftest import ENTITIES, MENTIONS, TASK, make_dual, make_ranker
 
@@ -98,7 +98,7 @@ def test_what_is_no_ranker_cannot_be_trained():
     class Stranger:
         pass
 
-    with pytest.raises(PelError, match="PEL-E347.*CrossEncoder, DualEncoder"):
+    with pytest.raises(PelError, match=r"PEL-E347.*CrossEncoder\.v1, .*DualEncoder\.v1"):
         recipe_of(Stranger(), RankerSettings(model=Stranger()))
     with pytest.raises(PelError, match="PEL-E503"):
         Reranker(Stranger())

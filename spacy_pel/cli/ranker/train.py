@@ -28,8 +28,8 @@ def ranker_train(
     --ranker.training.limit 2000
     """
     from ...pipeline.gold import gold_queries
-    from ...training.ranker.rank_loop import RankTrainer
-    from ...training.ranker.rank_settings import read_rank_settings
+    from ...training.ranker.loop import RankTrainer
+    from ...training.ranker.settings import read_rank_settings
     from .._pipeline import load_pipeline
 
     settings = read_rank_settings(config, parse_overrides(ctx.args))

@@ -1,1 +1,1 @@
-"""Hard-negative mining: streaming top-k search, schedule and mined table."""
+"""Hard-negative mining: streaming top-k search, schedule and the table of mined negatives."""

@@ -1,28 +1,28 @@
-"""Mining: for each mention the nearest entities that are not its own, over the whole knowledge base."""
+"""Mining: the nearest wrong entities of each mention, over the whole knowledge base."""
 
 import time
 from dataclasses import dataclass
-from typing import Any, Iterable, Optional, Tuple
+from typing import Any, Dict, Iterable, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...types import Rows, Scores, Vectors
-from .streaming_top_k import IndexKind, drop_gold, make_search
+from .streaming_top_k import IndexKind, make_top_k
 
-_MORE = 64  # gold entities of one mention that do not make its list of negatives shorter
+_MAX_GOLD = 64  # searched in addition, so that gold entities do not shorten the list of negatives
 
 
 @dataclass
-class Mined:
-    """What was found.
+class MiningResult:
+    """The nearest wrong entities, and how long the search took.
 
-    rows: (n, depth) int32, places of entities, nearest first; -1 = there are no more.
+    rows: (n, depth) int32, numbers of entities, nearest first; -1 = no more.
     scores: (n, depth) float32, their similarities; -inf where there is none.
-    ranks: (n,) int64, rank of the best gold entity among all entities; 0 = too deep to be seen.
-    n_entities: compared with each mention.
-    seconds: until all was done, the embedding of the chunks included.
-    search_seconds: of these without it.
+    ranks: (n,) int64, rank of the best gold entity among all entities; 0 = not among those searched.
+    n_entities: entities compared with each mention.
+    seconds: total, including the embedding of the chunks.
+    search_seconds: without the embedding.
     """
 
     rows: NDArray[np.int32]
@@ -48,30 +48,30 @@ def mine(
     index: IndexKind = "flat",
     device: Optional[Any] = None,
     show_progress: bool = False,
-) -> Mined:
-    """Find the nearest entities of each mention, its gold ones left out.
+) -> MiningResult:
+    """Find the nearest entities of each mention, without its gold ones.
 
-    The entities come in chunks and are forgotten again (but for "ivf"): memory does not grow with
-    the knowledge base.
+    Entities arrive in chunks that are not kept (except for "ivf"): memory does not grow with the
+    knowledge base.
 
     queries (Vectors): (n, width), vectors of mentions as an encoder gives them for an index: the largest
         inner products are the nearest.
     gold, offsets (NDArray): gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
-    chunks (Iterable[Tuple[Rows, Vectors]]): places and vectors of entities.
-    depth (int): how many for each mention.
-    n_entities (int): how many there are in all chunks.
-    index (IndexKind): see ``make_search``.
-    device (Optional[torch.device]): where the encoder is.
+    chunks (Iterable[Tuple[Rows, Vectors]]): numbers and vectors of entities.
+    depth (int): entities per mention.
+    n_entities (int): total number of entities.
+    index (IndexKind): see ``make_top_k``.
+    device (Optional[torch.device]): device of the encoder.
     show_progress (bool): show a bar with rate and time left.
-    RETURNS (Mined): the negatives.
+    RETURNS (MiningResult): the negatives.
     """
     import sys
 
     from tqdm import tqdm
 
     started = time.perf_counter()
-    most_gold = min(int(np.diff(offsets).max(initial=0)), _MORE)
-    search = make_search(index, queries, depth + most_gold, n_entities, device)
+    most_gold = min(int(np.diff(offsets).max(initial=0)), _MAX_GOLD)
+    search = make_top_k(index, queries, depth + most_gold, n_entities, device)
     interval = 0.5 if sys.stderr.isatty() else 10.0
     hidden, searching = not show_progress, 0.0
     with tqdm(total=n_entities, desc="Mining", unit="entity", disable=hidden, mininterval=interval) as bar:
@@ -82,8 +82,33 @@ def mine(
             searching += time.perf_counter() - begun
     begun = time.perf_counter()
     scores, rows = search.result()
-    kept = drop_gold(scores, rows, gold, offsets, depth)
+    kept = without_gold(scores, rows, gold, offsets, depth)
     ended = time.perf_counter()
-    return Mined(
+    return MiningResult(
         **kept, n_entities=n_entities, seconds=ended - started, search_seconds=searching + ended - begun
     )
+
+
+def without_gold(
+    scores: Scores, rows: Rows, gold: NDArray[np.int64], offsets: NDArray[np.int64], depth: int
+) -> Dict[str, NDArray[Any]]:
+    """Remove the gold entities from search results.
+
+    scores, rows (NDArray): (n, k), best first; row -1 = no more entities.
+    gold, offsets (NDArray): gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
+    depth (int): number of negatives to keep.
+    RETURNS (dict): "rows" (n, depth) int32 and "scores" (n, depth), filled with -1 and -inf; "ranks"
+        (n,): rank of the best gold entity, from 1; 0 = not among the k.
+    """
+    n_entities = max(int(rows.max(initial=0)), int(gold.max(initial=0))) + 1
+    owner = np.arange(len(rows), dtype=np.int64)
+    keys = np.repeat(owner, np.diff(offsets)) * n_entities + gold
+    is_gold = (rows >= 0) & np.isin(rows + owner[:, None] * n_entities, keys)
+    ranks = np.where(is_gold.any(axis=1), is_gold.argmax(axis=1) + 1, 0)
+    order = np.argsort(is_gold | (rows < 0), axis=1, kind="stable")[:, :depth]
+    removed = np.take_along_axis(is_gold | (rows < 0), order, axis=1)
+    kept_rows = np.full((len(rows), depth), -1, dtype=np.int32)
+    kept_scores = np.full((len(rows), depth), -np.inf, dtype=np.float32)
+    kept_rows[:, : order.shape[1]] = np.where(removed, -1, np.take_along_axis(rows, order, axis=1))
+    kept_scores[:, : order.shape[1]] = np.where(removed, -np.inf, np.take_along_axis(scores, order, axis=1))
+    return {"rows": kept_rows, "scores": kept_scores, "ranks": ranks}

@@ -1,33 +1,42 @@
-"""Which batches belong to which update, and at which updates negatives are mined."""
+"""When negatives are mined during a training, and for which examples."""
 
 from dataclasses import dataclass
-from typing import List
+from typing import Protocol, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...training.retriever.batches import BatchPlanner
-from ...training.retriever.settings import MiningSettings
+
+class EpochPlanner(Protocol):
+    """Plans the batches of an epoch as example numbers; the same epoch gives the same plan."""
+
+    @property
+    def batches_per_epoch(self) -> int: ...
+
+    def plan(self, epoch: int) -> Sequence[NDArray[np.int64]]: ...
 
 
 @dataclass
-class Schedule:
-    """All of it follows from the number of an update.
+class MiningSchedule:
+    """Which batches belong to which update, and before which updates negatives are mined. Everything
+    follows from the number of an update.
 
     planner: gives the batches of an epoch.
-    mining: how often.
+    every_epochs: epochs between two minings.
+    every_steps: steps between two minings, instead of epochs; both 0 = mine only at the start.
     accumulate: batches per update and process.
-    world: processes; each takes one of ``world`` batches that follow each other.
+    world: number of processes; of each ``world`` consecutive batches, every process takes one.
     """
 
-    planner: BatchPlanner
-    mining: MiningSettings
+    planner: EpochPlanner
+    every_epochs: int = 1
+    every_steps: int = 0
     accumulate: int = 1
     world: int = 1
 
     @property
     def rounds_per_epoch(self) -> int:
-        """RETURNS (int): how often every process gets a batch; those left over are skipped."""
+        """RETURNS (int): batches of each process in an epoch; remaining batches are skipped."""
         return self.planner.batches_per_epoch // self.world
 
     def epoch(self, step: int) -> int:
@@ -38,22 +47,23 @@ class Schedule:
         """RETURNS (bool): whether negatives are mined before this update."""
         if step == 0:
             return True
-        if self.mining.every_steps:
-            return step % self.mining.every_steps == 0
-        every = self.mining.every_epochs
+        if self.every_steps:
+            return step % self.every_steps == 0
+        every = self.every_epochs
         return every > 0 and self.epoch(step) // every != self.epoch(step - 1) // every
 
     def examples_until_next(self, step: int, total: int) -> NDArray[np.int64]:
-        """The examples that are trained on from an update until the next mining, or the end: no
-        others need negatives.
+        """The examples that are trained on from an update until the next mining or the end: no others
+        need negatives.
 
+        step, total (int): the update, and the number of updates.
         RETURNS (NDArray): distinct example numbers, ascending.
         """
         stop = next((later for later in range(step + 1, total) if self.is_due(later)), total)
         first, last = step * self.accumulate, stop * self.accumulate
         rounds, found = self.rounds_per_epoch, [np.zeros(0, dtype=np.int64)]
         for epoch in range(first // rounds, -(-last // rounds)):
-            plan: List[NDArray[np.int64]] = self.planner.plan(epoch)
+            plan = self.planner.plan(epoch)
             begin = max(first - epoch * rounds, 0) * self.world
             end = min(last - epoch * rounds, rounds) * self.world
             found += plan[begin:end]

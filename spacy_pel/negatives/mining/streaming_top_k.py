@@ -1,9 +1,8 @@
-"""Nearest entities of many mentions, with the entities coming in chunks: they need not fit in memory."""
+"""The nearest entities of many mentions. Entities arrive in chunks, so they need not fit in memory."""
 
-from typing import Any, Dict, Literal, Optional, Protocol, Tuple
+from typing import Any, Literal, Optional, Protocol, Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...types import Rows, Scores, Vectors
@@ -11,42 +10,42 @@ from ...types import Rows, Scores, Vectors
 IndexKind = Literal["flat", "ivf"]
 INDEX_KINDS: Tuple[IndexKind, ...] = ("flat", "ivf")
 _QUERIES = 4096  # compared at a time on a GPU: 16,384 entities x 4,096 scores = 270 MB
-_PROBES = 32  # lists that an IVF index looks at
-_PER_LIST = 39  # vectors that FAISS wants to learn a list from
+_PROBES = 32  # lists that an IVF index searches
+_PER_LIST = 39  # training vectors per list that FAISS asks for
 
 
-class NearestSearch(Protocol):
-    """Takes entities chunk by chunk, gives the k largest inner products of each query."""
+class StreamingTopK(Protocol):
+    """Collects entities chunk by chunk and returns the k largest inner products of each query."""
 
     def add(self, rows: Rows, vectors: Vectors) -> None: ...
 
-    def result(self) -> Tuple[Scores, Rows]: ...  # (n, k) each, best first; row -1 = there are no more
+    def result(self) -> Tuple[Scores, Rows]: ...  # (n, k) each, best first; row -1 = no more entities
 
 
-def make_search(
+def make_top_k(
     kind: IndexKind, queries: Vectors, k: int, n_entities: int, device: Optional[Any] = None
-) -> NearestSearch:
-    """Choose how to search.
+) -> StreamingTopK:
+    """Choose a search.
 
     kind (IndexKind): "flat" compares everything with everything: FAISS, or on a GPU plain matrix
-        products. "ivf" compares with the entities of some lists, which pays from a million on.
+        products. "ivf" searches only the nearest lists, which pays off from a million entities.
     queries (Vectors): (n, width).
-    k (int): how many entities each.
-    n_entities (int): how many will come.
-    device (Optional[torch.device]): where the encoder is; None = on the CPU.
-    RAISES (PelError): if there is no such kind.
+    k (int): entities per query.
+    n_entities (int): total number of entities.
+    device (Optional[torch.device]): device of the encoder; None = CPU.
+    RAISES (PelError): if the kind is unknown.
     """
     if kind not in INDEX_KINDS:
         raise PelError(Errors.E325.format(known=", ".join(INDEX_KINDS), value=kind))
     k = min(k, n_entities)
     if kind == "ivf":
-        return IvfSearch(queries, k, n_entities)
+        return IvfTopK(queries, k, n_entities)
     if device is not None and device.type != "cpu":
-        return MatrixSearch(queries, k, device)
-    return FlatSearch(queries, k)
+        return MatrixTopK(queries, k, device)
+    return FlatTopK(queries, k)
 
 
-class FlatSearch:
+class FlatTopK:
     """Exact, by FAISS."""
 
     def __init__(self, queries: Vectors, k: int):
@@ -72,10 +71,10 @@ class FlatSearch:
         return self.heap.D, self.heap.I
 
 
-class MatrixSearch:
-    """Exact, by matrix products of torch: what a GPU does best.
+class MatrixTopK:
+    """Exact, by torch matrix products, for GPUs.
 
-    device (torch.device): where they are computed.
+    device (torch.device): of the products.
     """
 
     def __init__(self, queries: Vectors, k: int, device: Any):
@@ -109,8 +108,8 @@ class MatrixSearch:
         return self.scores.cpu().numpy(), self.rows.cpu().numpy()
 
 
-class IvfSearch:
-    """Approximate: the lists are learnt from the first chunk, the codes have 16 bits."""
+class IvfTopK:
+    """Approximate: lists are trained on the first chunk, vectors are stored in float16."""
 
     def __init__(self, queries: Vectors, k: int, n_entities: int):
         self.queries = np.ascontiguousarray(queries, dtype=np.float32)
@@ -119,7 +118,7 @@ class IvfSearch:
         self.index: Any = None
 
     def add(self, rows: Rows, vectors: Vectors) -> None:
-        """rows (Rows): (m,). vectors (Vectors): (m, width); the first ones must be a fair sample."""
+        """rows (Rows): (m,). vectors (Vectors): (m, width); the first chunk must be a fair sample."""
         import faiss
 
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
@@ -135,28 +134,3 @@ class IvfSearch:
     def result(self) -> Tuple[Scores, Rows]:
         """RETURNS (Tuple[Scores, Rows]): (n, k) each."""
         return self.index.search(self.queries, self.k)  # type: ignore[no-any-return]
-
-
-def drop_gold(
-    scores: Scores, rows: Rows, gold: NDArray[np.int64], offsets: NDArray[np.int64], depth: int
-) -> Dict[str, NDArray[Any]]:
-    """Take the gold entities out of what was found.
-
-    scores, rows (NDArray): (n, k), best first; row -1 = there are no more.
-    gold, offsets (NDArray): gold entities of mention i are ``gold[offsets[i]:offsets[i + 1]]``.
-    depth (int): how many negatives to keep.
-    RETURNS (dict): "rows" (n, depth) int32 and "scores" (n, depth), filled with -1 and -inf; "ranks"
-        (n,): of the best gold entity among all, from 1; 0 = not among the k.
-    """
-    n_entities = max(int(rows.max(initial=0)), int(gold.max(initial=0))) + 1
-    owner = np.arange(len(rows), dtype=np.int64)
-    keys = np.repeat(owner, np.diff(offsets)) * n_entities + gold
-    is_gold = (rows >= 0) & np.isin(rows + owner[:, None] * n_entities, keys)
-    ranks = np.where(is_gold.any(axis=1), is_gold.argmax(axis=1) + 1, 0)
-    order = np.argsort(is_gold | (rows < 0), axis=1, kind="stable")[:, :depth]
-    gone = np.take_along_axis(is_gold | (rows < 0), order, axis=1)
-    kept_rows = np.full((len(rows), depth), -1, dtype=np.int32)
-    kept_scores = np.full((len(rows), depth), -np.inf, dtype=np.float32)
-    kept_rows[:, : order.shape[1]] = np.where(gone, -1, np.take_along_axis(rows, order, axis=1))
-    kept_scores[:, : order.shape[1]] = np.where(gone, -np.inf, np.take_along_axis(scores, order, axis=1))
-    return {"rows": kept_rows, "scores": kept_scores, "ranks": ranks}

@@ -1,4 +1,4 @@
-"""Anchors: what stands for the mentions of one entity in one document before the loss."""
+"""Anchors: the vectors that represent the mentions of one entity in one document in the loss."""
 
 from .anchor_part import AnchorPart, Anchors
 

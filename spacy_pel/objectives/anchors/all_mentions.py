@@ -1,4 +1,4 @@
-"""Every mention for itself: the triplet loss with all samples (Le & Nguyen 2023, Eq. 2)."""
+"""Every mention is an anchor: the triplet loss with all samples (Le & Nguyen 2023, Eq. 2)."""
 
 import torch
 from torch import Tensor
@@ -8,14 +8,9 @@ from .anchor_part import AnchorPart, Anchors
 
 
 @registry.pel_anchors("spacy-pel.AllMentions.v1")
-def make_all_mentions() -> "AllMentions":
-    """Build an AllMentions."""
-    return AllMentions()
-
-
 class AllMentions(AnchorPart):
-    """Each mention is an anchor: an entity that a document names often counts often."""
+    """Each mention is an anchor, so entities that a document names often count often."""
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
-        """RETURNS (Anchors): the vectors as they came."""
+        """RETURNS (Anchors): the vectors unchanged."""
         return Anchors(vectors, groups, vectors.new_zeros(()), {})

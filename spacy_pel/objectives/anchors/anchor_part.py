@@ -1,4 +1,4 @@
-"""What an anchor part is, and what it gives."""
+"""The base class of anchor parts and their output."""
 
 from typing import Dict, NamedTuple
 
@@ -7,36 +7,39 @@ from torch import Tensor, nn
 
 
 class Anchors(NamedTuple):
-    """What a loss compares with entities.
+    """The vectors that a loss compares with entities.
 
     vectors (Tensor): (a, width).
-    groups (Tensor): (a,) int64, the group that each stands for; every group has one at least.
-    loss (Tensor): (), of the part's own parameters; added to the loss of the batch.
-    figures (Dict[str, float]): for the log; the same names in every batch.
+    groups (Tensor): (a,) int64, the group that each represents; every group has at least one.
+    loss (Tensor): () loss of the part's own parameters, added to the loss of the batch.
+    metrics (Dict[str, float]): for the log; the same names in every batch.
     """
 
     vectors: Tensor
     groups: Tensor
     loss: Tensor
-    figures: Dict[str, float]
+    metrics: Dict[str, float]
 
 
 class AnchorPart(nn.Module):
     """Turns the vectors of mentions into anchors. A group is the mentions of one entity in one document.
 
     ``forward(vectors (n, width), groups (n,), generator) -> Anchors``; groups are numbered from 0 without
-    a gap, and all draws come from the generator.
+    gaps, and all randomness comes from the generator.
 
     learn_rate (float): peak learning rate of the part's own parameters, if it has any.
     """
 
     learn_rate = 0.0
 
+    def __init__(self) -> None:  # nn.Module's own signature would accept any setting
+        super().__init__()
+
     def select(self, groups: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose the mentions that have to be encoded at all, before there are vectors.
+        """Choose the mentions to encode.
 
         groups (Tensor): (n,) int64.
-        RETURNS (Tensor): (k,) int64 places, ascending; every group keeps one at least.
+        RETURNS (Tensor): (k,) int64 positions, ascending; every group keeps at least one.
         """
         return torch.arange(len(groups))
 

@@ -8,8 +8,8 @@ def group_means(vectors: Tensor, groups: Tensor, weights: Tensor) -> Tensor:
     """Weighted means of the members of each group.
 
     vectors (Tensor): (n, width).
-    groups (Tensor): (n,) int64, 0 … g - 1, every one there.
-    weights (Tensor): (n,); those of a group do not sum to 0.
+    groups (Tensor): (n,) int64, 0 … g - 1, none empty.
+    weights (Tensor): (n,); their sum over a group is not 0.
     RETURNS (Tensor): (g, width).
     """
     n_groups = int(groups.max()) + 1
@@ -20,14 +20,14 @@ def group_means(vectors: Tensor, groups: Tensor, weights: Tensor) -> Tensor:
 
 
 def draw_members(groups: Tensor, generator: torch.Generator) -> Tensor:
-    """Draw one member of each group, all of a group alike.
+    """Draw one member of each group, uniformly.
 
-    groups (Tensor): (n,) int64, 0 … g - 1, every one there.
+    groups (Tensor): (n,) int64, 0 … g - 1, none empty.
     generator (torch.Generator): of the CPU.
-    RETURNS (Tensor): (g,) int64, a place in ``groups`` for each group.
+    RETURNS (Tensor): (g,) int64, position in ``groups`` for each group.
     """
     order = torch.randperm(len(groups), generator=generator).to(groups.device)
-    # members stand by group, and in a random order within
+    # sorted by group, in random order within a group
     order = order[torch.argsort(groups[order], stable=True)]
     sizes = torch.bincount(groups)
     return order[sizes.cumsum(0) - sizes]

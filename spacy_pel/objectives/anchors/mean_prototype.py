@@ -9,16 +9,11 @@ from .group_math import group_means
 
 
 @registry.pel_anchors("spacy-pel.MeanPrototype.v1")
-def make_mean_prototype() -> "MeanPrototype":
-    """Build a MeanPrototype."""
-    return MeanPrototype()
-
-
 class MeanPrototype(AnchorPart):
-    """The prototype 1/N sum_i f(m_i) of an entity's N mentions in a document: each entity counts once, and
+    """The prototype 1/N sum_i f(m_i) of an entity's N mentions in a document. Each entity counts once, and
     all of its mentions move together."""
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
-        """RETURNS (Anchors): one for each group, in the order of the groups."""
+        """RETURNS (Anchors): one per group, in the order of the groups."""
         means = group_means(vectors, groups, vectors.new_ones(len(vectors)))
         return Anchors(means, torch.arange(len(means), device=groups.device), vectors.new_zeros(()), {})

@@ -1,4 +1,4 @@
-"""One mention for all: the triplet loss with down-sampling (Le & Nguyen 2023, section 4.3.2)."""
+"""One mention per group: the triplet loss with down-sampling (Le & Nguyen 2023, section 4.3.2)."""
 
 import torch
 from torch import Tensor
@@ -9,19 +9,14 @@ from .group_math import draw_members
 
 
 @registry.pel_anchors("spacy-pel.OneMention.v1")
-def make_one_mention() -> "OneMention":
-    """Build a OneMention."""
-    return OneMention()
-
-
 class OneMention(AnchorPart):
-    """One mention of each entity and document, drawn anew each time; the others are not even encoded."""
+    """One random mention of each entity and document, redrawn for each batch; the others are not encoded."""
 
     def select(self, groups: Tensor, generator: torch.Generator) -> Tensor:
-        """RETURNS (Tensor): (g,) int64 places, ascending."""
+        """RETURNS (Tensor): (g,) int64 positions, ascending."""
         return draw_members(groups, generator).sort().values
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
-        """RETURNS (Anchors): one for each group; draws where a group still has several."""
+        """RETURNS (Anchors): one per group; draws again where a group has several."""
         chosen = self.select(groups, generator)
         return Anchors(vectors[chosen], groups[chosen], vectors.new_zeros(()), {})

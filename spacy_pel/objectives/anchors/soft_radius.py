@@ -12,25 +12,18 @@ from .group_math import draw_members, group_means
 
 
 @registry.pel_anchors("spacy-pel.SoftRadius.v1")
-def make_soft_radius(
-    radius: Optional[float] = 11.0, epsilon: float = 1.0, learn_rate: float = 0.005
-) -> "SoftRadius":
-    """Build a SoftRadius; the settings are the class's."""
-    return SoftRadius(radius=radius, epsilon=epsilon, learn_rate=learn_rate)
-
-
 class SoftRadius(AnchorPart):
     """Prototypes of latent clusters. In each group a mention is drawn; its cluster is every mention of the
     group within the radius lambda + epsilon of it, and the prototype is the cluster's mean. With r the
-    largest distance in the cluster, (lambda - r)^2 pulls the learnable lambda towards the radius that
-    clusters have; it moves no vector. As in Algorithm 1, a mention alone is a cluster with r = 0.
+    largest distance in the cluster, (lambda - r)^2 pulls the learnable lambda towards the actual radius
+    of the clusters; it moves no vector. As in Algorithm 1, a single mention is a cluster with r = 0.
 
-    Vectors: not of length 1, and the Euclidean distance as similarity.
+    Use it with vectors that are not normalised and the Euclidean distance as similarity.
 
-    radius (Optional[float]): lambda at the start, 11 in the paper, whose SapBERT spreads wide. None =
-        the mean distance within the groups of the first batch that has a group of two; until then a
-        cluster is its whole group.
-    epsilon (float): added to lambda, 1 in the paper; wants to be smaller where distances are.
+    radius (Optional[float]): initial lambda, 11 in the paper, where distances of SapBERT are large. None =
+        the mean distance within the groups of the first batch that has a group of two; until then each
+        cluster is the whole group.
+    epsilon (float): added to lambda, 1 in the paper; use less where distances are smaller.
     learn_rate (float): of lambda; 0.005 (MedMentions) and 0.01 (BC5CDR) in the paper.
     """
 
@@ -45,29 +38,29 @@ class SoftRadius(AnchorPart):
         self.epsilon = epsilon
         self.learn_rate = learn_rate
         self.radius = nn.Parameter(torch.tensor(0.0 if radius is None else float(radius)))
-        # a buffer, so that a checkpoint knows whether lambda has found its start
+        # a buffer, so that checkpoints record whether lambda is initialised
         self.register_buffer("started", torch.tensor(radius is not None))
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
-        """RETURNS (Anchors): one for each group; figures "radius" (lambda), "radius_loss" and "cluster_size"
+        """RETURNS (Anchors): one per group; metrics "radius" (lambda), "radius_loss" and "cluster_size"
         (mean)."""
         with torch.no_grad():
             if not self.started:
                 self._start(vectors, groups)
             centers = vectors[draw_members(groups, generator)]
             distances = (vectors - centers[groups]).norm(dim=1)
-            reach = self.radius.clamp(min=0.0) + self.epsilon  # its own centre is always in a cluster
+            reach = self.radius.clamp(min=0.0) + self.epsilon  # the centre is always in its cluster
             inside = (distances <= reach) | ~self.started
             radii = distances.new_zeros(len(centers))
             radii = radii.scatter_reduce(0, groups, distances * inside, reduce="amax")
         prototypes = group_means(vectors, groups, inside.to(vectors.dtype))
         loss = (self.radius - radii).square().mean() if self.started else 0.0 * self.radius
-        figures = {
+        metrics = {
             "radius": float(self.radius.detach()),
             "radius_loss": float(loss.detach()),
             "cluster_size": float(inside.sum() / len(centers)),
         }
-        return Anchors(prototypes, torch.arange(len(centers), device=groups.device), loss, figures)
+        return Anchors(prototypes, torch.arange(len(centers), device=groups.device), loss, metrics)
 
     def _start(self, vectors: Tensor, groups: Tensor) -> None:
         same = groups.unsqueeze(0) == groups.unsqueeze(1)

@@ -9,23 +9,18 @@ from ...registry import registry
 
 
 @registry.pel_losses("spacy-pel.BinaryCrossEntropy.v1")
-def make_binary_cross_entropy(scale: float = 1.0, offset: float = 0.0) -> "BinaryCrossEntropy":
-    """Build a BinaryCrossEntropy; the settings are the class's."""
-    return BinaryCrossEntropy(scale=scale, offset=offset)
-
-
 class BinaryCrossEntropy(nn.Module):
-    """Each similarity is the logit of "these two belong together", judged for itself:
+    """Each similarity is the logit of "these two belong together", independently of the others:
 
         L(m, P) = -log sigma(s(m,e+)) - sum_{e-} log(1 - sigma(s(m,e-)))
 
-    Every negative that scores above 0 pushes with about the same force, however many there are; with
-    few but hard ones, as AdaptiveMixup and HardestInBatch give them, positive and negatives balance.
+    Every negative that scores above 0 contributes about the same gradient, however many there are; with
+    few but hard ones, as from AdaptiveMixup and HardestInBatch, positive and negatives are balanced.
 
     Similarity: the dot product or SumOfMax (the paper's choices).
     scale (float): multiplies the similarities; 1 in the paper.
-    offset (float): the similarity at which logits have their zero, 0 in the paper: scale (s - offset) takes
-        the place of s. Dot products of pretrained encoders lie far above 0 for unrelated texts too.
+    offset (float): the similarity at which logits have their zero, 0 in the paper: scale (s - offset)
+        replaces s. Dot products of pretrained encoders lie far above 0 for unrelated texts too.
     """
 
     def __init__(self, *, scale: float = 1.0, offset: float = 0.0):

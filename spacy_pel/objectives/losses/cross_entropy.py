@@ -7,22 +7,17 @@ from ...registry import registry
 
 
 @registry.pel_losses("spacy-pel.CrossEntropy.v1")
-def make_cross_entropy(scale: float = 1.0) -> "CrossEntropy":
-    """Build a CrossEntropy; the settings are the class's."""
-    return CrossEntropy(scale=scale)
-
-
 class CrossEntropy(nn.Module):
     """A softmax in which the positive competes with its negatives:
 
         L(m, P) = -s(m,e+) + log sum_{e in P} exp(s(m,e))                            (Eq. 1)
 
-    It only ranks: adding the same number to all similarities of a mention changes nothing, so
-    they have no zero in common and serve a NIL threshold badly. With in-batch negatives this
-    is InfoNCE, temperature 1 / scale.
+    It only ranks: adding a constant to all similarities of a mention changes nothing, so they have no
+    common zero and do not suit a NIL threshold. With in-batch negatives this is InfoNCE with
+    temperature 1 / scale.
 
     Similarity: the dot product (the paper's choice), or the cosine with a scale of about 20.
-    scale (float): multiplies the similarities; 1 is Eq. 1 as it stands.
+    scale (float): multiplies the similarities; 1 = Eq. 1.
     """
 
     def __init__(self, *, scale: float = 1.0):

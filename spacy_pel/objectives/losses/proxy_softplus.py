@@ -1,4 +1,4 @@
-"""The proxy-based loss Pb (Wiatrak et al. 2022, Eq. 3)."""
+"""The proxy-based loss (Wiatrak et al. 2022, Eq. 3)."""
 
 import torch
 from torch import Tensor, nn
@@ -8,11 +8,6 @@ from ...registry import registry
 
 
 @registry.pel_losses("spacy-pel.ProxySoftplus.v1")
-def make_proxy_softplus(alpha: float = 32.0, margin: float = 0.0, offset: float = 0.0) -> "ProxySoftplus":
-    """Build a ProxySoftplus; the settings are the class's."""
-    return ProxySoftplus(alpha=alpha, margin=margin, offset=offset)
-
-
 class ProxySoftplus(nn.Module):
     """Entities are the proxies of their mentions: pull the positive, push the negatives.
 
@@ -21,17 +16,17 @@ class ProxySoftplus(nn.Module):
         L(m, P) = log(1 + exp(-alpha (s(m,e+) - margin)))
                 + log(1 + sum_{e-} exp(alpha (s(m,e-) + margin)))                    (Eq. 3)
 
-    without overflow at alpha = 32. Unlike a softmax, each term has its own zero: positives
-    are asked to exceed the margin and negatives to stay below minus the margin, which makes
-    the similarity comparable between mentions, and so a NIL threshold possible.
+    without overflow at alpha = 32. Unlike in a softmax, each term has its own zero: positives
+    should exceed the margin and negatives stay below minus the margin, which makes similarities
+    comparable between mentions and a NIL threshold possible.
 
-    Similarity: cosine (the paper's choice); with others the scale wants another alpha.
+    Similarity: cosine (the paper's choice); for others, tune alpha.
     alpha (float): scale, 32 in the paper.
     margin (float): delta; 0 in the paper's retrieval tables, 0.01, 0.05, 0.1 in its NIL table.
-    offset (float): the similarity at which both terms have their zero, 0 in the paper: s - offset
-        takes the place of s in Eq. 3. Sentence encoders give unrelated texts cosines far above 0;
-        then all of the gradient pushes negatives at first, and retrieval gets worse before it
-        gets better. With an offset near the mean cosine before training both terms start alike.
+    offset (float): the similarity at which both terms have their zero, 0 in the paper: Eq. 3 with
+        s - offset instead of s. Sentence encoders give unrelated texts cosines far above 0; then all
+        of the gradient pushes negatives at first, and retrieval gets worse before it gets better.
+        With an offset near the mean cosine before training, both terms start balanced.
     """
 
     def __init__(self, *, alpha: float = 32.0, margin: float = 0.0, offset: float = 0.0):
@@ -48,7 +43,7 @@ class ProxySoftplus(nn.Module):
         mask (Tensor): (n, m) bool, True = counts as a negative. A row may be all False.
         RETURNS (Tensor): (n,), float32 or wider.
         """
-        # half precision overflows at alpha = 32; float64 stays what it is
+        # half precision overflows at alpha = 32; float64 is kept
         dtype = torch.promote_types(positives.dtype, torch.float32)
         pull = softplus(-self.alpha * (positives.to(dtype) - self.offset - self.margin))
         pushed = self.alpha * (negatives.to(dtype) - self.offset + self.margin)

@@ -9,19 +9,14 @@ from ...registry import registry
 
 
 @registry.pel_losses("spacy-pel.Triplet.v1")
-def make_triplet(margin: float = 1.2) -> "Triplet":
-    """Build a Triplet; the settings are the class's."""
-    return Triplet(margin=margin)
-
-
 class Triplet(nn.Module):
-    """The positive has to be nearer than the nearest negative, by a margin:
+    """The positive should be nearer than the nearest negative, by a margin:
 
         L = [ margin - s(a,e+) + max_j s(a,e-_j) ]+   with s = -|a - e|
 
     Eq. 2 where the anchor a is a mention, Eq. 3 where it is a prototype (see "pel_anchors").
-    Only the hardest negative under the present model counts: a trainer may look for it without a
-    gradient, and leave the others out.
+    Only the hardest negative under the current model counts: a trainer may find it without gradients
+    and leave the others out.
 
     Similarity: Euclidean (the paper's choice); with the cosine a margin of about 0.2.
     margin (float): 1.2 (MedMentions) and 1.6 (BC5CDR) in the paper.

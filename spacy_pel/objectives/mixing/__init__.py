@@ -1,4 +1,4 @@
-"""Mixing: negatives of a mention made from, or chosen among, those that the batch has for it."""
+"""Mixing: makes or selects the negatives of a mention from those in the batch."""
 
 from .mixing import Mixing, StrongNegatives
 

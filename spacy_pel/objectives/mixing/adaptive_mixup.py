@@ -13,26 +13,21 @@ from .mixing import StrongNegatives
 
 
 @registry.pel_mixing("spacy-pel.AdaptiveMixup.v1")
-def make_adaptive_mixup(alpha: float = 0.3, k: int = 1) -> "AdaptiveMixup":
-    """Build an AdaptiveMixup; the settings are the class's."""
-    return AdaptiveMixup(alpha=alpha, k=k)
-
-
 class AdaptiveMixup:
     """The K hardest negatives of a mention, each with some of the positive in it:
 
         W = exp f(m,e+) / (exp f(m,e+) + sum_{i<=K} exp f(m,e-_i))                    (Eq. 9)
         V_strong,i = alpha W V_e+ + V_e-_i                                           (Eq. 10)
 
-    W has no gradient. It rises as training separates the positives, and the negatives get harder with
-    it. Pooled vectors are mixed as they are; of tokens, the u-th is mixed with the u-th. Where the texts
-    differ in length the shorter one is filled up with zeros, and what is real in either counts.
+    W has no gradient. It rises as training separates the positives, which makes the negatives harder.
+    Pooled vectors are mixed directly; of token vectors, the u-th is mixed with the u-th. Where the texts
+    differ in length, the shorter one is padded with zeros; tokens that are real in either one count.
 
-    Negatives: those of the batch in the paper (InBatchNegatives); any sampler will do.
+    Negatives: those of the batch in the paper (InBatchNegatives); any sampler works.
     Loss: BinaryCrossEntropy. Similarities: DotProduct on [CLS] or means (K = 1 in the paper), SumOfMax
     (K = 10).
-    alpha (float): how much of the positive; 0.3 in the paper.
-    k (int): how many negatives for each mention; where there are fewer, those.
+    alpha (float): weight of the positive; 0.3 in the paper.
+    k (int): negatives per mention, at most.
     """
 
     def __init__(self, *, alpha: float = 0.3, k: int = 1):
@@ -44,7 +39,7 @@ class AdaptiveMixup:
         self.k = k
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
-        """RETURNS (StrongNegatives): at most k for each mention; see ``Mixing``."""
+        """RETURNS (StrongNegatives): at most k per mention; see ``Mixing``."""
         places, real = hardest(scores, mask, self.k)
         weights = mix_weights(scores.detach(), places, real)
         own = torch.arange(len(scores), device=scores.device).unsqueeze(1)
@@ -56,7 +51,7 @@ def mix_weights(scores: Tensor, places: Tensor, real: Tensor) -> Tensor:
     """RETURNS (Tensor): (n,) W of Eq. 9, from 0 to 1; 1 for a mention without negatives."""
     competing = scores.gather(1, places).masked_fill(~real, -torch.inf)
     own = scores.diagonal().unsqueeze(1)
-    # a softmax takes the largest score away first: no overflow
+    # softmax subtracts the maximum first: no overflow
     return torch.softmax(torch.cat([own, competing], dim=1), dim=1)[:, 0]
 
 
@@ -65,7 +60,7 @@ def _mix(shares: Tensor, positives: Encoded, negatives: Encoded) -> Encoded:
     if not isinstance(positives, TokenVectors) or not isinstance(negatives, TokenVectors):
         pooled: Any = (positives, negatives)
         return shares[:, None, None] * pooled[0] + pooled[1]  # type: ignore[no-any-return]
-    # padding holds whatever the transformer gave there
+    # the transformer's output at padding is arbitrary
     own, others = (_without_padding(tokens) for tokens in (positives, negatives))
     return TokenVectors(shares[:, None, None, None] * own + others, positives.mask | negatives.mask)
 

@@ -1,4 +1,4 @@
-"""Choosing: the negatives that the present model finds hardest (Cai et al. 2023, Eq. 8)."""
+"""Selecting the hardest negatives under the current model (Cai et al. 2023, Eq. 8)."""
 
 from typing import Tuple
 
@@ -11,9 +11,9 @@ def hardest(scores: Tensor, mask: Tensor, k: int) -> Tuple[Tensor, Tensor]:
 
     scores (Tensor): (n, m).
     mask (Tensor): (n, m) bool, True = a negative.
-    k (int): how many.
-    RETURNS (Tuple[Tensor, Tensor]): (n, K) places among the m, and (n, K) bool, False = there is none;
-        K is k, or m where there are fewer entities.
+    k (int): negatives per mention.
+    RETURNS (Tuple[Tensor, Tensor]): (n, K) positions among the m, and (n, K) bool, False = no such negative;
+        K = min(k, m).
     """
     best = scores.detach().masked_fill(~mask, -torch.inf).topk(min(k, scores.shape[1]), dim=1)
     return best.indices, mask.gather(1, best.indices)

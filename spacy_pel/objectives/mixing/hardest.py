@@ -1,4 +1,4 @@
-"""The hardest negatives of the batch as they are: what mixing is compared with."""
+"""The hardest negatives of the batch without mixing, as an ablation."""
 
 from torch import Tensor
 
@@ -10,16 +10,10 @@ from .mixing import StrongNegatives
 
 
 @registry.pel_mixing("spacy-pel.HardestInBatch.v1")
-def make_hardest_in_batch(k: int = 1) -> "HardestInBatch":
-    """Build a HardestInBatch; the settings are the class's."""
-    return HardestInBatch(k=k)
-
-
 class HardestInBatch:
-    """Only the K negatives with the highest scores count: choosing without mixing, an ablation of
-    AdaptiveMixup.
+    """Only the K negatives with the highest scores count: AdaptiveMixup's selection without its mixing.
 
-    k (int): how many for each mention; where there are fewer, those.
+    k (int): negatives per mention, at most.
     """
 
     def __init__(self, *, k: int = 1):
@@ -28,6 +22,6 @@ class HardestInBatch:
         self.k = k
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
-        """RETURNS (StrongNegatives): at most k for each mention; see ``Mixing``."""
+        """RETURNS (StrongNegatives): at most k per mention; see ``Mixing``."""
         places, real = hardest(scores, mask, self.k)
         return StrongNegatives(take(entities, places), real)

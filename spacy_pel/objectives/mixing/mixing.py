@@ -1,4 +1,4 @@
-"""What mixing gives to an objective."""
+"""The interface of mixing."""
 
 from typing import NamedTuple, Optional, Protocol, runtime_checkable
 
@@ -8,11 +8,11 @@ from ...similarities import Encoded
 
 
 class StrongNegatives(NamedTuple):
-    """Negatives that belong to one mention each.
+    """Negatives of each mention.
 
     entities: (n, k, d), or ``TokenVectors`` of (n, k, length, d).
     mask: (n, k) bool, False = a mention has fewer.
-    weights: (n,) W of each mention, or None where nothing is mixed.
+    weights: (n,) W of each mention, or None if nothing is mixed.
     """
 
     entities: Encoded
@@ -26,9 +26,9 @@ class Mixing(Protocol):
 
     def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
         """
-        entities (Encoded): m of them, the positive of mention i at place i.
-        scores (Tensor): (n, m), of all mentions and entities, without a graph.
+        entities (Encoded): m of them, the positive of mention i at position i.
+        scores (Tensor): (n, m), of all mentions and entities, detached.
         mask (Tensor): (n, m) bool, True = entity j is a negative of mention i.
-        RETURNS (StrongNegatives): with the entities' graph.
+        RETURNS (StrongNegatives): attached to the graph of the entities.
         """
         ...

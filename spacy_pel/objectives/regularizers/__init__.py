@@ -1,4 +1,4 @@
-"""Regularizers: what makes a training batch harder than it is."""
+"""Regularizers: perturbations that make a training batch harder."""
 
 from .regularizer import Regularizer
 

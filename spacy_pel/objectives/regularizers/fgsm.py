@@ -8,33 +8,28 @@ from torch import Tensor
 from ...errors import Errors, PelError
 from ...registry import registry
 
-_LOUDER = 1024.0
+_GRADIENT_SCALE = 1024.0
 
 
 @registry.pel_regularizers("spacy-pel.FGSM.v1")
-def make_fgsm(epsilon: float = 0.01, weight: float = 1.0) -> "FGSM":
-    """Build an FGSM; the settings are the class's."""
-    return FGSM(epsilon=epsilon, weight=weight)
-
-
 class FGSM:
     """Moves the composite input embeddings z (word + position + segment) of entities to where
-    they are harder, and trains on both:
+    they are harder, and trains on the original and the perturbed batch:
 
         z-_adv = z- + epsilon sign(grad s(m, e-))                                    (Eq. 6)
         z+_adv = z+ - epsilon sign(grad s(m, e+))                                    (Eq. 7)
         total  = L(m, P) + weight L(m, P_adv)                                        (Eq. 8)
 
     A delta on the word embeddings is the same delta on their sum with position and segment,
-    and has the same gradient, so that any Hugging Face encoder will do.
+    and has the same gradient, so any Hugging Face encoder works.
 
-    The gradient is that of the clean forward, which the loss needs anyway; its sign is a constant
-    in the perturbed one, so there is no graph of second order. Dropout draws new masks there.
-    Padding stays where it is, and in eval mode an objective does not ask.
+    The gradient is that of the clean forward pass, which the loss needs anyway; its sign is a constant
+    in the perturbed pass, so there is no second-order graph. Dropout draws new masks there.
+    Padding is not perturbed, and objectives do not call this in eval mode.
 
-    Works with every loss and similarity, and in a cross-encoder, where each pair is a sequence.
+    Works with every loss and similarity, and with cross-encoders, where each pair is a sequence.
 
-    epsilon (float): how far each number of an embedding moves; 0.01 in the paper.
+    epsilon (float): step size for each component of an embedding; 0.01 in the paper.
     weight (float): lambda; 1 in the paper.
     """
 
@@ -66,16 +61,16 @@ def fgsm_deltas(
     embeddings (Sequence[Tensor]): each (batch, length, width), inputs that the scores were
         computed from.
     masks (Sequence[Tensor]): each (batch, length), 1 = a real token. Others get a delta of zero.
-    scores (Tensor): similarities or logits, with their graph, which is kept.
-    signs (Tensor): of the scores' shape: -1 = a positive, 1 = a negative, 0 = does not count.
-        Where a sequence has several scores, their sizes say how much each of them counts.
-    epsilon (float): size of the step.
-    RETURNS (List[Tensor]): each as its embeddings, without a graph.
+    scores (Tensor): similarities or logits, attached to their graph, which is retained.
+    signs (Tensor): of the scores' shape: -1 = a positive, 1 = a negative, 0 = ignored.
+        Where a sequence has several scores, the absolute values are their weights.
+    epsilon (float): step size.
+    RETURNS (List[Tensor]): same shapes as the embeddings, detached.
     """
-    # autocast is for forward passes: a backward pass runs in the types of its forward pass
+    # autocast is for forward passes: a backward pass uses the dtypes of its forward pass
     with torch.autocast(scores.device.type, enabled=False):
         # only the sign is used: the factor keeps small gradients of half-precision layers from becoming 0
-        total = _LOUDER * (signs.detach() * scores).sum()
+        total = _GRADIENT_SCALE * (signs.detach() * scores).sum()
         gradients = torch.autograd.grad(total, list(embeddings), retain_graph=True, create_graph=False)
     return [
         epsilon * gradient.sign() * mask.unsqueeze(-1).to(gradient.dtype)

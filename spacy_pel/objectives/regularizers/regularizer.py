@@ -1,4 +1,4 @@
-"""What a regularizer gives to an objective."""
+"""The interface of regularizers."""
 
 from typing import List, Protocol, Sequence, runtime_checkable
 
@@ -16,4 +16,4 @@ class Regularizer(Protocol):
 
     def deltas(
         self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor
-    ) -> List[Tensor]: ...  # what to add to the embeddings; see FGSM
+    ) -> List[Tensor]: ...  # added to the embeddings; see FGSM

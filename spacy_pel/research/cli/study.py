@@ -60,8 +60,8 @@ def _encoders(settings: Any, runs: List[Any], output: Path, config: Path, gpu_id
 def _rankers(settings: Any, runs: List[Any], output: Path, config: Path, gpu_id: int) -> Report:
     from ...cli._pipeline import load_pipeline
     from ...pipeline.gold import gold_queries
-    from ...training.ranker.rank_settings import RankPaths
-    from ...training.retriever.settings import explained
+    from ...training.ranker.settings import RankPaths
+    from ...training.settings import explained
     from ..study.rank_run import RETRIEVER, run_rank_study
     from ..study.rank_table import HEAD, NOTE, PAIR_HEAD, compare_all, pair_rows, rank_rows
     from ..study.table import markdown

@@ -12,8 +12,8 @@ from ...evaluation.metrics.seen import seen_in_corpus
 from ...evaluation.predict import gold_prediction
 from ...evaluation.prediction import Prediction
 from ...linking import Linker
-from ...training.ranker.rank_candidates import Candidates, MakeQueries, RankMentions, cached_candidates
-from ...training.ranker.rank_dev import ranking_task
+from ...training.ranker.candidates import Candidates, MakeQueries, RankMentions, cached_candidates
+from ...training.ranker.dev import ranking_task
 from ...types import NIL, Document, Ranker, Scores
 
 

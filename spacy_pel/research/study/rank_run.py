@@ -6,9 +6,9 @@ from typing import Any, Dict, List, Sequence, Tuple
 from thinc.api import Config
 
 from ...linking import Linker
-from ...training.ranker.rank_candidates import MakeQueries
-from ...training.ranker.rank_loop import RankTrainer
-from ...training.ranker.rank_settings import RankRunSettings, resolve_rank_settings
+from ...training.ranker.candidates import MakeQueries
+from ...training.ranker.loop import RankTrainer
+from ...training.ranker.settings import RankRunSettings, resolve_rank_settings
 from ...util import fingerprint, logger, machine_note, open_text, read_jsonl
 from ..retrieval import evaluate_retrieval
 from .plan import StudyRun, StudySettings

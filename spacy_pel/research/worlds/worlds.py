@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...corpora import read_corpus, write_corpus
-from ...encoders.bi_encoder import BiEncoder
 from ...kb import KnowledgeBase
 from ...negatives import Draw, DrawRequest, NegativeSampler
 from ...negatives.draw import not_gold
 from ...training.length_batches import length_batches
 from ...training.retriever.batches import BatchPlanner
+from ...training.retriever.example_store import ExampleStore
 from ...training.retriever.loop import Trainer
-from ...training.retriever.settings import RunSettings
+from ...training.retriever.settings import RunSettings, ViewSettings
 from ...types import Document, Entity
 
 JOINER = "/"  # of a world and an id: two wikis may use the same id
@@ -101,25 +101,32 @@ class SameWorldPlanner(BatchPlanner):
     """Batches whose examples are all of one world, so that in-batch negatives are too, as when each
     world is a knowledge base of its own. Bare names are drawn from each world in the share of its
     mentions, however many names it has.
+
+    world (NDArray[int64]): (entities,), from ``world_numbers``.
+    negatives (OwnWorldNegatives): draws further entities; the other arguments are the base class's.
     """
 
-    _mentions: List[NDArray[np.int64]]  # example numbers of each world that has mentions
-    _names: List[NDArray[np.int64]]
-
-    @classmethod
-    def of(cls, planner: BatchPlanner, world: NDArray[np.int64]) -> "SameWorldPlanner":
-        """planner (BatchPlanner): with an OwnWorldNegatives. world (NDArray[int64]): of each entity."""
-        made = cls.__new__(cls)
-        vars(made).update(vars(planner))
-        store = planner.store
+    def __init__(
+        self,
+        store: ExampleStore,
+        world: NDArray[np.int64],
+        *,
+        views: ViewSettings,
+        negatives: OwnWorldNegatives,
+        batch_size: int,
+        pad_id: int,
+        seed: int,
+    ):
+        super().__init__(
+            store, views=views, negatives=negatives, batch_size=batch_size, pad_id=pad_id, seed=seed
+        )
         n_mentions = len(store.mentions)
         examples = world[np.concatenate([store.mention_entity, store.name_entity]).astype(np.int64)]
-        if isinstance(made.negatives, OwnWorldNegatives):
-            made.negatives.tell(world, examples)
+        negatives.tell(world, examples)
+        # example numbers of each world that has mentions
         present = np.unique(examples[:n_mentions])
-        made._mentions = [np.flatnonzero(examples[:n_mentions] == number) for number in present]
-        made._names = [n_mentions + np.flatnonzero(examples[n_mentions:] == number) for number in present]
-        return made
+        self._mentions = [np.flatnonzero(examples[:n_mentions] == number) for number in present]
+        self._names = [n_mentions + np.flatnonzero(examples[n_mentions:] == number) for number in present]
 
     @property
     def batches_per_epoch(self) -> int:
@@ -148,8 +155,18 @@ class WorldTrainer(Trainer):
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
         super().__init__(settings, output, gpu_id=gpu_id, show_progress=show_progress)
-        # among the settings, so that a checkpoint of mixed batches is not gone on with
-        settings.pel.negatives = OwnWorldNegatives(settings.pel.negatives)
+        self.negatives = OwnWorldNegatives(settings.pel.negatives)
+        # part of the settings, so that a checkpoint of mixed batches is not resumed
+        settings.pel.negatives = self.negatives
 
-    def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
-        return SameWorldPlanner.of(super()._planner(kb, encoder), world_numbers(kb))
+    def make_planner(self, kb: KnowledgeBase, store: ExampleStore) -> SameWorldPlanner:
+        pel = self.settings.pel
+        return SameWorldPlanner(
+            store,
+            world_numbers(kb),
+            views=pel.positives,
+            negatives=self.negatives,
+            batch_size=self.training.batch_size,
+            pad_id=pel.encoder.tokenizer.pad_token_id,
+            seed=self.seed,
+        )

@@ -1,4 +1,4 @@
-"""From mentions and candidates to batches of groups: the mentions of one entity in one document together."""
+"""Batches of groups, each with the mentions of one entity in one document, and the plan of an epoch."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -11,20 +11,20 @@ from ...kb import KnowledgeBase
 from ...templates import RaggedTokens
 from ...types import Entity
 from ...util import normalize_alias
-from .groups import Groups
-from .rank_batches import tokenize_entities, without_name
-from .rank_candidates import Candidates, RankMentions
+from ..members import MembersByLabel
+from .candidates import Candidates, RankMentions
+from .pair_batches import tokenize_entities, without_name
 
 
 class GroupStore:
-    """Mentions in groups, and the entities that each group meets; each text is tokenised once. The
-    candidates of all mentions of a group are its negatives, without any gold entity of theirs.
+    """Mentions in groups, and the entities of each group; each text is tokenised once. The negatives of a
+    group are the candidates of all of its mentions, without their gold entities.
 
     kb (KnowledgeBase): holds the entities.
     mentions (RankMentions): (n,); one with several gold entities belongs to the first.
     candidates (Candidates): theirs.
     encoder (BiEncoder): its templates and tokenizer.
-    hidden_share (float): of the groups, whose own surfaces are left out of their entities' names.
+    hidden_share (float): share of the groups whose surface forms are left out of their entities' names.
     rng (np.random.Generator): draws the hidden groups.
     """
 
@@ -41,7 +41,7 @@ class GroupStore:
         keys = np.stack([mentions.document, [gold[0] for gold in mentions.gold]], axis=1)
         _, labels = np.unique(keys, axis=0, return_inverse=True)
         labels = labels.reshape(-1).astype(np.int64)
-        self.groups = Groups.from_labels(labels, int(labels.max()) + 1)
+        self.groups = MembersByLabel.from_labels(labels, int(labels.max()) + 1)
         hidden = (rng or np.random.default_rng(0)).random(len(self.groups)) < hidden_share
         self.positives = np.empty(len(self.groups), dtype=np.int64)
         self.negatives: List[NDArray[np.int64]] = []
@@ -64,7 +64,7 @@ class GroupStore:
 
 
 class _Texts:
-    """Distinct entities as texts, some of them without a name."""
+    """Distinct entities, some of them with names left out."""
 
     def __init__(self, kb: KnowledgeBase):
         self.kb = kb
@@ -72,7 +72,7 @@ class _Texts:
         self._places: Dict[Tuple[int, Tuple[str, ...]], int] = {}
 
     def place(self, row: int, hidden: Sequence[str]) -> int:
-        """RETURNS (int): where the entity stands in ``entities``, without the names that are hidden."""
+        """RETURNS (int): position in ``entities`` of the entity without the hidden names."""
         key = (row, tuple(hidden))
         if key not in self._places:
             whole = self._places.get((row, ()))
@@ -89,7 +89,7 @@ class _Texts:
 
 
 class GroupPlan(NamedTuple):
-    """One batch: which groups, and the seed of what is drawn among their mentions."""
+    """One batch: its groups, and the seed for drawing among their mentions."""
 
     groups: NDArray[np.int64]
     seed: int
@@ -97,14 +97,14 @@ class GroupPlan(NamedTuple):
 
 @dataclass
 class GroupBatch:
-    """n mentions in g groups, and the e entities that they meet.
+    """n mentions in g groups, and the e entities of these groups.
 
     mention_ids, mention_mask: (n, length) int64.
     groups: (n,) int64, of each mention, from 0 on.
     entity_ids, entity_mask: (e, length) int64.
     positives: (g,) int64, the right entity of each group.
     negatives: (g, e) bool, the wrong ones.
-    seed: of what is drawn among the mentions.
+    seed: for drawing among the mentions.
     """
 
     mention_ids: NDArray[np.int64]
@@ -121,11 +121,11 @@ class GroupBatch:
 
 
 class GroupPlanner:
-    """Plans epochs and builds batches; everything follows from (seed, epoch). A group is never cut: one
-    that is larger than a batch is a batch of its own.
+    """Plans epochs and builds batches; everything follows from (seed, epoch). A group is never split: one
+    that is larger than a batch is a batch by itself.
 
     store (GroupStore): mentions and entities.
-    batch_size (int): mentions in a batch at most.
+    batch_size (int): maximum number of mentions in a batch.
     pad_id (int): the tokenizer's padding id.
     """
 

@@ -1,4 +1,4 @@
-"""What a dual encoder minimises: batches of groups in, the loss and its parts out. Pure torch."""
+"""The training objective of a dual encoder on groups, in pure torch."""
 
 from typing import Any, Dict, Tuple
 
@@ -7,17 +7,17 @@ from torch import Tensor, nn
 
 from ...objectives.anchors import AnchorPart
 from ...similarities import Similarity
+from ..score_metrics import score_metrics
 from .group_batches import GroupBatch
-from .score_figures import score_figures
 
-_CHUNK = 64  # sequences encoded together while the hardest negative is looked for
+_CHUNK = 64  # sequences encoded together when looking for the hardest negative
 
 
 class GroupObjective(nn.Module):
     """Towers, loss and anchors in one module, so that the optimiser sees the parameters of all.
 
-    Where the loss needs the hardest negative only, that is looked for under the present model without
-    dropout and gradient, and only it and the positive are encoded again with one.
+    If the loss needs only the hardest negative, it is found under the current model without dropout and
+    gradients; then only it and the positive are encoded with gradients.
 
     towers (ModuleDict): "mention" and, unless tied, "entity".
     loss (nn.Module): positives (n,), negatives (n, m), mask (n, m) -> (n,).
@@ -33,9 +33,9 @@ class GroupObjective(nn.Module):
         self.anchors = anchors
 
     def forward(self, batch: GroupBatch) -> Tuple[Tensor, Dict[str, float]]:
-        """RETURNS (tuple): the mean loss of the anchors and what the anchors add to it, and figures for the
-        log: "similarity+", "similarity-" (of the hardest negative), "accuracy" among the candidates, "active"
-        (share of the anchors with a loss), and those of the anchors.
+        """RETURNS (tuple): the mean loss of the anchors plus the anchor part's own loss, and metrics for the
+        log: "similarity+", "similarity-" (of the hardest negative), "accuracy" among the candidates,
+        "active" (share of the anchors with a loss), and those of the anchor part.
         """
         device = next(self.towers.parameters()).device
         generator = torch.Generator().manual_seed(batch.seed)
@@ -61,15 +61,15 @@ class GroupObjective(nn.Module):
             scores = self.similarity(anchors.vectors, entities)
             positives = scores.gather(1, place[right].unsqueeze(1)).squeeze(1)
             losses = self.loss(positives, scores, wrong[:, used])
-        figures = score_figures(positives.detach(), scores.detach(), wrong[:, used])
+        metrics = score_metrics(positives.detach(), scores.detach(), wrong[:, used])
         active = float((losses.detach() > 0).float().mean())
-        return losses.mean() + anchors.loss, {**figures, "active": active, **anchors.figures}
+        return losses.mean() + anchors.loss, {**metrics, "active": active, **anchors.metrics}
 
     def _tower(self, side: str) -> Any:
         return self.towers[side if side in self.towers else "mention"]
 
     def _hardest(self, anchors: Tensor, ids: Tensor, mask: Tensor, wrong: Tensor) -> Tensor:
-        """RETURNS (Tensor): (a, e) bool, of each anchor's wrong entities the nearest one."""
+        """RETURNS (Tensor): (a, e) bool, the nearest wrong entity of each anchor."""
         tower = self._tower("entity")
         was_training = tower.training
         tower.eval()
@@ -81,7 +81,7 @@ class GroupObjective(nn.Module):
             with torch.autocast(anchors.device.type, enabled=False):
                 scores = self.similarity(anchors, entities).masked_fill(~wrong, -torch.inf)
         tower.train(was_training)
-        # weights that autocast has cast here would leave the second encoding without a gradient
+        # weights cast by autocast here would cut the gradient of the second encoding
         torch.clear_autocast_cache()
         hardest = torch.zeros_like(wrong).scatter(1, scores.argmax(dim=1, keepdim=True), True)
         return hardest & wrong

@@ -1,4 +1,4 @@
-"""An index as if it had never seen some documents."""
+"""Views of an index with documents held out."""
 
 from typing import Collection, Dict, List, Sequence, Tuple
 
@@ -16,13 +16,12 @@ from ...types import Document, MentionInText, Rows, Scores, Vectors
 
 
 class LeaveOut:
-    """Knows which document each mention row and each count of an index came from, so that they can
-    be left out. Nothing is embedded anew; which rows they are follows from the documents, and
-    is checked.
+    """Maps each mention row and each count of an index to its document, so that documents can be held
+    out without re-embedding. The mapping follows from the documents, and is checked.
 
     kb (KnowledgeBase): of the index.
-    index (EntityIndex): with rows of kind "mention" or counts of surfaces.
-    documents (Sequence[Document]): those that it was built with, in that order.
+    index (EntityIndex): with rows of kind "mention" or counts of surface forms.
+    documents (Sequence[Document]): those that it was built with, in the same order.
     RAISES (PelError): if it was built with other documents.
     """
 
@@ -44,12 +43,12 @@ class LeaveOut:
         self._check_priors()
 
     def _owners_of_rows(self) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): for each row of the index its document; -1 = no mention's row."""
+        """RETURNS (NDArray[int64]): for each row of the index its document; -1 = not a mention's row."""
         rows = self.index.rows
         places = np.flatnonzero(rows.kinds == KINDS.index("mention"))
         owner_of_row = np.full(len(rows), -1, dtype=np.int64)
         if len(places):
-            # entities were cut to at most so many mentions as the most frequent one has now
+            # the cap on mentions per entity is that of the entity with the most rows
             most = int(np.bincount(rows.kb_rows[places]).max())
             by_object = {id(m): owner for m, owner in zip(self._mentions, self._owner, strict=True)}
             kept = LinkedMentions(self._mentions, self._kb_rows, 0).capped(most)
@@ -67,7 +66,7 @@ class LeaveOut:
         )
         if len(priors) and not same:
             raise PelError(
-                Errors.E391.format(what=f"{len(priors):,} counts of surfaces", came=f"{len(counted):,}")
+                Errors.E391.format(what=f"{len(priors):,} counts of surface forms", came=f"{len(counted):,}")
             )
 
     def _priors(self, kept: NDArray[np.bool_]) -> AliasPriors:
@@ -75,7 +74,7 @@ class LeaveOut:
         return AliasPriors.build(surfaces, self._kb_rows[kept])
 
     def without(self, ids: Collection[str]) -> "PartOfIndex":
-        """RETURNS (PartOfIndex): the index without the documents of these ids; unknown ids do no harm."""
+        """RETURNS (PartOfIndex): the index without the documents of these ids; unknown ids are ignored."""
         left_out = np.array(sorted(self._numbers[i] for i in ids if i in self._numbers), dtype=np.int64)
         priors = self.index.priors
         if len(priors):
@@ -84,11 +83,11 @@ class LeaveOut:
 
 
 class PartOfIndex:
-    """What a linker asks of an index, with some of its rows hidden and other counts.
+    """A view of an index for a linker, with some of its rows hidden and other counts.
 
-    index (EntityIndex): all of it.
-    priors (AliasPriors): the counts to be used.
-    shown (NDArray[bool]): over the rows of the index.
+    index (EntityIndex): the whole index.
+    priors (AliasPriors): the counts to use.
+    shown (NDArray[bool]): (rows,), True = visible.
     """
 
     def __init__(self, index: EntityIndex, priors: AliasPriors, shown: NDArray[np.bool_]):

@@ -6,7 +6,7 @@ from typing import List
 import numpy as np
 from numpy.typing import NDArray
 
-from ...negatives import DrawRequest, MinedTable, NegativeSampler
+from ...negatives import DrawRequest, MinedNegatives, NegativeSampler
 from ...templates import RaggedTokens
 from ..length_batches import length_batches
 from .example_store import ExampleStore
@@ -15,11 +15,11 @@ from .settings import ViewSettings
 
 @dataclass
 class Side:
-    """Sequences for one tower and their places among the batch's vectors.
+    """Sequences for one tower and their positions among the batch's vectors.
 
     tower: "mention" or "entity".
     ids, mask: (n, length) int64.
-    places: (n,) positions in the list of vectors that the sequences belong to.
+    places: (n,) positions in the batch's list of vectors.
     """
 
     tower: str
@@ -33,7 +33,7 @@ class PairBatch:
     """n anchors, their n positives and m further negatives.
 
     anchors: the mentions (or bare names).
-    entities: cards, names or mentions standing for entities: n positives, then m negatives.
+    entities: cards, names or mentions that represent entities: n positives, then m negatives.
     negative_mask: (n, n + m) bool, True = entity j is a negative of anchor i.
     """
 
@@ -50,10 +50,10 @@ class BatchPlanner:
 
     store (ExampleStore): the examples.
     views (ViewSettings): shares of positive texts and of alias examples.
-    negatives (NegativeSampler): draws further entities.
+    negatives (NegativeSampler): draws other entities.
     pad_id (int): the tokenizer's padding id.
 
-    ``mined`` is what the sampler is told of the nearest entities; who mines sets it.
+    ``mined`` is the table of hard negatives given to the sampler; the miner sets it.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class BatchPlanner:
         self.batch_size = batch_size
         self.pad_id = pad_id
         self.seed = seed
-        self.mined = MinedTable.empty()
+        self.mined = MinedNegatives.empty()
 
     @property
     def batches_per_epoch(self) -> int:
@@ -84,7 +84,7 @@ class BatchPlanner:
         return min(round(len(self.store.mentions) * share / (1 - share)), len(self.store.bare_names))
 
     def plan(self, epoch: int) -> List[NDArray[np.int64]]:
-        """Batches of one epoch: each mention once, a draw of bare names, lengths kept together.
+        """Batches of one epoch: each mention once and a draw of bare names, similar lengths together.
 
         RETURNS (List[NDArray]): example numbers of each batch; numbers from len(mentions) on
             are bare names.
@@ -130,16 +130,16 @@ class BatchPlanner:
     def _positives(
         self, examples: NDArray[np.int64], entity: NDArray[np.int64], rng: np.random.Generator
     ) -> List[Side]:
-        """Which text stands for each example's entity: another mention, a name, or the card.
+        """Choose the text that represents each example's entity: another mention, a name, or the card.
 
-        Where there is no other mention, a name stands in if names have a share, else the card.
+        Without another mention, it is a name if names have a share, else the card.
         """
         store, views = self.store, self.views
         total = views.card + views.name + views.mention
         draw = rng.random(len(examples)) * total
         mention = store.mentions_of.draw(entity, rng)
         name = store.names_of.draw(entity, rng)
-        # a mention must not stand for itself, nor a bare name
+        # neither a mention nor a bare name may be its own positive
         use_mention = (draw < views.mention) & (mention >= 0) & (mention != examples)
         itself = name == examples - len(store.mentions)
         may_name = (views.name > 0) & (draw < views.mention + views.name)

@@ -1,4 +1,4 @@
-"""How good is the encoder now? recall@k of dev mentions through an index."""
+"""Evaluation of the encoder during training: recall@k of dev mentions."""
 
 from typing import Dict, Iterable, List
 
@@ -17,14 +17,14 @@ from .settings import DevSettings
 class DevRetrieval:
     """Measures retrieval by the towers alone (no exact matches, no priors) on a fixed draw of
     dev mentions against a fixed part of the knowledge base: the gold entities and others drawn
-    at random. Figures on a part of the KB are higher than on all of it; they serve to compare
-    the steps of one training.
+    at random. Metrics on a part of the KB are higher than on all of it; use them to compare steps of
+    one training.
 
     kb (KnowledgeBase): the whole knowledge base.
     documents (Iterable[Document]): the dev corpus.
     settings (DevSettings): sizes and the k of recall@k.
-    seed (int): of both draws.
-    RAISES (PelError): if not one dev mention can be used.
+    seed (int): random seed of both draws.
+    RAISES (PelError): if no dev mention can be used.
     """
 
     def __init__(self, kb: KnowledgeBase, documents: Iterable[Document], settings: DevSettings, seed: int):

@@ -1,4 +1,4 @@
-"""The vectors of the knowledge base's cards, chunk by chunk; all of them anew, or some in turn."""
+"""Vectors of the knowledge base's cards, chunk by chunk; all re-embedded, or some of them in turn."""
 
 from pathlib import Path
 from typing import Iterator, Tuple
@@ -15,32 +15,32 @@ _CHUNK = 16_384  # cards at a time: 50 MB of vectors at width 768
 
 
 class EntityChunks:
-    """Embeds cards for one mining after the other. With a share below 1 only every so manieth
-    chunk is embedded anew and the others keep the vectors of an older model, on the disk.
+    """Embeds cards for successive minings. With a share of 1/n, each mining re-embeds every n-th chunk;
+    the others keep vectors of an older model, on disk.
 
-    A chunk's places lie evenly over the knowledge base, so that each is a fair sample of it.
-    Vectors are kept by the number of the mining that made them: a resumed training finds those
-    that it had at its checkpoint, whatever came after it.
+    Each chunk is spread evenly over the knowledge base, so it is a fair sample of it. Vectors are saved
+    by the number of the mining that made them: a resumed training finds those of its checkpoint,
+    whatever followed it.
 
     cards (RaggedTokens): one sequence an entity.
-    folder (Path): for the vectors that are kept.
-    share (float): of the knowledge base embedded anew by a mining; the first one embeds all.
+    folder (Path): for the saved vectors.
+    share (float): of the knowledge base that each mining re-embeds; the first one embeds all.
     """
 
     def __init__(self, cards: RaggedTokens, folder: Path, *, share: float = 1.0, chunk: int = _CHUNK):
         self.cards = cards
         self.folder = folder
         self.turns = max(1, round(1 / share))
-        # not fewer chunks than turns, if there are so many cards
+        # at least as many chunks as turns, if there are enough cards
         self.n_chunks = max(-(-len(cards) // chunk), min(self.turns, len(cards)))
 
     def embed(self, encoder: BiEncoder, number: int) -> Iterator[Tuple[Rows, Vectors]]:
-        """Embed what is due.
+        """Embed the chunks that are due and load the others.
 
-        encoder (BiEncoder): with the present weights.
+        encoder (BiEncoder): with the current weights.
         number (int): of the mining, from 1.
-        YIELDS (Tuple[Rows, Vectors]): places and vectors of each chunk of the knowledge base.
-        RAISES (PelError): if vectors that were kept are missing or damaged.
+        YIELDS (Tuple[Rows, Vectors]): numbers and vectors of each chunk of the knowledge base.
+        RAISES (PelError): if saved vectors are missing or damaged.
         """
         for chunk in range(self.n_chunks):
             rows = np.arange(chunk, len(self.cards), self.n_chunks)
@@ -54,12 +54,12 @@ class EntityChunks:
             yield rows, vectors
 
     def made_by(self, chunk: int, number: int) -> int:
-        """RETURNS (int): which mining made the vectors of a chunk that mining ``number`` uses."""
+        """RETURNS (int): the mining whose vectors of a chunk are used by mining ``number``."""
         latest = number - (number - 1 - chunk) % self.turns
         return max(latest, 1)
 
     def forget(self, number: int) -> None:
-        """Delete the vectors that minings after ``number`` do not use; those of ``number`` stay."""
+        """Delete the vectors that neither mining ``number`` nor later ones use."""
         kept = {self._path(chunk, self.made_by(chunk, number)) for chunk in range(self.n_chunks)}
         for path in self.folder.glob("chunk-*.npy"):
             if path not in kept:

@@ -1,4 +1,4 @@
-"""Tokenised examples that an earlier run left: the same data is not tokenised twice."""
+"""A cache of tokenised examples: the same data is not tokenised twice."""
 
 import json
 from pathlib import Path
@@ -9,10 +9,10 @@ from ...errors import PelError
 from ...kb import KnowledgeBase
 from ...util import atomic_path, fingerprint, logger, open_text
 from .example_store import ExampleStore
-from .examples import gold_mentions, write_examples
+from .examples import linked_mentions, write_examples
 from .settings import RunSettings
 
-_VERSION = 1  # of the files; other versions are not looked at
+_VERSION = 1  # of the files; other versions are ignored
 
 
 def cached_examples(
@@ -23,20 +23,20 @@ def cached_examples(
     *,
     show_progress: bool = False,
 ) -> ExampleStore:
-    """Map the examples of a training from a cache; make them if they are not there.
+    """Map the examples of a training from a cache; make them if they are missing.
 
-    The name of the entry is a fingerprint of all that decides it: knowledge base, corpus, limit,
+    Entries are named by a fingerprint of everything they depend on: knowledge base, corpus, limit,
     tokenizer and templates. Several trainings may share a cache.
 
     settings (RunSettings): names the corpus.
     folder (Path): the cache.
     RETURNS (ExampleStore): memory-mapped.
-    RAISES (PelError): if not one mention can be used, or the disk is full.
+    RAISES (PelError): if no mention can be used, or the disk is full.
     """
     positives, limit = settings.pel.positives, settings.pel.training.limit
     with_names = positives.name > 0 or positives.alias_share > 0
     corpus = settings.paths.required("train")
-    open_text(corpus).close()  # a missing file is named before anything is made
+    open_text(corpus).close()  # raises our error for a missing file before any work
     key = fingerprint(_VERSION, kb.fingerprint, Path(corpus), _reading(encoder), limit, with_names)
     entry = Path(folder) / f"examples-{key}"
     if entry.is_dir():
@@ -45,9 +45,11 @@ def cached_examples(
         except PelError as err:
             logger.warning("%s", err)
         else:
-            logger.info("Tokenised examples are taken from %s", entry)
+            logger.info("Using the tokenised examples in %s", entry)
             return store
-    mentions = gold_mentions(kb, read_corpus(corpus))  # may be none: nothing is made then
+    mentions = linked_mentions(
+        kb, read_corpus(corpus)
+    )  # raises if there are none, before anything is written
     mentions = mentions[:limit] if limit else mentions
     with atomic_path(entry) as part:
         write_examples(part, kb, mentions, encoder, with_names=with_names, show_progress=show_progress)
@@ -55,7 +57,7 @@ def cached_examples(
 
 
 def _reading(encoder: BiEncoder) -> str:
-    """RETURNS (str): of all that decides which tokens an encoder reads."""
+    """RETURNS (str): of everything that determines an encoder's tokens."""
     tokenizer = encoder.tokenizer
     templates = [
         [template.registered_name, template.settings]

@@ -1,4 +1,4 @@
-"""The training examples: tokenised once, kept as arrays that are mapped from disk."""
+"""The training examples: tokenised once, in arrays that are mapped from disk."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,42 +9,42 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...templates import RaggedTokens
-from ..ranker.groups import Groups
+from ..members import MembersByLabel
 
 
 @dataclass
 class ExampleStore:
-    """Everything that a batch is made of. Entities are counted 0..n_entities in KB order.
+    """The data that batches are made of. Entities are numbered 0..n_entities in KB order.
 
-    An example number below len(mentions) is a mention, from there on a bare name.
+    Example numbers below len(mentions) are mentions, higher ones are bare names.
 
     mentions: marked contexts of the corpus's gold mentions.
-    mention_gold: for each mention the places of its gold entities, the first is the target.
+    mention_gold: for each mention the numbers of its gold entities; the first is the target.
     mention_key: (n,) uint64, hashes of document, start and end.
     names, name_entity: every name of every entity, as entity text.
-    name_gold: for each name the places of all entities that have it, in normal form.
+    name_gold: for each name the numbers of all entities that have it, in normal form.
     bare_names: the same names as mentions without context.
-    cards: one card an entity.
+    cards: one card per entity.
     """
 
     mentions: RaggedTokens
-    mention_gold: Groups
+    mention_gold: MembersByLabel
     mention_key: NDArray[np.uint64]
     names: RaggedTokens
     bare_names: RaggedTokens
     name_entity: NDArray[np.int64]
-    name_gold: Groups
+    name_gold: MembersByLabel
     cards: RaggedTokens
     mention_entity: NDArray[np.int64]
-    mentions_of: Groups
-    names_of: Groups
+    mentions_of: MembersByLabel
+    names_of: MembersByLabel
 
     @property
     def n_entities(self) -> int:
         return len(self.cards)
 
     def gold(self, examples: NDArray[np.int64]) -> List[NDArray[np.int64]]:
-        """RETURNS (List[NDArray]): places of the gold entities of each example."""
+        """RETURNS (List[NDArray]): numbers of the gold entities of each example."""
         n_mentions = len(self.mentions)
         return [
             self.mention_gold[example] if example < n_mentions else self.name_gold[example - n_mentions]
@@ -65,7 +65,7 @@ class ExampleStore:
     def open(cls, folder: Path, *, mapped: bool = True) -> "ExampleStore":
         """Open what ``build_examples`` wrote.
 
-        mapped (bool): leave the tokens on the disk; False = read them, the folder may go.
+        mapped (bool): leave the tokens on disk; False = read them, the folder may be deleted.
         RAISES (PelError): if a file is missing or damaged.
         """
         mode: Optional[Literal["r"]] = "r" if mapped else None
@@ -83,7 +83,7 @@ class ExampleStore:
         except (OSError, ValueError, EOFError) as err:
             raise PelError(Errors.E326.format(path=folder, came=err)) from err
         mention_gold, name_gold = (
-            Groups(*(arrays[name] for name in _gold(kind))) for kind in ("mention", "name")
+            MembersByLabel(*(arrays[name] for name in _gold(kind))) for kind in ("mention", "name")
         )
         target = _firsts(mention_gold)
         n_entities = len(tokens["cards"])
@@ -94,8 +94,8 @@ class ExampleStore:
             name_entity=arrays["name_entity"],
             name_gold=name_gold,
             mention_entity=target,
-            mentions_of=Groups.from_labels(target, n_entities),
-            names_of=Groups.from_labels(arrays["name_entity"], n_entities),
+            mentions_of=MembersByLabel.from_labels(target, n_entities),
+            names_of=MembersByLabel.from_labels(arrays["name_entity"], n_entities),
         )
 
 
@@ -106,6 +106,6 @@ def _gold(kind: str) -> List[str]:
     return [f"{kind}_gold", f"{kind}_gold_offsets"]
 
 
-def _firsts(groups: Groups) -> NDArray[np.int64]:
+def _firsts(groups: MembersByLabel) -> NDArray[np.int64]:
     """RETURNS (NDArray): the first member of each group; none may be empty."""
     return groups.members[groups.offsets[:-1]].astype(np.int64)

@@ -1,4 +1,4 @@
-"""From a corpus and a knowledge base to tokenised examples on the disk."""
+"""From a corpus and a knowledge base to tokenised examples on disk."""
 
 import tempfile
 from contextlib import ExitStack
@@ -20,9 +20,9 @@ from .example_store import ExampleStore
 _CHUNK = 20_000  # sequences tokenised at a time: bounds the memory of Python lists
 
 
-class GoldMention(NamedTuple):
-    """A mention to learn from: the document's id, the mention, its ids as they are written, and
-    the places of its entities."""
+class LinkedMention(NamedTuple):
+    """A mention with an entity in the knowledge base: the document's id, the mention, its ids as
+    annotated, and the numbers of its entities among the live ones."""
 
     document: str
     mention: MentionInText
@@ -42,14 +42,14 @@ def build_examples(
     """Tokenise a corpus and a knowledge base for training, in memory; ``cached_examples`` keeps them.
 
     kb (KnowledgeBase): gives the entities; all of its live ones can be negatives.
-    documents (Iterable[Document]): gold mentions, see ``gold_mentions``.
+    documents (Iterable[Document]): gold mentions, see ``linked_mentions``.
     encoder (BiEncoder): its templates and tokenizer.
-    limit (int): use only the first so many mentions; 0 = all.
-    with_names (bool): tokenise names too; False where the settings use none.
+    limit (int): use only the first mentions, at most this many; 0 = all.
+    with_names (bool): tokenise names too; False if the settings use none.
     RETURNS (ExampleStore): the examples.
-    RAISES (PelError): if not one mention can be used.
+    RAISES (PelError): if no mention can be used.
     """
-    mentions = gold_mentions(kb, documents)
+    mentions = linked_mentions(kb, documents)
     mentions = mentions[:limit] if limit else mentions
     with tempfile.TemporaryDirectory(prefix="spacy_pel_examples_") as holder:
         folder = Path(holder) / "examples"
@@ -57,15 +57,15 @@ def build_examples(
         return ExampleStore.open(folder, mapped=False)
 
 
-def gold_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[GoldMention]:
-    """The mentions that can be learnt from: NIL mentions and ids that the KB lacks are left out,
-    with a message. A composite mention has no single entity: left out too.
+def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[LinkedMention]:
+    """Select the mentions to train on. NIL mentions, composite ones (they have no single entity) and those
+    whose ids are not in the KB are left out, with a message.
 
-    RETURNS (List[GoldMention]): in the order of the documents.
+    RETURNS (List[LinkedMention]): in the order of the documents.
     RAISES (PelError): if there is none.
     """
     place = places_of_rows(kb)
-    found: List[GoldMention] = []
+    found: List[LinkedMention] = []
     skipped = {"NIL": 0, "composite": 0, "not in the KB": 0}
     for document in documents:
         for mention in document.mentions:
@@ -79,7 +79,7 @@ def gold_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[Gold
                 skipped["not in the KB"] += 1
             else:
                 text = MentionInText(document.text, mention.start, mention.end)
-                found.append(GoldMention(document.id, text, mention.ids, places))
+                found.append(LinkedMention(document.id, text, mention.ids, places))
     if not found:
         raise PelError(Errors.E311.format(skipped=skipped))
     logger.info("Mentions with an entity: %d; left out: %s", len(found), skipped)
@@ -87,7 +87,7 @@ def gold_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[Gold
 
 
 def places_of_rows(kb: KnowledgeBase) -> NDArray[np.int64]:
-    """RETURNS (NDArray): (n_rows,) the place of each KB row among the live ones; -1 = retired."""
+    """RETURNS (NDArray): (n_rows,) the number of each KB row among the live ones; -1 = retired."""
     place = np.full(kb.n_rows, -1, dtype=np.int64)
     place[kb.live_rows] = np.arange(len(kb.live_rows))
     return place
@@ -101,16 +101,16 @@ def mention_keys(mentions: Iterable[Tuple[str, int, int]]) -> NDArray[np.uint64]
 def write_examples(
     folder: Path,
     kb: KnowledgeBase,
-    mentions: Sequence[GoldMention],
+    mentions: Sequence[LinkedMention],
     encoder: BiEncoder,
     *,
     with_names: bool,
     show_progress: bool,
 ) -> None:
-    """Write what ``ExampleStore.open`` maps, chunk by chunk: memory stays bounded.
+    """Write the files that ``ExampleStore.open`` maps, chunk by chunk: memory stays bounded.
 
-    folder (Path): a new one.
-    mentions (Sequence[GoldMention]): from ``gold_mentions``.
+    folder (Path): must not exist.
+    mentions (Sequence[LinkedMention]): from ``linked_mentions``.
     with_names (bool): see ``build_examples``.
     """
     folder.mkdir(parents=True)
@@ -146,7 +146,7 @@ def _write_entities(
                 names.append(template.tokenize_names(tokenizer, part))
                 in_no_context = [MentionInText(name, 0, len(name)) for name in part]
                 bare.append(encoder.mention_template.tokenize(tokenizer, in_no_context))
-            # who else has this name: the others are right answers too
+            # all entities with this name are right answers
             for own, rows in zip(owner, kb.rows_of_aliases(texts), strict=True):
                 namesakes = place[rows]
                 gold.append(np.union1d(namesakes[namesakes >= 0], [own]).astype(np.int64))

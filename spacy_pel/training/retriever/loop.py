@@ -1,4 +1,4 @@
-"""The trainer of bi-encoders: examples, hard negatives, retrieval on dev."""
+"""Training bi-encoders: examples, hard negatives, retrieval on dev."""
 
 from pathlib import Path
 from typing import Any, Dict
@@ -9,25 +9,25 @@ from ...corpora import read_corpus
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...negatives.mining.mined_file import read_mined
-from ...negatives.mining.schedule import Schedule
 from ...util import logger
 from ..base_trainer import BaseTrainer
 from ..checkpoint import Progress, read_progress
-from ..run_fingerprint import run_fingerprint
 from .batches import BatchPlanner, PairBatch
 from .dev import DevRetrieval
 from .example_cache import cached_examples
-from .mining import Mining
+from .example_store import ExampleStore
+from .fingerprint import run_fingerprint
+from .mine_corpus import read_mined_negatives
+from .miner import Miner
 from .objective import Objective, check_mixing
 from .settings import RunSettings
 
 
 class Trainer(BaseTrainer):
-    """Trains a bi-encoder; see ``BaseTrainer`` for what is reproducible.
+    """Trains a bi-encoder; see ``BaseTrainer`` on reproducibility.
 
     settings (RunSettings): from ``read_settings``.
-    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, cache and mining.
+    output (Path): receives model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, cache and mining.
     gpu_id (int): -1 = CPU.
     """
 
@@ -49,8 +49,8 @@ class Trainer(BaseTrainer):
     def run(self, *, resume: bool = False) -> Dict[str, Any]:
         """Train to the end.
 
-        resume (bool): go on from the checkpoint in the output folder, if there is one.
-        RETURNS (dict): the best evaluation: its step and figures.
+        resume (bool): resume from the checkpoint in the output folder, if there is one.
+        RETURNS (dict): the best evaluation: its step and metrics.
         RAISES (PelError): if inputs are missing, or the output holds another training.
         """
         self.check_output(resume=resume)
@@ -60,9 +60,9 @@ class Trainer(BaseTrainer):
         self.encoder = self._encoder()
         fingerprint = run_fingerprint(self.settings, kb)
         if resume and self.checkpoint.exists():
-            read_progress(self.checkpoint, fingerprint)  # another run's is refused before any work
+            read_progress(self.checkpoint, fingerprint)  # refuse another run's before any work
         planner = self._planner(kb, self.encoder)
-        self.mining = self._mining(kb, planner)
+        self.miner = self._miner(kb, planner)
         objective = Objective(
             self.encoder.towers,
             pel.loss,
@@ -76,33 +76,37 @@ class Trainer(BaseTrainer):
         return planner.build(plan, number)
 
     def before_update(self, state: Progress, total: int) -> None:
-        self.mining.before_update(self.encoder, state, total)
+        self.miner.before_update(self.encoder, state, total)
 
     def after_checkpoint(self, state: Progress) -> None:
-        self.mining.after_checkpoint(state)
+        self.miner.after_checkpoint(state)
+
+    def make_planner(self, kb: KnowledgeBase, store: ExampleStore) -> BatchPlanner:
+        """RETURNS (BatchPlanner): plans epochs over the examples; a subclass may return another kind."""
+        pel = self.settings.pel
+        return BatchPlanner(
+            store,
+            views=pel.positives,
+            negatives=pel.negatives,
+            batch_size=self.training.batch_size,
+            pad_id=pel.encoder.tokenizer.pad_token_id,
+            seed=self.seed,
+        )
 
     def _encoder(self) -> BiEncoder:
         encoder = self.settings.pel.encoder
-        # added word vectors are drawn when the weights are loaded
+        # vectors of added tokens are drawn when the weights are loaded
         torch.manual_seed(self.seed)
         encoder.initialize()
         return encoder
 
     def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
-        paths, pel = self.settings.paths, self.settings.pel
-        cache = paths.cache or self.output / "cache"
-        with self.accelerator.main_process_first():  # the others find its files
+        cache = self.settings.paths.cache or self.output / "cache"
+        with self.accelerator.main_process_first():  # the others read its files
             store = cached_examples(self.settings, kb, encoder, cache, show_progress=self.show_progress)
-        planner = BatchPlanner(
-            store,
-            views=pel.positives,
-            negatives=pel.negatives,
-            batch_size=self.training.batch_size,
-            pad_id=encoder.tokenizer.pad_token_id,
-            seed=self.seed,
-        )
+        planner = self.make_planner(kb, store)
         logger.info(
-            "%d mentions, %d names, %d entities; %d batches an epoch",
+            "%d mentions, %d names, %d entities; %d batches per epoch",
             len(store.mentions),
             len(store.names),
             store.n_entities,
@@ -110,14 +114,16 @@ class Trainer(BaseTrainer):
         )
         return planner
 
-    def _mining(self, kb: KnowledgeBase, planner: BatchPlanner) -> Mining:
+    def _miner(self, kb: KnowledgeBase, planner: BatchPlanner) -> Miner:
         path, table = self.settings.paths.negatives, None
         if path is not None and planner.negatives.mined_depth:
-            table = read_mined(path, kb, planner.store)
-        accumulate, world = self.training.accumulate_gradient, self.accelerator.num_processes
-        return Mining(
-            Schedule(planner, self.settings.pel.training.mining, accumulate, world),
+            table = read_mined_negatives(path, kb, planner.store)
+        return Miner(
+            planner,
+            self.settings.pel.training.mining,
             self.output / "mining",
+            accumulate=self.training.accumulate_gradient,
+            world=self.accelerator.num_processes,
             table=table,
             is_main=self.accelerator.is_main_process,
             wait=self.accelerator.wait_for_everyone,

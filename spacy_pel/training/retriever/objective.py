@@ -1,4 +1,4 @@
-"""What is minimised: batches in, the loss and its parts out. Pure torch."""
+"""The training objective of a bi-encoder, in pure torch."""
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -10,17 +10,17 @@ from ...objectives.mixing import Mixing
 from ...objectives.regularizers import Regularizer
 from ...similarities import Encoded, Similarity, TokenVectors, join, take
 from ...similarities.cosine import Cosine
-from ..ranker.score_figures import score_figures
+from ..score_metrics import score_metrics
 from .batches import PairBatch, Side
 
 
 class Objective(nn.Module):
     """Towers and loss in one module, so that data-parallel training wraps both, and the loss's
-    own parameters (proxies) cannot be forgotten by the optimiser.
+    own parameters (proxies) reach the optimizer.
 
     towers (ModuleDict): "mention" and, unless tied, "entity".
     loss (nn.Module): positives (n,), negatives (n, m), mask (n, m) -> (n,).
-    similarity (Optional[Similarity]): of the towers' vectors; cosine by default.
+    similarity (Optional[Similarity]): of the towers' vectors; the cosine by default.
     regularizer (Optional[Regularizer]): adds the loss of perturbed entities, in training mode only.
     mixing (Optional[Mixing]): makes the loss's negatives from those of the batch.
     RAISES (PelError): if there are both a regularizer and mixing.
@@ -44,7 +44,7 @@ class Objective(nn.Module):
         self.mixing = mixing
 
     def forward(self, batch: PairBatch) -> Tuple[Tensor, Dict[str, float]]:
-        """RETURNS (tuple): the mean loss, and figures for the log: "similarity+", "similarity-"
+        """RETURNS (tuple): the mean loss, and metrics for the log: "similarity+", "similarity-"
         (means over positives and over the hardest negatives) and "accuracy" in the batch; with
         a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing that has
         weights "mix_weight", the mean W.
@@ -55,20 +55,20 @@ class Objective(nn.Module):
         entities = self._encode(inputs)
         scores = self._scores(anchors, entities)
         mask = torch.from_numpy(batch.negative_mask).to(scores.device)
-        figures = score_figures(scores.detach().diagonal(), scores.detach(), mask)
+        metrics = score_metrics(scores.detach().diagonal(), scores.detach(), mask)
         if self.mixing is None:
             loss = self._loss(scores.diagonal(), scores, mask)
         else:
-            loss = self._mixed_loss(self.mixing, anchors, entities, scores, mask, figures)
+            loss = self._mixed_loss(self.mixing, anchors, entities, scores, mask, metrics)
         if regularizer is not None:
             perturbed = self._perturbed_loss(regularizer, inputs, anchors, scores, loss, mask)
-            figures["loss_adversarial"] = float(perturbed.detach())
+            metrics["loss_adversarial"] = float(perturbed.detach())
             loss = loss + regularizer.weight * perturbed
-        return loss, figures
+        return loss, metrics
 
     def _scores(self, anchors: Encoded, entities: Encoded) -> Tensor:
         """RETURNS (Tensor): (n, m) similarities."""
-        # autocast would round the cosines to 8 bits before the loss multiplies them by alpha
+        # in bf16, cosines would have 8 bits before the loss multiplies them by alpha
         with torch.autocast(self._device.type, enabled=False):
             return self.similarity(anchors, entities)
 
@@ -79,15 +79,15 @@ class Objective(nn.Module):
         entities: Encoded,
         scores: Tensor,
         mask: Tensor,
-        figures: Dict[str, float],
+        metrics: Dict[str, float],
     ) -> Tensor:
-        """RETURNS (Tensor): the mean loss with mixed negatives; "mix_weight" is added to the figures."""
+        """RETURNS (Tensor): the mean loss with mixed negatives; "mix_weight" is added to the metrics."""
         with torch.autocast(scores.device.type, enabled=False):
             strong = mixing.strong_negatives(entities, scores.detach(), mask)
             negatives = self.similarity.paired(anchors, strong.entities)
         if strong.weights is not None:
             mixed = strong.weights[strong.mask.any(dim=1)]
-            figures["mix_weight"] = float(mixed.mean()) if len(mixed) else 0.0
+            metrics["mix_weight"] = float(mixed.mean()) if len(mixed) else 0.0
         return self._loss(scores.diagonal(), negatives, strong.mask)
 
     def _loss(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
@@ -106,8 +106,8 @@ class Objective(nn.Module):
     ) -> Tensor:
         """The loss with perturbed entities; the mentions are not encoded again.
 
-        With in-batch negatives an entity is the positive of one mention and a negative of others,
-        which ask for opposite perturbations: it is encoded twice then.
+        With in-batch negatives, an entity is the positive of one mention and a negative of others, which
+        need opposite perturbations: it is encoded twice.
         """
         n = len(mask)
         embeddings, masks = zip(*((side.embeddings, side.mask) for side in inputs), strict=True)
@@ -134,7 +134,7 @@ class Objective(nn.Module):
         return inputs
 
     def _encode(self, inputs: "List[SideInputs]") -> Encoded:
-        """RETURNS (Encoded): what the similarity reads, in the order of the sides' places."""
+        """RETURNS (Encoded): input of the similarity, in the order of the sides' positions."""
         encoded = [side.encoded(self.similarity.token_level) for side in inputs]
         order = torch.argsort(torch.cat([side.places for side in inputs]))
         return take(join(encoded), order)
@@ -153,7 +153,7 @@ def check_mixing(mixing: Optional[Mixing], regularizer: Optional[Regularizer]) -
 class SideInputs(NamedTuple):
     """A ``Side`` on the device, with its tower; see there.
 
-    embeddings: (n, length, width) to read in place of the ids' word embeddings, or None.
+    embeddings: (n, length, width) to use instead of the ids' word embeddings, or None.
     """
 
     tower: Any
@@ -170,7 +170,7 @@ class SideInputs(NamedTuple):
         return self.tower(*given)  # type: ignore[no-any-return]
 
     def first(self, n: int) -> "SideInputs":
-        """RETURNS (SideInputs): the sequences of the first n places."""
+        """RETURNS (SideInputs): the sequences of the first n positions."""
         kept = self.places < n
         embeddings = None if self.embeddings is None else self.embeddings[kept]
         return SideInputs(self.tower, self.ids[kept], self.mask[kept], self.places[kept], embeddings)
@@ -185,17 +185,17 @@ def _moved(inputs: List[SideInputs], deltas: List[Tensor]) -> List[SideInputs]:
 
 
 def _signs(scores: Tensor, loss: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor]:
-    """In which direction each score is to be moved, and how much it counts for its entity.
+    """The direction in which to move each score, and its weight for its entity.
 
     A negative of one mention counts 1, which is Eq. 6. A negative that several mentions share
-    has one embedding: each of them counts as its score does in the gradient of the loss.
+    has one embedding: the mentions are weighted by their scores' gradients.
 
     RETURNS (tuple): (n, m) of the positives: -1; and (n, m) of the negatives: from 0 to 1.
     """
     (slopes,) = torch.autograd.grad(loss, scores, retain_graph=True)
     slopes = slopes.masked_fill(~mask, 0.0)
     steepest = slopes.amax(dim=0, keepdim=True)
-    # slopes that are zero in float32 do not say which way
+    # slopes that underflow to zero in float32 have no direction
     pushed = torch.where(steepest > 0, slopes / steepest.clamp(min=1e-38), mask.to(slopes.dtype))
     pulled = torch.zeros_like(scores)
     pulled.diagonal().fill_(-1.0)

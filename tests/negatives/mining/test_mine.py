@@ -6,7 +6,7 @@ import torch
 
 from spacy_pel.errors import PelError
 from spacy_pel.negatives.mining.mine import mine
-from spacy_pel.negatives.mining.streaming_top_k import FlatSearch, IvfSearch, MatrixSearch, make_search
+from spacy_pel.negatives.mining.streaming_top_k import FlatTopK, IvfTopK, MatrixTopK, make_top_k
 from spacy_pel.similarities.euclidean import Euclidean
 from spacy_pel.util.ragged import offsets_of
 
@@ -63,8 +63,8 @@ SEARCHES = {
 def test_mining_is_that_of_a_slow_ranking(data, search, monkeypatch):
     if search == "matrix":  # the same code on a CPU
         monkeypatch.setattr(
-            "spacy_pel.negatives.mining.streaming_top_k.MatrixSearch",
-            lambda queries, k, device: MatrixSearch(queries, k, torch.device("cpu")),
+            "spacy_pel.negatives.mining.streaming_top_k.MatrixTopK",
+            lambda queries, k, device: MatrixTopK(queries, k, torch.device("cpu")),
         )
         monkeypatch.setattr("spacy_pel.negatives.mining.streaming_top_k._QUERIES", 7)
     mined = run(data, **SEARCHES[search])
@@ -119,8 +119,8 @@ def test_no_mentions(data):
 
 def test_kinds_of_search(data):
     cpu = torch.device("cpu")
-    assert isinstance(make_search("flat", data[0], 3, N, cpu), FlatSearch)
-    assert isinstance(make_search("ivf", data[0], 3, N), IvfSearch)
-    assert isinstance(make_search("flat", data[0], 3, N, torch.device("meta")), MatrixSearch)
+    assert isinstance(make_top_k("flat", data[0], 3, N, cpu), FlatTopK)
+    assert isinstance(make_top_k("ivf", data[0], 3, N), IvfTopK)
+    assert isinstance(make_top_k("flat", data[0], 3, N, torch.device("meta")), MatrixTopK)
     with pytest.raises(PelError, match="hnsw"):
-        make_search("hnsw", data[0], 3, N)
+        make_top_k("hnsw", data[0], 3, N)

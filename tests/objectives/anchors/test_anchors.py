@@ -54,7 +54,7 @@ def test_contract_every_group_has_an_anchor(part):
 def test_contract_same_seed_same_anchors_and_other_groups_do_not_matter(part):
     whole = part(vectors_of(), GROUPS, generator(1))
     again = part(vectors_of(), GROUPS, generator(1))
-    assert torch.equal(whole.vectors, again.vectors) and whole.figures == again.figures
+    assert torch.equal(whole.vectors, again.vectors) and whole.metrics == again.metrics
     torch.rand(3)  # the global generator is left alone
     torch.manual_seed(0)
     before = torch.get_rng_state()
@@ -137,8 +137,8 @@ def test_soft_radius_is_algorithm_1(radius):
         losses.append(found[2])
         sizes.append(found[3])
     assert made.loss.item() == pytest.approx(np.mean(losses), rel=1e-6)
-    assert made.figures["radius"] == radius and made.figures["cluster_size"] == np.mean(sizes)
-    assert made.figures["radius_loss"] == made.loss.item()
+    assert made.metrics["radius"] == radius and made.metrics["cluster_size"] == np.mean(sizes)
+    assert made.metrics["radius_loss"] == made.loss.item()
     # "Update lambda": the gradient is that of the loss, and it reaches nothing else
     (slope,) = torch.autograd.grad(made.loss, part.radius, retain_graph=True)
     assert slope.item() == pytest.approx(np.mean([2 * (radius - r) for r in radii]), rel=1e-6)
@@ -182,8 +182,8 @@ def test_lambda_can_start_at_the_distances_that_there_are():
     assert not part.started and alone.loss.item() == 0 and alone.loss.requires_grad
     vectors = torch.tensor([[0.0, 0.0], [0.0, 2.0], [9.0, 0.0], [9.0, 4.0], [5.0, 5.0]])
     made = part(vectors, torch.tensor([0, 0, 1, 1, 2]), generator())
-    assert part.started and made.figures["radius"] == pytest.approx(3.0)
-    assert made.figures["cluster_size"] == pytest.approx(4 / 3)  # 2 <= 3 < 4
+    assert part.started and made.metrics["radius"] == pytest.approx(3.0)
+    assert made.metrics["cluster_size"] == pytest.approx(4 / 3)  # 2 <= 3 < 4
     other = SoftRadius(radius=None)
     other.load_state_dict(part.state_dict())
     assert other.started and other.radius == part.radius
@@ -195,7 +195,7 @@ def test_a_radius_below_zero_leaves_the_anchor_in_its_cluster():
     with torch.no_grad():
         part.radius.fill_(-3.0)
     made = part(vectors_of(), GROUPS, generator())
-    assert torch.isfinite(made.vectors).all() and made.figures["cluster_size"] == 1.0
+    assert torch.isfinite(made.vectors).all() and made.metrics["cluster_size"] == 1.0
 
 
 def test_prototype_triplet_loss_is_eq_3():

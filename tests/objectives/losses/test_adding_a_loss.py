@@ -1,4 +1,4 @@
-"""A loss of one's own, as the README says: one file and one entry point, in a package of one's own."""
+"""A custom loss, as in the README: one file and one entry point, in another package."""
 
 import os
 import subprocess
@@ -13,13 +13,13 @@ from spacy_pel import registry
 
 
 @registry.pel_losses("my-package.Hinge.v1")
-def make_hinge(margin: float = 0.5) -> nn.Module:
-    """Build a Hinge."""
-    return Hinge(margin)
-
-
 class Hinge(nn.Module):
-    def __init__(self, margin):
+    """A hinge loss.
+
+    margin (float): between the positive and each negative.
+    """
+
+    def __init__(self, margin: float = 0.5):
         super().__init__()
         self.margin = margin
 
@@ -27,7 +27,7 @@ class Hinge(nn.Module):
         beyond = (self.margin + negatives - positives.unsqueeze(1)).clamp(min=0)
         return beyond.masked_fill(~mask, 0).sum(dim=1)
 '''
-ENTRY_POINTS = "[spacy_pel_losses]\nmy-package.Hinge.v1 = my_hinge:make_hinge\n"
+ENTRY_POINTS = "[spacy_pel_losses]\nmy-package.Hinge.v1 = my_hinge:Hinge\n"
 RUN = """
 import torch
 from spacy_pel.training.retriever.settings import read_settings
@@ -53,7 +53,7 @@ def test_a_file_and_an_entry_point(tmp_path):
     old = '@pel_losses = "spacy-pel.ProxySoftplus.v1"\nalpha = 32.0\nmargin = 0.0'
     assert old in text
     (tmp_path / "my.cfg").write_text(text.replace(old, '@pel_losses = "my-package.Hinge.v1"\nmargin = 0.3'))
-    where = {**os.environ, "PYTHONPATH": str(tmp_path)}  # stands for its being installed
+    where = {**os.environ, "PYTHONPATH": str(tmp_path)}  # as if it were installed
     result = subprocess.run(
         [sys.executable, "-c", RUN], cwd=tmp_path, env=where, capture_output=True, text=True
     )

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rankers.conftest import retriever
-from rankers.test_group_training import make_documents
+from tests.training.ranker.conftest import retriever
+from tests.training.ranker.test_group_training import make_documents
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from training.conftest import CONFIG, SMALL
+from tests.training.conftest import CONFIG, SMALL
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli

@@ -1,7 +1,7 @@
 """Which runs of a study differ in one setting only."""
 
 import pytest
-from training.conftest import CONFIG
+from tests.training.conftest import CONFIG
 
 from spacy_pel.errors import PelError
 from spacy_pel.research.study.plan import plan_study

@@ -1,4 +1,4 @@
-"""A killed training goes on as if nothing had happened; the same seed gives the same model."""
+"""An interrupted training resumes exactly; the same seed gives the same model."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from tests.training.conftest import CONFIG, SMALL, contents, differing, metrics
 SLOW_TRAINING = """
 import sys, json, time
 from pathlib import Path
-from spacy_pel.training import loop
+from spacy_pel.training.retriever import loop
 from spacy_pel.training.retriever.settings import read_settings
 update = loop.Trainer._update
 def slow(*args):

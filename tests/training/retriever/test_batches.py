@@ -12,7 +12,7 @@ from spacy_pel.negatives import DrawRequest
 from spacy_pel.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.negatives.random_negatives import RandomNegatives
 from spacy_pel.templates import EntityCard, MarkedContext
-from spacy_pel.training.ranker.groups import Groups
+from spacy_pel.training.members import MembersByLabel
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.settings import ViewSettings
@@ -262,10 +262,10 @@ def test_limit_and_names(encoder):
 
 
 def test_groups():
-    groups = Groups.from_labels(np.array([2, 0, 2, 2]), 4)
+    groups = MembersByLabel.from_labels(np.array([2, 0, 2, 2]), 4)
     rng = np.random.default_rng(0)
     drawn = np.array([groups.draw(np.array([0, 1, 2, 3]), rng) for _ in range(200)])
     assert set(drawn[:, 0]) == {1} and set(drawn[:, 1]) == {-1} and set(drawn[:, 3]) == {-1}
     assert set(drawn[:, 2]) == {0, 2, 3}
-    nothing = Groups.from_labels(np.zeros(0, dtype=np.int64), 2)
+    nothing = MembersByLabel.from_labels(np.zeros(0, dtype=np.int64), 2)
     assert nothing.draw(np.array([0, 1]), rng).tolist() == [-1, -1]

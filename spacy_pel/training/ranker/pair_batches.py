@@ -1,4 +1,4 @@
-"""From mentions and candidates to batches of a ranker: the arrays of a batch, and an epoch's plan."""
+"""Batches of pairs of mention and candidate, and the plan of an epoch."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -12,7 +12,7 @@ from ...types import Entity
 from ...util import normalize_alias
 from ...util.ragged import offsets_of, owners
 from ..length_batches import length_batches
-from .rank_candidates import Candidates, RankMentions
+from .candidates import Candidates, RankMentions
 
 _ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
 
@@ -23,8 +23,8 @@ def with_gold(
     """Add the first gold entity where none is among the candidates, in the place of the last one
     (Wiatrak et al. 2022, Appendix B: in training only).
 
-    gold (Sequence[NDArray[int64]]): KB rows for each mention, one at least.
-    n (int): candidates at most.
+    gold (Sequence[NDArray[int64]]): KB rows for each mention, at least one.
+    n (int): maximum number of candidates.
     RETURNS (tuple): KB rows of the candidates, ragged, and their offsets.
     """
     pieces = []
@@ -40,15 +40,15 @@ def with_gold(
 def are_gold(
     kb_rows: NDArray[np.int64], offsets: NDArray[np.int64], gold: Sequence[NDArray[np.int64]]
 ) -> NDArray[np.bool_]:
-    """RETURNS (NDArray[bool]): (m,) is the candidate one of its mention's gold entities?"""
+    """RETURNS (NDArray[bool]): (m,) whether the candidate is a gold entity of its mention."""
     spans = zip(offsets[:-1], offsets[1:], gold, strict=True)
     pieces = [np.isin(kb_rows[start:end], rows) for start, end, rows in spans]
     return np.concatenate([np.empty(0, np.bool_), *pieces])
 
 
 def without_name(entity: Entity, surface: str) -> Entity:
-    """RETURNS (Entity): without the names whose normal form is the surface; the same entity if it
-    has no such name, or no other."""
+    """RETURNS (Entity): without the names whose normal form is the surface form; the same entity if
+    it has no such name, or no other name."""
     names = [entity.canonical_name, *entity.aliases]
     kept = [name for name in names if normalize_alias(name) != surface]
     if not kept or len(kept) == len(names):
@@ -57,7 +57,7 @@ def without_name(entity: Entity, surface: str) -> Entity:
 
 
 def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: List[Entity]) -> RaggedTokens:
-    """RETURNS (RaggedTokens): one sequence an entity; tokenised in pieces, which bounds the memory."""
+    """RETURNS (RaggedTokens): one sequence per entity; tokenised in chunks to bound memory."""
     starts = range(0, max(1, len(entities)), _ENTITIES)
     parts = [template.tokenize(tokenizer, entities[start : start + _ENTITIES]) for start in starts]
     return RaggedTokens.concatenate(parts)
@@ -71,7 +71,7 @@ class PairStore:
     kb_rows, offsets (NDArray[int64]): their candidates, ragged.
     template (MentionEntityPair): joins them.
     tokenizer (PreTrainedTokenizerBase): the ranker's.
-    hidden (Optional[NDArray[bool]]): (n,), mentions whose own surface is left out of their candidates' names.
+    hidden (Optional[NDArray[bool]]): (n,), mentions whose surface form is left out of the candidates' names.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class PairStore:
         self.entities = tokenize_entities(template.entity_template, tokenizer, entities)
 
     def _hide_names(self, entities: List[Entity], surfaces: Sequence[str], hidden: NDArray[np.bool_]) -> None:
-        """Let candidates of hidden mentions be other entities, without a name; those come to the list."""
+        """Replace candidates of hidden mentions by copies without that name, appended to the list."""
         places: Dict[Tuple[int, str], int] = {}
         for mention in np.flatnonzero(hidden):
             surface = normalize_alias(surfaces[mention])
@@ -114,8 +114,8 @@ class PairStore:
         return len(self.mentions)
 
     def pairs(self, mention_rows: NDArray[np.int64]) -> Tuple[RaggedTokens, NDArray[np.int64]]:
-        """RETURNS (tuple): the pairs of some mentions, one mention after the other, and which of all
-        m candidates they are."""
+        """RETURNS (tuple): the pairs of some mentions, one mention after the other, and their positions
+        among all m candidates."""
         starts, lengths = self.offsets[mention_rows], np.diff(self.offsets)[mention_rows]
         chosen: Any = np.repeat(starts - offsets_of(lengths)[:-1], lengths) + np.arange(lengths.sum())
         joined = self.template.join(
@@ -125,13 +125,13 @@ class PairStore:
 
 
 @dataclass
-class RankBatch:
-    """The pairs of n mentions with at most k candidates.
+class PairTable:
+    """The pairs of n mentions with at most k candidates each.
 
     ids, mask: (pairs, length) int64.
-    places: (pairs,) int64, where each pair stands in an (n, k) table.
-    present: (n, k) bool, is there a candidate?
-    right: (n, k) bool, is it a gold one?
+    places: (pairs,) int64, position of each pair in the flattened (n, k) table.
+    present: (n, k) bool, whether there is a candidate.
+    right: (n, k) bool, whether it is a gold one.
     """
 
     ids: NDArray[np.int64]
@@ -144,7 +144,7 @@ class RankBatch:
         return len(self.present)
 
 
-class RankPlanner:
+class PairPlanner:
     """Plans epochs and builds batches; everything follows from (seed, epoch).
 
     store (PairStore): mentions and candidates.
@@ -163,15 +163,15 @@ class RankPlanner:
         return -(-len(self.store) // self.batch_size)
 
     def plan(self, epoch: int) -> List[NDArray[np.int64]]:
-        """RETURNS (List[NDArray]): mentions of each batch: each once, like lengths together."""
+        """RETURNS (List[NDArray]): mentions of each batch: each once, similar lengths together."""
         rng = np.random.default_rng([self.seed, 21, epoch])
         order = rng.permutation(len(self.store))
         lengths = self.store.mentions.lengths
         batches = length_batches(order, lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
-    def build(self, mention_rows: NDArray[np.int64]) -> RankBatch:
-        """RETURNS (RankBatch): of the given mentions."""
+    def build(self, mention_rows: NDArray[np.int64]) -> PairTable:
+        """RETURNS (PairTable): of the given mentions."""
         tokens, chosen = self.store.pairs(mention_rows)
         lengths = np.diff(self.store.offsets)[mention_rows]
         offsets, width = offsets_of(lengths), int(lengths.max(initial=1))
@@ -181,4 +181,4 @@ class RankPlanner:
         right = present.copy()
         present[places], right[places] = True, self.store.right[chosen]
         ids, mask = tokens.padded(np.arange(len(tokens)), self.pad_id)
-        return RankBatch(ids, mask, places, present.reshape(-1, width), right.reshape(-1, width))
+        return PairTable(ids, mask, places, present.reshape(-1, width), right.reshape(-1, width))

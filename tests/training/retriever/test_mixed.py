@@ -19,7 +19,7 @@ from spacy_pel.similarities.sum_of_max import SumOfMax
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import read_settings
 from tests.training.conftest import CONFIG, differing, metrics
-from tests.training.test_objective import (
+from tests.training.retriever.test_objective import (
     ENTITIES,
     MASKS,
     MENTIONS,
@@ -28,7 +28,7 @@ from tests.training.test_objective import (
     make,
     make_batch,
 )
-from tests.training.test_resume import Stopped, stops_before
+from tests.training.retriever.test_resume import Stopped, stops_before
 
 SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
 
@@ -101,10 +101,10 @@ class ByHand:
 def test_the_mixed_loss_and_its_gradients_by_hand(level, tied, views):
     objective = mixed_objective(level, tied=tied, mixing=AdaptiveMixup(alpha=0.6, k=2))
     for mask in MASKS if not (views or tied) else ["in batch"]:
-        value, figures = objective(make_batch(mask, views))
+        value, metrics = objective(make_batch(mask, views))
         expected = ByHand(objective, level, views).mean_loss(MASKS[mask])
         torch.testing.assert_close(value, expected, rtol=1e-8, atol=1e-8, msg=mask)
-        assert 0 <= figures["mix_weight"] <= 1
+        assert 0 <= metrics["mix_weight"] <= 1
         ours, theirs = gradients(objective, value), gradients(objective, expected)
         assert set(ours) == set(theirs)
         for name, gradient in ours.items():
@@ -115,20 +115,20 @@ def test_the_hardest_alone_have_no_weight(level):
     plain = mixed_objective(level)
     chosen = mixed_objective(level, mixing=HardestInBatch(k=100))
     expected, expected_figures = plain(make_batch("in batch"))
-    value, figures = chosen(make_batch("in batch"))
+    value, metrics = chosen(make_batch("in batch"))
     torch.testing.assert_close(value, expected)
-    assert figures == expected_figures and "mix_weight" not in figures
+    assert metrics == expected_figures and "mix_weight" not in metrics
     fewer, _ = mixed_objective(level, mixing=HardestInBatch(k=1))(make_batch("in batch"))
     assert fewer.item() < value.item()
 
 
 def test_figures_count_mentions_with_negatives_only(level):
     objective = mixed_objective(level, mixing=AdaptiveMixup())
-    _, figures = objective(make_batch("one without"))
+    _, metrics = objective(make_batch("one without"))
     batch = replace(make_batch("one without"), negative_mask=np.zeros((3, 6), dtype=bool))
     value, none = objective(batch)
     assert none["mix_weight"] == 0.0 and torch.isfinite(value)
-    assert figures["mix_weight"] < 1
+    assert metrics["mix_weight"] < 1
 
 
 @pytest.mark.parametrize("mask", ["per mention", "in batch"])
@@ -138,8 +138,8 @@ def test_bf16(level, mask):
 
 def test_fgsm_perturbs_tokens_and_refuses_mixed_ones():
     objective = mixed_objective("tokens", loss=ProxySoftplus(alpha=0.05), regularizer=FGSM())
-    value, figures = objective(make_batch("in batch"))
-    assert figures["loss_adversarial"] > float(value.detach()) - figures["loss_adversarial"]
+    value, metrics = objective(make_batch("in batch"))
+    assert metrics["loss_adversarial"] > float(value.detach()) - metrics["loss_adversarial"]
     with pytest.raises(PelError, match="E330.*made of two texts"):
         mixed_objective("pooled", regularizer=FGSM(), mixing=AdaptiveMixup())
 

@@ -1,4 +1,4 @@
-"""How good is the ranker now? Unnormalised accuracy on dev mentions."""
+"""Evaluation of the ranker during training: unnormalised accuracy on dev mentions."""
 
 from typing import Dict
 
@@ -8,12 +8,12 @@ from ...kb import KnowledgeBase
 from ...linking import Reranker
 from ...types import CandidateTable, Ranker, RankingTask
 from ...util.ragged import owners, segment_rank, segment_sum
-from .rank_batches import are_gold
-from .rank_candidates import Candidates, RankMentions
+from .candidates import Candidates, RankMentions
+from .pair_batches import are_gold
 
 
 def ranking_task(kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates) -> RankingTask:
-    """RETURNS (RankingTask): what a ranker is asked of these mentions and their candidates."""
+    """RETURNS (RankingTask): the ranker's input for these mentions and their candidates."""
     distinct, rows = np.unique(candidates.kb_rows, return_inverse=True)
     return RankingTask(
         mentions=[query.in_text for query in mentions.queries],
@@ -25,7 +25,7 @@ def ranking_task(kb: KnowledgeBase, mentions: RankMentions, candidates: Candidat
 
 class DevRanking:
     """Ranks the retriever's candidates of dev mentions; the gold entity is not added. All mentions
-    whose entity is in the KB count (unnormalised): one whose entity the retriever missed is wrong.
+    whose entity is in the KB count (unnormalised): those whose entity the retriever missed are errors.
 
     kb (KnowledgeBase): holds the entities.
     mentions (RankMentions): of the dev corpus.
@@ -39,7 +39,7 @@ class DevRanking:
         self.table = CandidateTable(candidates.kb_rows, candidates.offsets, {})
 
     def retriever(self) -> Dict[str, float]:
-        """RETURNS (dict): "retriever_accuracy", and "retriever_recall": what no ranker can exceed."""
+        """RETURNS (dict): "retriever_accuracy", and "retriever_recall", the upper bound of every ranker."""
         found = segment_sum(self.right, self.table.offsets) > 0
         return {
             "retriever_accuracy": self._accuracy(self.scores),
@@ -47,8 +47,8 @@ class DevRanking:
         }
 
     def __call__(self, ranker: Ranker) -> Dict[str, float]:
-        """RETURNS (dict): "accuracy" of the ranker's order, and "accuracy_mixed" of its scores together
-        with the combiner's, both with weight 1 before they are learned.
+        """RETURNS (dict): "accuracy" of the ranker's order, and "accuracy_mixed" of its scores combined
+        with the combiner's, both with weight 1.
         """
         read = ranker.score(self.task)
         mixed = Reranker(ranker).combine(self.table, self.scores, read)

@@ -130,11 +130,11 @@ def gradients(objective, loss):
 def test_the_clean_loss_by_hand(loss, similarity):
     objective = make(loss, similarity=similarity)
     for mask in MASKS:
-        value, figures = objective(make_batch(mask))
+        value, metrics = objective(make_batch(mask))
         expected = ByHand(objective).clean(MASKS[mask])
         torch.testing.assert_close(value, expected, rtol=1e-9, atol=1e-9)
-        assert set(figures) == {"similarity+", "similarity-", "accuracy"}
-        assert all(np.isfinite(list(figures.values())))
+        assert set(metrics) == {"similarity+", "similarity-", "accuracy"}
+        assert all(np.isfinite(list(metrics.values())))
 
 
 @pytest.mark.parametrize("views", [False, True])
@@ -147,11 +147,11 @@ def test_the_clean_loss_by_hand(loss, similarity):
 def test_the_perturbed_loss_and_its_gradients_by_hand(loss, similarity, tied, views):
     objective = make(loss, tied=tied, similarity=similarity, regularizer=FGSM(epsilon=0.05, weight=0.7))
     for mask in MASKS if loss == "Pb" and not (views or tied) else ["in batch"]:
-        value, figures = objective(make_batch(mask, views))
+        value, metrics = objective(make_batch(mask, views))
         hand = ByHand(objective, views)
         clean, perturbed = hand.clean(MASKS[mask]), hand.perturbed(MASKS[mask])
         torch.testing.assert_close(value, clean + 0.7 * perturbed, rtol=1e-9, atol=1e-9, msg=mask)
-        assert figures["loss_adversarial"] == pytest.approx(float(perturbed.detach()), rel=1e-9)
+        assert metrics["loss_adversarial"] == pytest.approx(float(perturbed.detach()), rel=1e-9)
         ours, theirs = gradients(objective, value), gradients(objective, clean + 0.7 * perturbed)
         assert set(ours) == set(theirs)
         for name, gradient in ours.items():
@@ -163,12 +163,12 @@ def test_the_perturbed_loss_and_its_gradients_by_hand(loss, similarity, tied, vi
 @pytest.mark.parametrize("similarity", [Cosine(), DotProduct(), Euclidean()], ids=lambda s: type(s).__name__)
 def test_perturbation_raises_the_loss(loss, mask, similarity):
     objective = make(loss, similarity=similarity, regularizer=FGSM())
-    value, figures = objective(make_batch(mask))
-    clean = float(value.detach()) - figures["loss_adversarial"]
-    assert figures["loss_adversarial"] > clean
+    value, metrics = objective(make_batch(mask))
+    clean = float(value.detach()) - metrics["loss_adversarial"]
+    assert metrics["loss_adversarial"] > clean
     objective.regularizer = FGSM(epsilon=0.0)
-    same, figures = objective(make_batch(mask))
-    assert figures["loss_adversarial"] == pytest.approx(clean)
+    same, metrics = objective(make_batch(mask))
+    assert metrics["loss_adversarial"] == pytest.approx(clean)
     assert float(same.detach()) == pytest.approx(2 * clean)
 
 
@@ -177,9 +177,9 @@ def test_eval_mode_is_untouched(monkeypatch):
     plain = make().eval()
     for tower in objective.towers.values():
         monkeypatch.setattr(tower, "embed", None)  # not asked for
-    value, figures = objective(make_batch("per mention"))
+    value, metrics = objective(make_batch("per mention"))
     expected, plain_figures = plain(make_batch("per mention"))
-    assert torch.equal(value, expected) and figures == plain_figures
+    assert torch.equal(value, expected) and metrics == plain_figures
     with torch.inference_mode():
         assert torch.equal(objective(make_batch("per mention"))[0], expected)
 
@@ -303,11 +303,11 @@ def test_figures():
         entities=[Side("mention", np.array([[0], [2], [1]]), ones, places)],
         negative_mask=mask,
     )
-    _, figures = objective(batch)
+    _, metrics = objective(batch)
     root = 2**-0.5
-    assert figures == pytest.approx(
+    assert metrics == pytest.approx(
         {"similarity+": (1 + 2 * root) / 3, "similarity-": (root + 1) / 2, "accuracy": 2 / 3}
     )
     batch.negative_mask[:] = False
-    _, figures = objective(batch)
-    assert figures["similarity-"] == 0.0 and figures["accuracy"] == 1.0
+    _, metrics = objective(batch)
+    assert metrics["similarity-"] == 0.0 and metrics["accuracy"] == 1.0

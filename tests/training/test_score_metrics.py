@@ -1,15 +1,15 @@
-"""The figures of a batch equal their definitions."""
+"""The metrics of a batch equal their definitions."""
 
 import pytest
 import torch
 
-from spacy_pel.training.ranker.score_figures import score_figures
+from spacy_pel.training.score_metrics import score_metrics
 
 
 def test_against_the_hardest_negatives():
     scores = torch.tensor([[0.5, 0.25, 0.75], [0.0, -0.5, -1.0], [0.5, 0.5, 0.5]])
     wrong = torch.tensor([[False, True, False], [True, False, True], [False, False, False]])
-    found = score_figures(torch.tensor([0.5, -0.5, 0.25]), scores, wrong)
+    found = score_metrics(torch.tensor([0.5, -0.5, 0.25]), scores, wrong)
     assert found == {
         "similarity+": pytest.approx(0.25 / 3),
         "similarity-": pytest.approx((0.25 + 0.0) / 2),  # the third has no negative
@@ -18,5 +18,5 @@ def test_against_the_hardest_negatives():
 
 
 def test_no_negatives_at_all():
-    found = score_figures(torch.ones(2), torch.ones(2, 2), torch.zeros(2, 2, dtype=torch.bool))
+    found = score_metrics(torch.ones(2), torch.ones(2, 2), torch.zeros(2, 2, dtype=torch.bool))
     assert found == {"similarity+": 1.0, "similarity-": 0.0, "accuracy": 1.0}

@@ -1,4 +1,4 @@
-"""The trainer of rankers: candidates, and accuracy on dev."""
+"""Training rankers: candidates of a linker, accuracy on dev."""
 
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
@@ -11,26 +11,24 @@ from ...linking import Linker
 from ...types import Document
 from ...util import fingerprint, logger
 from ...util.ragged import segment_sum
-from ..base_trainer import BaseTrainer, Figures, Planner
-from ..run_fingerprint import describe
+from ..base_trainer import BaseTrainer, Metrics, Planner
+from ..describe import describe
+from ..settings import NOT_FINGERPRINTED
+from .candidates import Candidates, MakeQueries, RankMentions, cached_candidates
+from .dev import DevRanking
 from .leave_out import LeaveOut
-from .rank_batches import are_gold
-from .rank_candidates import Candidates, MakeQueries, RankMentions, cached_candidates
-from .rank_dev import DevRanking
-from .rank_recipe import recipe_of
-from .rank_settings import RankRunSettings
-
-# These end a training or look at it, and may change when it goes on.
-_NO_MATTER = {"eval_frequency", "patience", "max_epochs", "max_steps", "dev"}
+from .pair_batches import are_gold
+from .recipe import recipe_of
+from .settings import RankRunSettings
 
 
 class RankTrainer(BaseTrainer):
-    """Trains a ranker on the candidates of a linker; see ``BaseTrainer`` for what is reproducible.
+    """Trains a ranker on the candidates of a linker; see ``BaseTrainer`` on reproducibility.
 
     settings (RankRunSettings): from ``read_rank_settings``.
-    output (Path): gets model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, candidates.
+    output (Path): receives model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, candidates.
     linker (Linker): finds the candidates.
-    queries (MakeQueries): asks about a document's mentions as in use.
+    queries (MakeQueries): makes the linker's queries from a document, as in use.
     gpu_id (int): -1 = CPU.
     """
 
@@ -60,14 +58,14 @@ class RankTrainer(BaseTrainer):
     def run(self, *, resume: bool = False) -> Dict[str, Any]:
         """Train to the end.
 
-        resume (bool): go on from the checkpoint in the output folder, if there is one.
-        RETURNS (dict): the best evaluation: its step and figures.
+        resume (bool): resume from the checkpoint in the output folder, if there is one.
+        RETURNS (dict): the best evaluation: its step and metrics.
         RAISES (PelError): if inputs are missing, or the output holds another training.
         """
         self.check_output(resume=resume)
-        torch.manual_seed(self.seed)  # added word vectors are drawn when the weights are loaded
+        torch.manual_seed(self.seed)  # vectors of added tokens are drawn when the weights are loaded
         self.ranker.initialize()
-        with self.accelerator.main_process_first():  # the others find its candidates
+        with self.accelerator.main_process_first():  # the others read its candidates
             (mentions, candidates), dev = self.prepare()
         return self.learn(
             self.ranker,
@@ -79,32 +77,32 @@ class RankTrainer(BaseTrainer):
             own_rates=self.recipe.own_rates(),
         )
 
-    def _update(self, *args: Any) -> Figures:
-        # the log has the accuracy on dev, too
-        figures = super()._update(*args)
-        return {f"train_{name}" if name == "accuracy" else name: value for name, value in figures.items()}
+    def _update(self, *args: Any) -> Metrics:
+        # "accuracy" in the log is that on dev
+        metrics = super()._update(*args)
+        return {f"train_{name}" if name == "accuracy" else name: value for name, value in metrics.items()}
 
     def prepare(self) -> Tuple[Tuple[RankMentions, Candidates], DevRanking]:
-        """Find the candidates, or read those that an earlier run has found.
+        """Find the candidates, or read those of an earlier run.
 
-        RETURNS (tuple): the training mentions and their candidates, and what measures on dev.
+        RETURNS (tuple): the training mentions and their candidates, and the evaluation on dev.
         RAISES (PelError): if inputs are missing, or no mention's entity is in the KB.
         """
         paths, wanted = self.settings.paths, self.settings.ranker.candidates
         train, dev = (list(read_corpus(paths.required(name))) for name in ("train", "dev"))
         leave_out = self._leave_out(train) if wanted.folds else None
         found = self._candidates("train", train, self.training.limit, wanted.folds, leave_out)
-        # dev documents, all at once: an index that holds none of them stays as it is
+        # all dev documents at once: if the index holds none of them, this changes nothing
         tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
         ranking = DevRanking(self.linker.kb, *tested)
-        figures = ranking.retriever().items()
-        logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in figures))
+        metrics = ranking.retriever().items()
+        logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in metrics))
         return found, ranking
 
     def _leave_out(self, train: List[Document]) -> Optional[LeaveOut]:
         index = self.linker.index
         if index is None or (not index.rows.count("mention") and not len(index.priors)):
-            return None  # names alone are known
+            return None  # the index holds names only
         paths = self.settings.paths.mentions
         documents = [document for path in paths for document in read_corpus(path)] if paths else train
         return LeaveOut(self.linker.kb, index, documents)
@@ -138,13 +136,13 @@ class RankTrainer(BaseTrainer):
         right = are_gold(candidates.kb_rows, candidates.offsets, mentions.gold)
         n_missed = int((segment_sum(right, candidates.offsets) == 0).sum())
         logger.info(
-            "%d mentions with %d candidates (gold added to %d); %d batches an epoch",
+            "%d mentions with %d candidates (gold added to %d); %d batches per epoch",
             *(len(mentions), len(candidates.kb_rows), n_missed, planner.batches_per_epoch),
         )
         return planner
 
     def _fingerprint(self, mentions: RankMentions, candidates: Candidates) -> str:
-        """Of everything that decides the training."""
+        """RETURNS (str): of everything that determines the training."""
         parts = "".join(describe(part) for part in self.recipe.parts)
         texts = [f"{query.start}:{query.end}:{query.text}" for query in mentions.queries]
         arrays = [
@@ -153,7 +151,7 @@ class RankTrainer(BaseTrainer):
             candidates.offsets.tobytes(),
             *(g.tobytes() for g in mentions.gold),
         ]
-        training = self.training.model_dump(exclude=_NO_MATTER)
+        training = self.training.model_dump(exclude={*NOT_FINGERPRINTED, "dev"})
         hide = self.settings.ranker.candidates.hide_names
         origin = (self.linker.kb.fingerprint, self.ranker.fingerprint, *texts)
         return fingerprint(self.seed, training, parts, hide, *origin, *arrays)

@@ -17,7 +17,8 @@ from spacy_pel.training.retriever.dev import DevRetrieval
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.objective import Objective
-from spacy_pel.training.retriever.settings import DevSettings, OptimizerSettings, read_settings
+from spacy_pel.training.retriever.settings import DevSettings, read_settings
+from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention, MentionInText
 from tests.training.conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics
 
@@ -183,7 +184,7 @@ def test_parameters_of_the_loss_have_a_rate_of_their_own():
     assert decays == {id(linear.weight): 0.01, id(linear.bias): 0.0, id(objective.loss.proxies): 0.0}
 
 
-# -- dev figures ------------------------------------------------------------------------------------
+# -- dev metrics ------------------------------------------------------------------------------------
 
 
 def test_dev_figures_are_those_of_a_slow_ranking():

@@ -10,7 +10,7 @@ from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.similarities.dot_product import DotProduct
 from spacy_pel.training.retriever.settings import read_settings
 from tests.training.conftest import CONFIG, differing, metrics
-from tests.training.test_resume import Stopped, stops_before
+from tests.training.retriever.test_resume import Stopped, stops_before
 
 SECTIONS = """
 [pel.regularizer]

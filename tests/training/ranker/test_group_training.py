@@ -17,16 +17,17 @@ from spacy_pel.objectives.anchors.soft_radius import SoftRadius
 from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
 from spacy_pel.objectives.losses.triplet import Triplet
 from spacy_pel.rankers import load_ranker
+from spacy_pel.training.ranker.candidates import RankMentions, _find
 from spacy_pel.training.ranker.group_batches import GroupPlanner, GroupStore
 from spacy_pel.training.ranker.group_objective import GroupObjective
-from spacy_pel.training.ranker.rank_candidates import RankMentions, _find
-from spacy_pel.training.ranker.rank_loop import RankTrainer
-from spacy_pel.training.ranker.rank_settings import read_rank_settings
+from spacy_pel.training.ranker.loop import RankTrainer
+from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.types import Document, Mention
-from tests.rankers.conftest import CUES, NAMES, make_dual
-from tests.rankers.test_rank_training import contents, differing, metrics, with_values
+from tests.rankers.conftest import make_dual
+from tests.training.ranker.conftest import CUES, NAMES
+from tests.training.ranker.test_pair_training import contents, differing, metrics, with_values
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs"
 CONFIG = CONFIGS / "triplet_tiny.cfg"
 SMALL = {
     "ranker.training.max_steps": 4,
@@ -311,10 +312,10 @@ def test_triplet_with_all_samples_and_with_prototypes(made):
     vectors = mention_vectors(ranker, batch)
     n_groups = len(batch.positives)
     expected = slow_loss(ranker, batch, list(zip(vectors, batch.groups, strict=True)), MARGIN)
-    loss, figures = objective_of(ranker, AllMentions())(batch)
-    assert loss.item() == pytest.approx(expected, rel=1e-5) and 0 < figures["active"] < 1
+    loss, metrics = objective_of(ranker, AllMentions())(batch)
+    assert loss.item() == pytest.approx(expected, rel=1e-5) and 0 < metrics["active"] < 1
     means = [(vectors[batch.groups == g].mean(axis=0), g) for g in range(n_groups)]
-    loss, figures = objective_of(ranker, MeanPrototype())(batch)
+    loss, metrics = objective_of(ranker, MeanPrototype())(batch)
     assert loss.item() == pytest.approx(slow_loss(ranker, batch, means, MARGIN), rel=1e-5)
 
 
@@ -385,7 +386,7 @@ def test_soft_radius_in_training_moves_to_the_radius_of_the_clusters(train, tmp_
 
 def test_lambda_has_a_learning_rate_of_its_own():
     from spacy_pel.training.optimizer import make_optimizer
-    from spacy_pel.training.retriever.settings import OptimizerSettings
+    from spacy_pel.training.settings import OptimizerSettings
 
     ranker = make_dual()
     anchors = SoftRadius(learn_rate=0.25)

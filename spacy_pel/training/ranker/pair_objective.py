@@ -1,4 +1,4 @@
-"""What a ranker minimises: batches of pairs in, the loss and its parts out. Pure torch."""
+"""The training objective of a cross-encoder on pairs, in pure torch."""
 
 from typing import Any, Dict, Optional, Tuple
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ...objectives.regularizers import Regularizer
-from .rank_batches import RankBatch
+from .pair_batches import PairTable
 
 
 class CandidateCrossEntropy(nn.Module):
@@ -21,12 +21,12 @@ class CandidateCrossEntropy(nn.Module):
         return among_all - scores.masked_fill(~right, -torch.inf).logsumexp(dim=1)
 
 
-class RankObjective(nn.Module):
-    """A ranker's tower and its loss in one module.
+class PairObjective(nn.Module):
+    """A cross-encoder's tower and its loss in one module.
 
     tower (CrossTower): ids, mask -> scores of pairs.
-    regularizer (Optional[Regularizer]): adds the loss of perturbed pairs, in training mode only. It moves
-        the entity's tokens; the mention is the same for all candidates.
+    regularizer (Optional[Regularizer]): adds the loss of perturbed pairs, in training mode only. It
+        perturbs the entity's tokens; the mention is shared by all candidates.
     """
 
     def __init__(self, tower: Any, *, regularizer: Optional[Regularizer] = None):
@@ -35,8 +35,8 @@ class RankObjective(nn.Module):
         self.loss = CandidateCrossEntropy()
         self.regularizer = regularizer
 
-    def forward(self, batch: RankBatch) -> Tuple[Tensor, Dict[str, float]]:
-        """RETURNS (tuple): the mean loss, and figures for the log: "accuracy" among the candidates,
+    def forward(self, batch: PairTable) -> Tuple[Tensor, Dict[str, float]]:
+        """RETURNS (tuple): the mean loss, and metrics for the log: "accuracy" among the candidates,
         and "loss_adversarial" with a regularizer.
         """
         device = next(self.parameters()).device
@@ -56,12 +56,12 @@ class RankObjective(nn.Module):
         loss = self.loss(scores, right, present).mean()
         with torch.no_grad():
             best = scores.masked_fill(~present, -torch.inf).argmax(dim=1, keepdim=True)
-            figures = {"accuracy": float(right.gather(1, best).float().mean())}
+            metrics = {"accuracy": float(right.gather(1, best).float().mean())}
         if regularizer is not None and embeddings is not None:
             signs = torch.where(right.flatten()[places], -1.0, 1.0).unsqueeze(1)
             (delta,) = regularizer.deltas([embeddings], [self.towers.entity_part(ids, mask)], pairs, signs)
             perturbed = table(self.towers(ids, mask, embeddings + delta))
             adversarial = self.loss(perturbed, right, present).mean()
-            figures["loss_adversarial"] = float(adversarial.detach())
+            metrics["loss_adversarial"] = float(adversarial.detach())
             loss = loss + regularizer.weight * adversarial
-        return loss, figures
+        return loss, metrics

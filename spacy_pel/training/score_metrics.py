@@ -1,4 +1,4 @@
-"""Figures of a batch's scores for the log."""
+"""Metrics of a batch's scores for the log."""
 
 from typing import Dict
 
@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 
-def score_figures(positives: Tensor, scores: Tensor, wrong: Tensor) -> Dict[str, float]:
+def score_metrics(positives: Tensor, scores: Tensor, wrong: Tensor) -> Dict[str, float]:
     """How far the positives are from the hardest negatives.
 
-    positives (Tensor): (n,) the scores of the positives, detached.
+    positives (Tensor): (n,) scores of the positives, detached.
     scores (Tensor): (n, m) detached.
-    wrong (Tensor): (n, m) bool, which of them are negatives.
+    wrong (Tensor): (n, m) bool, True = a negative.
     RETURNS (Dict[str, float]): "similarity+" and "similarity-" (means over positives and over the hardest
         negatives; 0 if there are none), and "accuracy", the share of positives above all of their negatives.
     """

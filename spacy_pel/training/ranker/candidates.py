@@ -1,4 +1,4 @@
-"""The candidates that a ranker is trained and tested on: the retriever's own."""
+"""The candidates that a ranker is trained and evaluated on: those of the linker's generator."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +15,12 @@ from ...util.ragged import offsets_of, owners, segment_rank, take_pieces
 from .leave_out import LeaveOut
 
 MakeQueries = Callable[[Document], List[MentionQuery]]
-_CHUNK = 1024  # mentions between two ticks of the progress bar
+_CHUNK = 1024  # mentions per step of the progress bar
 
 
 @dataclass
 class RankMentions:
-    """Mentions whose entity is in the KB, in the order of the corpus.
+    """Mentions whose entity is in the KB, in corpus order.
 
     queries: (n,).
     gold: (n,) KB rows of each, any of them is right.
@@ -47,10 +47,11 @@ class RankMentions:
         seed: int,
         whole_documents: bool = False,
     ) -> "RankMentions":
-        """NIL and composite mentions and ids that the KB lacks are left out, with a message.
+        """Select mentions. NIL and composite mentions and ids that are not in the KB are left out, with a
+        message.
 
-        limit (int): draw so many, always the same; 0 = all.
-        whole_documents (bool): draw documents until they hold so many, the last one cut.
+        limit (int): maximum number of mentions, drawn with the seed; 0 = all.
+        whole_documents (bool): draw whole documents up to the limit; only the last one is cut.
         """
         usable: List[Tuple[int, int]] = []  # document, mention
         gold: List[NDArray[np.int64]] = []
@@ -75,13 +76,13 @@ class RankMentions:
                 kept = rng.choice(len(gold), limit, replace=False)
             kept = np.sort(kept)
         owner = np.array([usable[i][0] for i in kept], dtype=np.int64)
-        # making queries may run an abbreviation detector: only where they are needed
+        # making queries may run an abbreviation detector: only for these documents
         made = {number: make_queries(documents[number]) for number in np.unique(owner).tolist()}
         queries = [made[usable[i][0]][usable[i][1]] for i in kept]
         return cls(queries, [gold[i] for i in kept], owner, [document.id for document in documents])
 
     def take(self, rows: NDArray[np.int64]) -> "RankMentions":
-        """RETURNS (RankMentions): those at the given places."""
+        """RETURNS (RankMentions): those at the given positions."""
         return RankMentions(
             [self.queries[i] for i in rows],
             [self.gold[i] for i in rows],
@@ -104,20 +105,20 @@ class Candidates:
     offsets: NDArray[np.int64]
 
     def to_disk(self, path: Path, key: str) -> None:
-        """key (str): what they depend on."""
+        """key (str): fingerprint of what they depend on."""
         with atomic_path(path) as part, part.open("wb") as file:
             np.savez(file, key=key, kb_rows=self.kb_rows, scores=self.scores, offsets=self.offsets)
 
     @classmethod
     def from_disk(cls, path: Path, key: str) -> "Optional[Candidates]":
-        """RETURNS (Optional[Candidates]): None if there is no such file, or it is damaged or of
-        something else."""
+        """RETURNS (Optional[Candidates]): None if there is no such file, or it is damaged or has
+        another key."""
         try:
             with np.load(path, allow_pickle=False) as saved:
                 if str(saved["key"]) == key:
                     return cls(saved["kb_rows"], saved["scores"], saved["offsets"])
         except (OSError, ValueError, KeyError, BadZipFile):
-            pass  # a killed run may have left none; they are found anew
+            pass  # the caller finds them again
         return None
 
 
@@ -131,12 +132,12 @@ def cached_candidates(
     leave_out: Optional[LeaveOut] = None,
     show_progress: bool = False,
 ) -> Candidates:
-    """Find candidates, or read those that an earlier run has found.
+    """Find candidates, or read those of an earlier run.
 
     path (Path): an .npz file.
-    linker (Linker): finds and scores them; its reranker is not asked.
-    n (int): candidates of each mention.
-    folds (int): parts of the documents whose own mentions are left out of the index in turn.
+    linker (Linker): finds and scores them; its reranker is not used.
+    n (int): candidates per mention.
+    folds (int): parts of the documents; the mentions of each are left out of the index in turn.
     leave_out (Optional[LeaveOut]): None = nothing is left out.
     RETURNS (Candidates): of all mentions.
     """
@@ -179,7 +180,7 @@ def _find(linker: Linker, mentions: RankMentions, n: int) -> Candidates:
 
 
 def _in_order(parts: Sequence[Candidates], rows: Sequence[NDArray[np.int64]]) -> Candidates:
-    """Candidates of some mentions each, as those of all in their own order."""
+    """Join the candidates of several sets of mentions, in the order of all mentions."""
     place = np.argsort(np.concatenate(rows), kind="stable")
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     offsets = offsets_of(lengths)
@@ -191,7 +192,7 @@ def _in_order(parts: Sequence[Candidates], rows: Sequence[NDArray[np.int64]]) ->
 
 
 def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
-    """RETURNS (str): of all that decides the candidates."""
+    """RETURNS (str): of everything that determines the candidates."""
     types: Dict[str, List[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
     combiner = [type(linker.combiner).__name__, linker.combiner.state()]

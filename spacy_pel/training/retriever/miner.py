@@ -1,54 +1,64 @@
-"""Hard negatives during a training: mined on a schedule, the same after a kill."""
+"""Mining hard negatives during a training, on a schedule; resumed runs use the same negatives."""
 
 import shutil
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional
+from typing import Callable, Optional
 
 import numpy as np
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
-from ...negatives import MinedTable
+from ...negatives import MinedNegatives
 from ...negatives.mining.mine import mine
-from ...negatives.mining.schedule import Schedule
+from ...negatives.mining.schedule import MiningSchedule
 from ...util import logger
 from ...util.ragged import offsets_of
 from ..checkpoint import Progress
+from .batches import BatchPlanner
 from .entity_chunks import EntityChunks
+from .settings import MiningSettings
 
 
-class Mining:
-    """Keeps the planner's table of mined negatives as fresh as the schedule says.
+class Miner:
+    """Refreshes the planner's table of mined negatives on a schedule.
 
-    Mining stops the training meanwhile: it needs the weights as they are and the same cores or
-    GPU, so that in the background neither would be done sooner, and which batches would see the
-    new table would depend on the clock: the same seed would no longer give the same model.
+    Mining interrupts the training: it needs the current weights and the same cores or GPU, so running it
+    in the background would not save time, and which batches see the new table would depend on the
+    clock: the same seed would no longer give the same model.
 
-    A table is on the disk before the first update that uses it, and tables and vectors are deleted
-    only after a checkpoint that needs them no more: a killed training goes on with the same ones.
+    A table is on disk before the first update that uses it, and tables and vectors are deleted only
+    after a checkpoint that no longer needs them: a resumed training uses the same ones.
 
-    schedule (Schedule): when, and for which examples. Names without context are mined like mentions.
+    planner (BatchPlanner): its ``mined`` is set here.
+    settings (MiningSettings): when and how to mine. Names without context are mined like mentions.
     folder (Path): for the tables.
-    table (Optional[MinedTable]): negatives that were mined beforehand; nothing is mined then.
-    is_main (bool): the process that mines; the others wait and read its table.
+    accumulate (int): batches per update and process.
+    world (int): number of processes.
+    table (Optional[MinedNegatives]): negatives mined beforehand; nothing is mined then.
+    is_main (bool): whether this process mines; the others wait and read its table.
     wait (Callable): waits for all processes.
     show_progress (bool): show a bar with rate and time left.
-    RAISES (PelError): if the sampler looks at more entities than are kept.
+    RAISES (PelError): if the sampler needs more entities than are kept.
     """
 
     def __init__(
         self,
-        schedule: Schedule,
+        planner: BatchPlanner,
+        settings: MiningSettings,
         folder: Path,
         *,
-        table: Optional[MinedTable] = None,
+        accumulate: int = 1,
+        world: int = 1,
+        table: Optional[MinedNegatives] = None,
         is_main: bool = True,
         wait: Callable[[], None] = lambda: None,
         show_progress: bool = False,
     ):
-        self.schedule = schedule
-        self.planner = schedule.planner
-        self.settings = schedule.mining
+        self.planner = planner
+        self.settings = settings
+        self.schedule = MiningSchedule(
+            planner, settings.every_epochs, settings.every_steps, accumulate=accumulate, world=world
+        )
         self.folder = folder
         self.is_main = is_main
         self.wait = wait
@@ -67,24 +77,24 @@ class Mining:
         self.chunks = EntityChunks(store.cards, folder / "vectors", share=self.settings.share)
 
     def before_update(self, encoder: BiEncoder, state: Progress, total: int) -> None:
-        """Mine if it is time, or take up the table of the checkpoint.
+        """Mine if it is due, or load the table of the checkpoint.
 
-        encoder (BiEncoder): its towers are being trained.
+        encoder (BiEncoder): with the current weights of the towers.
         state (Progress): ``mined``, the number of minings, is counted here.
-        total (int): updates in all.
+        total (int): total number of updates.
         """
         if not self.is_active:
             return
         if self.schedule.is_due(state.step):
             self._mine(encoder, state, total)
         elif not len(self.planner.mined.examples):  # resumed
-            self.planner.mined = MinedTable.from_disk(self._path(state.mined))
+            self.planner.mined = MinedNegatives.from_disk(self._path(state.mined))
             wanted = self.schedule.examples_until_next(state.step, total)
-            if not self.planner.mined.has(wanted).all():  # more steps than were planned then
+            if not self.planner.mined.has(wanted).all():  # max_steps was raised since then
                 self._mine(encoder, state, total)
 
     def after_checkpoint(self, state: Progress) -> None:
-        """Delete what neither the checkpoint nor what follows it needs."""
+        """Delete tables and vectors that no later step needs."""
         if self.is_active and self.is_main:
             for path in self.folder.glob("table-*"):
                 if path != self._path(state.mined):
@@ -96,7 +106,7 @@ class Mining:
         if self.is_main:
             self._write(encoder, state, total)
         self.wait()
-        self.planner.mined = MinedTable.from_disk(self._path(state.mined))
+        self.planner.mined = MinedNegatives.from_disk(self._path(state.mined))
 
     def _write(self, encoder: BiEncoder, state: Progress, total: int) -> None:
         store = self.planner.store
@@ -105,7 +115,7 @@ class Mining:
         encoder.changed()
         anchors = store.anchors(examples)
         queries = encoder.encode_tokens("mention", anchors, show_progress=self.show_progress)
-        mined = mine(
+        result = mine(
             queries,
             np.concatenate(gold),
             offsets_of(np.array([len(places) for places in gold])),
@@ -116,14 +126,14 @@ class Mining:
             device=next(encoder.towers.parameters()).device,
             show_progress=self.show_progress,
         )
-        MinedTable(examples, mined.rows).to_disk(self._path(state.mined))
-        figures: Dict[str, Any] = {"n": len(examples), "entities": mined.n_entities, "s": mined.seconds}
-        logger.info("Mined negatives of %(n)d examples among %(entities)d entities in %(s).1f s", figures)
+        MinedNegatives(examples, result.rows).to_disk(self._path(state.mined))
         logger.info(
-            "Of their gold entities %.1f %% are first, %.1f %% among the first %d",
-            100 * mined.recall(1),
-            100 * mined.recall(self.depth),
-            self.depth,
+            "Mined negatives of %d examples among %d entities in %.1f s",
+            *(len(examples), result.n_entities, result.seconds),
+        )
+        logger.info(
+            "Rank of their gold entities: first %.1f %%, among the first %d %.1f %%",
+            *(100 * result.recall(1), self.depth, 100 * result.recall(self.depth)),
         )
 
     def _path(self, number: int) -> Path:

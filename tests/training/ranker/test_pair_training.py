@@ -14,15 +14,16 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, Reranker
 from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.rankers import load_ranker
-from spacy_pel.training.ranker.rank_batches import PairStore, RankPlanner, are_gold, with_gold, without_name
-from spacy_pel.training.ranker.rank_candidates import Candidates, RankMentions, _find
-from spacy_pel.training.ranker.rank_loop import RankTrainer
-from spacy_pel.training.ranker.rank_objective import CandidateCrossEntropy, RankObjective
-from spacy_pel.training.ranker.rank_settings import read_rank_settings
+from spacy_pel.training.ranker.candidates import Candidates, RankMentions, _find
+from spacy_pel.training.ranker.loop import RankTrainer
+from spacy_pel.training.ranker.pair_batches import PairPlanner, PairStore, are_gold, with_gold, without_name
+from spacy_pel.training.ranker.pair_objective import CandidateCrossEntropy, PairObjective
+from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.types import Document, Entity, Mention
-from tests.rankers.conftest import make_ranker, make_sense_documents
+from tests.rankers.conftest import make_ranker
+from tests.training.ranker.conftest import make_sense_documents
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs"
 SMALL = {
     "ranker.training.max_steps": 4,
     "ranker.training.eval_frequency": 2,
@@ -254,7 +255,7 @@ def batch(retriever):
     store = PairStore(
         retriever.kb, mentions, kb_rows, offsets, template=ranker.template, tokenizer=ranker.tokenizer
     )
-    planner = RankPlanner(store, batch_size=4, pad_id=ranker.tokenizer.pad_token_id, seed=0)
+    planner = PairPlanner(store, batch_size=4, pad_id=ranker.tokenizer.pad_token_id, seed=0)
     return ranker, planner, planner.build(np.array([5, 0, 3]))
 
 
@@ -276,7 +277,7 @@ def test_a_batch_holds_the_pairs_in_their_places(batch):
 def test_fgsm_moves_entities_only_and_makes_them_harder(batch):
     ranker, _, made = batch
     fgsm = FGSM(epsilon=0.05)
-    plain, regular = RankObjective(ranker.tower), RankObjective(ranker.tower, regularizer=fgsm)
+    plain, regular = PairObjective(ranker.tower), PairObjective(ranker.tower, regularizer=fgsm)
     seen = []
     forward = ranker.tower.forward
     ranker.tower.forward = lambda ids, mask, embeddings=None: (
@@ -287,10 +288,10 @@ def test_fgsm_moves_entities_only_and_makes_them_harder(batch):
             module.p = 0.0
     clean, _ = plain(made)
     assert seen == [None]
-    total, figures = regular(made)
-    assert figures["loss_adversarial"] > float(clean.detach())
+    total, metrics = regular(made)
+    assert metrics["loss_adversarial"] > float(clean.detach())
     assert float(total.detach()) == pytest.approx(
-        float(clean.detach()) + figures["loss_adversarial"], rel=1e-5
+        float(clean.detach()) + metrics["loss_adversarial"], rel=1e-5
     )
     delta = (seen[2] - seen[1]).detach().numpy()
     entity = ranker.tower.entity_part(torch.from_numpy(made.ids), torch.from_numpy(made.mask)).numpy()

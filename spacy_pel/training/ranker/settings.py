@@ -4,24 +4,30 @@ from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional
 
 from pydantic import BaseModel, Field
-from spacy.util import registry as spacy_registry
 from torch import nn
 
-from ...errors import Errors, PelError
+from ...errors import Errors
 from ...objectives.anchors import AnchorPart
 from ...objectives.regularizers import Regularizer
 from ...util.config import load_config
-from ..retriever.settings import OptimizerSettings, Paths, Strict, explained
+from ..settings import (
+    BaseDevSettings,
+    BasePaths,
+    BaseTrainingSettings,
+    OptimizerSettings,
+    Strict,
+    explained,
+    resolve_section,
+    seed_of,
+)
 
 RankMetric = Literal["accuracy", "accuracy_mixed"]
 
 
-class RankPaths(Paths):
+class RankPaths(BasePaths):
     """``[paths]``"""
 
     pipeline: Optional[Path] = Field(default=None, title="Pipeline that finds the candidates")
-    train: Optional[Path] = Field(default=None, title="Training corpus (JSON lines)")
-    dev: Optional[Path] = Field(default=None, title="Development corpus (JSON lines)")
     cache: Optional[Path] = Field(default=None, title="Folder of the candidates; default: OUTPUT/candidates")
     mentions: List[Path] = Field(
         default=[], title="Corpora that the pipeline's index was built with; empty = the training corpus"
@@ -31,14 +37,14 @@ class RankPaths(Paths):
 class CandidateSettings(Strict):
     """``[ranker.candidates]``: what is ranked.
 
-    The index may hold the very mentions that the ranker is trained on, and counts of them: with
-    those in it, the right candidate of nearly every training mention stands first, and the ranker
-    would learn from candidates that it never meets in use. So the documents are cut into ``folds``
-    parts, and the mentions of a part get their candidates from the index without that part.
+    The index may hold the training mentions themselves, and counts of them: then the right candidate of
+    nearly every training mention ranks first, and the ranker would be trained on candidates unlike those
+    in use. So the documents are split into ``folds`` parts, and the mentions of each part get their
+    candidates from the index without that part.
 
-    A knowledge base that took names from the training text knows the surface of every training
-    mention as a name of its entity, but not that of every new mention. ``hide_names`` leaves the
-    surface of so many training mentions out of their candidates' texts.
+    A knowledge base with names from the training text has the surface form of every training mention as
+    a name of its entity, but not those of new mentions. ``hide_names`` leaves the surface forms of a
+    share of the training mentions out of their candidates' texts.
     """
 
     n: int = Field(default=16, ge=2, title="Candidates of a mention")
@@ -46,33 +52,29 @@ class CandidateSettings(Strict):
         default=10, ge=0, title="Parts of the documents left out in turn; 0 = the index never saw them"
     )
     hide_names: float = Field(
-        default=0.0, ge=0, le=1, title="Share of training mentions whose surface is hidden in the candidates"
+        default=0.0,
+        ge=0,
+        le=1,
+        title="Share of training mentions whose surface form is hidden in the candidates",
     )
 
 
-class RankDevSettings(Strict):
+class RankDevSettings(BaseDevSettings):
     """``[ranker.training.dev]``: what is measured to choose model-best."""
 
-    n_mentions: int = Field(default=2000, ge=0, title="Mentions of the dev corpus, drawn once; 0 = all")
-    metric: RankMetric = Field(default="accuracy", title="What the best model is best at")
+    metric: RankMetric = Field(default="accuracy", title="Metric that selects the best model")
 
 
-class RankTrainingSettings(Strict):
+class RankTrainingSettings(BaseTrainingSettings):
     """``[ranker.training]``; the defaults are the paper's (Wiatrak et al. 2022, Table 6)."""
 
     batch_size: int = Field(default=4, ge=1, title="Mentions in one step, each with its candidates")
     max_epochs: int = Field(default=5, ge=1, title="Passes over the training mentions")
-    max_steps: int = Field(default=0, ge=0, title="Stop after so many steps; 0 = by epochs")
-    eval_frequency: int = Field(default=500, ge=1, title="Steps between evaluations")
-    patience: int = Field(
-        default=0, ge=0, title="Stop after so many evaluations without a better one; 0 = never"
-    )
-    accumulate_gradient: int = Field(default=1, ge=1, title="Batches per update")
-    mixed_precision: Literal["no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
     limit: int = Field(
         default=0,
         ge=0,
-        title="Train on so many mentions, drawn once; 0 = all. Whole documents where mentions are grouped",
+        title="Maximum number of training mentions, drawn once; 0 = all. Whole documents where mentions "
+        "are grouped",
     )
     optimizer: OptimizerSettings = OptimizerSettings(learn_rate=2e-5, warmup=0.2)
     dev: RankDevSettings = RankDevSettings()
@@ -82,9 +84,9 @@ class RankerSettings(Strict):
     """``[ranker]``: the parts and the training."""
 
     model: Any = Field(title="The ranker: a part of the registry pel_rankers")
-    loss: Optional[nn.Module] = Field(default=None, title="Of rankers that are free to choose")
+    loss: Optional[nn.Module] = Field(default=None, title="Loss, for rankers that have a choice")
     anchors: Optional[AnchorPart] = Field(
-        default=None, title="What stands for the mentions of one entity in one document"
+        default=None, title="Anchors of the mentions of one entity in one document"
     )
     regularizer: Optional[Regularizer] = None
     candidates: CandidateSettings = CandidateSettings()
@@ -92,7 +94,7 @@ class RankerSettings(Strict):
 
 
 class RankRunSettings(BaseModel):
-    """All of a config that the training of a ranker reads."""
+    """The sections of a config that the training of a ranker reads."""
 
     paths: RankPaths
     seed: int
@@ -112,17 +114,13 @@ def read_rank_settings(path: Path, overrides: Optional[Dict[str, Any]] = None) -
 
 def resolve_rank_settings(config: Any, path: Path) -> RankRunSettings:
     """Build the parts of a config and check its keys."""
-    if "ranker" not in config:
-        raise PelError(Errors.E390.format(path=path, came="it has no [ranker] section"))
-    # a config that sets one number of the optimiser keeps the paper's others
-    training = config["ranker"].get("training", {})
-    defaults = RankTrainingSettings().optimizer.model_dump()
+    # a config that sets one value of the optimizer keeps the paper's others
+    training = config.get("ranker", {}).get("training", {})
     if "optimizer" in training:
+        defaults = RankTrainingSettings().optimizer.model_dump()
         training["optimizer"] = {**defaults, **training["optimizer"]}
     with explained(Errors.E390, path):
-        parts = spacy_registry.resolve({"ranker": config["ranker"]})
+        ranker = resolve_section(config, "ranker", Errors.E390, path)
         return RankRunSettings(
-            paths=RankPaths(**config.get("paths", {})),
-            seed=config.get("system", {}).get("seed") or 0,
-            ranker=RankerSettings(**parts["ranker"]),
+            paths=RankPaths(**config.get("paths", {})), seed=seed_of(config), ranker=RankerSettings(**ranker)
         )

@@ -4,8 +4,19 @@ import pytest
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
+from spacy_pel.negatives.composed_negatives import ComposedNegatives
+from spacy_pel.objectives.anchors.soft_radius import SoftRadius
+from spacy_pel.objectives.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.objectives.losses.triplet import Triplet
+from spacy_pel.objectives.regularizers.fgsm import FGSM
+from spacy_pel.training.describe import describe
+from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.retriever.settings import read_settings
+from spacy_pel.training.settings import NOT_FINGERPRINTED
+from spacy_pel.util import fingerprint
 from tests.training.conftest import CONFIG
+
+RANKER_CONFIG = CONFIG.with_name("ranker_tiny.cfg")
 
 
 @pytest.fixture
@@ -113,3 +124,22 @@ def test_no_pel_section(tmp_path):
     path.write_text("[paths]\ntrain = null\n")
     with pytest.raises(PelError, match=r"no \[pel\] section"):
         read_settings(path)
+
+
+def test_settings_of_a_run_keep_their_fingerprint():
+    """Checkpoints of earlier versions can be resumed: names, values and types of settings decide that."""
+    pel = read_settings(CONFIG).pel
+    training = pel.training.model_dump(exclude=NOT_FINGERPRINTED)
+    assert fingerprint(training) == "02c86cb5f834e8d6a52db291e2da6d86"
+    assert fingerprint(pel.positives.model_dump()) == "738d5013476893cbd144b4d1c6461f56"
+    assert describe(pel.loss) == "ProxySoftplus[('alpha', 32.0), ('margin', 0.0), ('training', True)]"
+    sampler = "RandomNegatives[('in_batch', True), ('n_negatives', 32), ('shared', True)]"
+    assert describe(pel.negatives) == sampler
+    assert describe(ComposedNegatives({"a": pel.negatives})) == f"ComposedNegatives[]a={sampler}"
+    ranker = read_rank_settings(RANKER_CONFIG).ranker
+    assert (
+        fingerprint(ranker.training.model_dump(exclude={*NOT_FINGERPRINTED, "dev"}))
+        == "768d2ef21f9e1f89c6e9671a9a4f5086"
+    )
+    with_defaults = BinaryCrossEntropy(), FGSM(), SoftRadius(radius=None), Triplet()
+    assert fingerprint(*map(describe, with_defaults)) == "19c352437ae43bbf3f87f9e17805cf9c"

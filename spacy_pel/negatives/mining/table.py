@@ -1,4 +1,4 @@
-"""A table of mined negatives: for each example the nearest entities that are not its own."""
+"""A table of mined negatives: the nearest wrong entities of each example."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,19 +11,19 @@ from ...util import atomic_path
 
 
 @dataclass
-class MinedTable:
+class MinedNegatives:
     """Row i holds the negatives of example ``examples[i]``. The arrays may be memory-mapped.
 
-    examples: (n,) int64, ascending: only what was mined is in the table.
-    rows: (n, depth) int32, places of entities, the nearest first; -1 = there are no more.
+    examples: (n,) int64, ascending; examples that were not mined are not in the table.
+    rows: (n, depth) int32, numbers of entities, the nearest first; -1 = no more.
     """
 
     examples: NDArray[np.int64]
     rows: NDArray[np.int32]
 
     @classmethod
-    def empty(cls) -> "MinedTable":
-        """RETURNS (MinedTable): of nothing."""
+    def empty(cls) -> "MinedNegatives":
+        """RETURNS (MinedNegatives): an empty table."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int32))
 
     @property
@@ -38,7 +38,7 @@ class MinedTable:
         """Look examples up.
 
         examples (NDArray): (n,) example numbers.
-        depth (int): how many entities.
+        depth (int): entities per example.
         RETURNS (NDArray): (n, depth) int64, nearest first; -1 where there is none.
         """
         found = np.full((len(examples), depth), -1, dtype=np.int64)
@@ -57,12 +57,12 @@ class MinedTable:
             np.save(part / "rows.npy", self.rows)
 
     @classmethod
-    def from_disk(cls, path: Path) -> "MinedTable":
-        """RETURNS (MinedTable): memory-mapped. RAISES (PelError): if a file is missing or damaged."""
+    def from_disk(cls, path: Path) -> "MinedNegatives":
+        """RETURNS (MinedNegatives): memory-mapped. RAISES (PelError): if a file is missing or damaged."""
         try:
             arrays = [np.load(path / name, mmap_mode="r") for name in ("examples.npy", "rows.npy")]
         except (OSError, ValueError, EOFError) as err:
             raise PelError(Errors.E320.format(path=path, came=err)) from err
         if len(arrays[0]) != len(arrays[1]):
-            raise PelError(Errors.E320.format(path=path, came="its files are of different lengths"))
+            raise PelError(Errors.E320.format(path=path, came="its files have different lengths"))
         return cls(*arrays)

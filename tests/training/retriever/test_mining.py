@@ -1,4 +1,4 @@
-"""Hard negatives in training: when they are mined, for whom, which they are, and after a kill."""
+"""Hard negatives in training: when they are mined, for which examples, and resuming."""
 
 import json
 import os
@@ -15,20 +15,20 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.negatives import MinedTable
+from spacy_pel.negatives import MinedNegatives
 from spacy_pel.negatives.hard_negatives import HardNegatives
-from spacy_pel.negatives.mining.schedule import Schedule
+from spacy_pel.negatives.mining.schedule import MiningSchedule
 from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.training.checkpoint import Progress
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.entity_chunks import EntityChunks
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.loop import Trainer
-from spacy_pel.training.retriever.mining import Mining
+from spacy_pel.training.retriever.miner import Miner
 from spacy_pel.training.retriever.settings import MiningSettings, ViewSettings
 from spacy_pel.types import Document, Entity, Mention
 from tests.training.conftest import CONFIG, ENTITIES, NAMES, SMALL, differing, document, make_documents
-from tests.training.test_resume import SLOW_TRAINING, Stopped, stops_before
+from tests.training.retriever.test_resume import SLOW_TRAINING, Stopped, stops_before
 
 HARD = {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}
 MIXED = {"pel__negatives__@pel_negatives": "spacy-pel.MixedNegatives.v1"}
@@ -62,8 +62,8 @@ def make_planner(store, negatives, alias_share=0.3):
 # -- the schedule -------------------------------------------------------------------------------
 
 
-def planned(store, accumulate=1, world=1, **settings):
-    return Schedule(make_planner(store, HardNegatives()), MiningSettings(**settings), accumulate, world)
+def planned(store, **settings):
+    return MiningSchedule(make_planner(store, HardNegatives()), **settings)
 
 
 def test_when_it_is_due(store):
@@ -142,9 +142,9 @@ def test_a_share_is_embedded_anew_in_turn(store, tmp_path, share, turns):
 @pytest.mark.parametrize("settings", [{}, {"share": 0.3}, {"index": "ivf"}], ids=str)
 def test_the_table_has_the_nearest_that_are_not_gold(store, encoder, tmp_path, settings):
     planner = make_planner(store, HardNegatives(n_negatives=5), alias_share=0.6)
-    mining = Mining(Schedule(planner, MiningSettings(**settings)), tmp_path)
+    miner = Miner(planner, MiningSettings(**settings), tmp_path)
     state = Progress("x")
-    mining.before_update(encoder, state, 6)
+    miner.before_update(encoder, state, 6)
     assert state.mined == 1 and isinstance(planner.mined.rows, np.memmap)
     examples = np.array(planner.mined.examples)
     assert 40 < len(examples) <= 48 and examples.max() >= len(store.mentions), "names without context too"
@@ -184,9 +184,9 @@ def test_a_depth_below_that_of_the_sampler(train, tmp_path):
 def test_negatives_become_fresher(train, tmp_path, monkeypatch):
     tables = []
     monkeypatch.setattr(
-        MinedTable,
+        MinedNegatives,
         "from_disk",
-        lambda path, load=MinedTable.from_disk: tables.append(load(path)) or tables[-1],
+        lambda path, load=MinedNegatives.from_disk: tables.append(load(path)) or tables[-1],
     )
     train(tmp_path / "run", pel__training__mining__every_steps=4, **HARD)
     assert len(tables) == 3
@@ -310,7 +310,7 @@ shared = true
 
 
 def test_negatives_from_a_file(train, data, tmp_path, encoder):
-    from spacy_pel.negatives.mining.mined_file import read_mined
+    from spacy_pel.training.retriever.mine_corpus import read_mined_negatives
 
     documents = [Document(f"d{i}", "fever and gout", [Mention(0, 5, "", ("C2",))]) for i in range(4)]
     write_corpus(tmp_path / "train.jsonl", documents)
@@ -322,7 +322,7 @@ def test_negatives_from_a_file(train, data, tmp_path, encoder):
     ]
     path = tmp_path / "mined.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    table = read_mined(path, kb, build_examples(kb, documents, encoder))
+    table = read_mined_negatives(path, kb, build_examples(kb, documents, encoder))
     assert table.examples.tolist() == [0, 3] and table.rows.tolist() == [[7, 4], [1, -1]]
     changes = {**HARD, "paths__train": str(tmp_path / "train.jsonl"), "paths__negatives": str(path)}
     with pytest.raises(PelError, match="at least 4 deep.*the file gives 2"):

@@ -14,8 +14,8 @@ from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.nil import ScoreThreshold
+from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates
 from spacy_pel.training.ranker.leave_out import LeaveOut
-from spacy_pel.training.ranker.rank_candidates import RankMentions, cached_candidates
 from spacy_pel.types import Document, Entity, Mention
 
 KB = KnowledgeBase([Entity(f"D{i}", name) for i, name in enumerate(["gout", "asthma", "measles", "fever"])])

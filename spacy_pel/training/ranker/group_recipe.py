@@ -1,0 +1,62 @@
+"""The recipe of dual encoders."""
+
+import numpy as np
+from torch import nn
+
+from ...errors import Errors, PelError
+from ...kb import KnowledgeBase
+from ...objectives.anchors import AnchorPart
+from ...objectives.anchors.all_mentions import AllMentions
+from ...objectives.losses.triplet import Triplet
+from ...rankers.dual_encoder import DualEncoder
+from ...registry import registry
+from .candidates import Candidates, RankMentions
+from .group_batches import GroupPlanner, GroupStore
+from .group_objective import GroupObjective
+from .recipe import OwnRates, refuse
+from .settings import RankerSettings
+
+
+@registry.pel_rank_recipes("spacy-pel.DualEncoder.v1")
+class GroupRecipe:
+    """Trains a dual encoder on groups: the mentions of one entity in one document.
+
+    ranker (DualEncoder): to be trained.
+    settings (RankerSettings): by default the loss is a Triplet and every mention is an anchor.
+    RAISES (PelError): if there is a regularizer, or the encoder compares tokens.
+    """
+
+    whole_documents = True
+
+    def __init__(self, ranker: DualEncoder, settings: RankerSettings):
+        why = "perturbed entities may no longer be the hardest ones of the current model"
+        refuse("DualEncoder", "regularizer", settings.regularizer, why)
+        similarity = ranker.encoder.similarity
+        if similarity.token_level:
+            raise PelError(Errors.E331.format(came=similarity.registered_name))
+        self.ranker, self.settings = ranker, settings
+        self.loss: nn.Module = settings.loss or Triplet()
+        self.anchors: AnchorPart = settings.anchors or AllMentions()
+        self.parts = [self.loss, self.anchors]
+
+    def objective(self) -> GroupObjective:
+        encoder = self.ranker.encoder
+        return GroupObjective(encoder.towers, self.loss, similarity=encoder.similarity, anchors=self.anchors)
+
+    def own_rates(self) -> OwnRates:
+        return [(self.anchors, self.anchors.learn_rate)]
+
+    def planner(
+        self, kb: KnowledgeBase, mentions: RankMentions, candidates: Candidates, seed: int
+    ) -> GroupPlanner:
+        encoder = self.ranker.encoder
+        store = GroupStore(
+            kb,
+            mentions,
+            candidates,
+            encoder=encoder,
+            hidden_share=self.settings.candidates.hide_names,
+            rng=np.random.default_rng([seed, 23]),
+        )
+        size, pad_id = self.settings.training.batch_size, encoder.tokenizer.pad_token_id
+        return GroupPlanner(store, batch_size=size, pad_id=pad_id, seed=seed)

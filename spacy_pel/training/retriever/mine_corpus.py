@@ -1,0 +1,140 @@
+"""Mining for a whole corpus at once, with any encoder, and its file: one JSON line per mention.
+
+``{"doc", "start", "end", "text", "gold": [id, ...], "rank": 3, "negatives": [[id, score], ...]}``:
+"rank" is the rank of the best gold entity among all entities, null if it was not found; the negatives
+are sorted, nearest first.
+"""
+
+import time
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Errors, PelError
+from ...kb import KnowledgeBase
+from ...negatives import MinedNegatives
+from ...negatives.mining.mine import MiningResult, mine
+from ...negatives.mining.streaming_top_k import IndexKind
+from ...types import Encoder, Rows, Vectors
+from ...util import logger, read_jsonl
+from ...util.ragged import offsets_of
+from .example_store import ExampleStore
+from .examples import LinkedMention, mention_keys, places_of_rows
+
+_CHUNK = 16_384  # cards at a time: 50 MB of vectors at width 768
+
+
+def mine_corpus(
+    kb: KnowledgeBase,
+    encoder: Encoder,
+    mentions: Sequence[LinkedMention],
+    *,
+    depth: int,
+    index: IndexKind = "flat",
+    show_progress: bool = False,
+) -> Tuple[MiningResult, Dict[str, Any]]:
+    """Find the nearest wrong entities of the mentions of a corpus.
+
+    kb (KnowledgeBase): all of its live entities are searched, by their cards.
+    encoder (Encoder): if it is on a GPU, the search runs there.
+    mentions (Sequence[LinkedMention]): from ``linked_mentions``.
+    depth (int): entities per mention.
+    RETURNS (tuple): the negatives (numbers of the KB's live entities), and metrics: counts, seconds,
+        rates, and the share of mentions whose gold entity is first, or among the first ``depth``.
+    """
+    started = time.perf_counter()
+    queries = encoder.encode_mentions([m.mention for m in mentions], show_progress=show_progress)
+    encoded = time.perf_counter() - started
+    towers = getattr(encoder, "towers", None)  # HashEmbed has none
+    result = mine(
+        queries,
+        np.concatenate([mention.places for mention in mentions]),
+        offsets_of(np.array([len(mention.places) for mention in mentions])),
+        _cards(kb, encoder),
+        depth=depth,
+        n_entities=len(kb),
+        index=index,
+        device=None if towers is None else next(towers.parameters()).device,
+        show_progress=show_progress,
+    )
+    seconds = encoded + result.seconds
+    return result, {
+        "mentions": len(mentions),
+        "entities": len(kb),
+        "depth": depth,
+        "index": index,
+        "gold_first": result.recall(1),
+        "gold_in_depth": result.recall(depth),
+        "seconds": seconds,
+        "seconds_mentions": encoded,
+        "seconds_entities": result.seconds - result.search_seconds,
+        "seconds_search": result.search_seconds,
+        "mentions_per_second": len(mentions) / seconds,
+        "entities_per_second": len(kb) / seconds,
+    }
+
+
+def _cards(kb: KnowledgeBase, encoder: Encoder) -> Iterator[Tuple[Rows, Vectors]]:
+    """YIELDS (Tuple[Rows, Vectors]): numbers and vectors; each chunk is spread evenly over the KB."""
+    live = kb.live_rows
+    n_chunks = max(1, -(-len(live) // _CHUNK))
+    for chunk in range(n_chunks):
+        places = np.arange(chunk, len(live), n_chunks)
+        yield places, encoder.encode_entities([kb.entity_at(int(row)) for row in live[places]])
+
+
+def mined_records(
+    kb: KnowledgeBase, mentions: Sequence[LinkedMention], result: MiningResult
+) -> Iterator[Dict[str, Any]]:
+    """YIELDS (dict): one record per mention, for ``write_jsonl``."""
+    live = kb.live_rows
+    for mention, rows, scores, rank in zip(mentions, result.rows, result.scores, result.ranks, strict=True):
+        there = rows >= 0
+        ids = kb.ids_at(live[rows[there]])
+        yield {
+            "doc": mention.document,
+            "start": mention.mention.start,
+            "end": mention.mention.end,
+            "text": mention.mention.surface,
+            "gold": list(mention.ids),
+            "rank": int(rank) or None,
+            "negatives": [[key, round(float(s), 6)] for key, s in zip(ids, scores[there], strict=True)],
+        }
+
+
+def read_mined_negatives(path: Path, kb: KnowledgeBase, store: ExampleStore) -> MinedNegatives:
+    """Read negatives for the mentions of a training corpus. Mentions that are not in the file get random
+    negatives, and so do names without context. Gold ids and ids that are not in the knowledge base are
+    left out.
+
+    path (Path): written by ``spacy-pel mine``.
+    RETURNS (MinedNegatives): of the mentions in the file.
+    RAISES (PelError): if the file has none of the mentions, or a line is malformed.
+    """
+    place = places_of_rows(kb)
+    order = np.argsort(store.mention_key, kind="stable")
+    keys: NDArray[np.uint64] = store.mention_key[order]
+    found: Dict[int, NDArray[np.int64]] = {}
+    for number, record in enumerate(read_jsonl(path), start=1):
+        try:
+            key = mention_keys([(record["doc"], record["start"], record["end"])])[0]
+            ids: List[str] = [entity_id for entity_id, _ in record["negatives"]]
+        except (KeyError, TypeError, ValueError) as err:
+            came = f"line {number} is malformed: {type(err).__name__} {err}"
+            raise PelError(Errors.E324.format(path=path, came=came)) from err
+        first, last = np.searchsorted(keys, [key, key + np.uint64(1)])
+        if first < last:
+            rows = kb.rows(ids) if ids else np.zeros(0, dtype=np.int64)
+            places = place[rows[rows >= 0]]
+            for example in order[first:last].tolist():
+                found[example] = places[~np.isin(places, store.mention_gold[example])]
+    if not found:
+        raise PelError(Errors.E324.format(path=path, came="it has none of them"))
+    logger.info("Mined negatives of %d of %d mentions in %s", len(found), len(store.mentions), path)
+    examples = np.array(sorted(found), dtype=np.int64)
+    table = np.full((len(examples), max(map(len, found.values()))), -1, dtype=np.int32)
+    for i, example in enumerate(examples.tolist()):
+        table[i, : len(found[example])] = found[example]
+    return MinedNegatives(examples, table)

@@ -1,0 +1,120 @@
+"""What the configs of all trainings have in common: base classes, the optimizer, reading and errors."""
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Dict, Iterator, Literal, Optional
+
+from catalogue import RegistryError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from spacy.util import registry as spacy_registry
+from thinc.api import ConfigValidationError
+
+from ..errors import Errors, PelError
+from ..registry import registry
+
+
+class Strict(BaseModel):
+    """A section without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+class BasePaths(Strict):
+    """``[paths]``: what every training reads. A config may leave paths out."""
+
+    train: Optional[Path] = Field(default=None, title="Training corpus (JSON lines)")
+    dev: Optional[Path] = Field(default=None, title="Development corpus (JSON lines)")
+
+    def required(self, name: str) -> Path:
+        """RETURNS (Path): the path of this name. RAISES (PelError): if it is not set."""
+        path: Optional[Path] = getattr(self, name)
+        if path is None:
+            raise PelError(Errors.E313.format(name=name))
+        return path
+
+
+class OptimizerSettings(Strict):
+    """``[pel.training.optimizer]``: AdamW, linear warm-up, linear decay to zero."""
+
+    learn_rate: float = Field(default=1e-5, gt=0, title="Peak learning rate of the towers")
+    proxy_learn_rate: float = Field(
+        default=1e-3, gt=0, title="Peak learning rate of the loss's own parameters"
+    )
+    warmup: float = Field(default=0.25, ge=0, le=1, title="Share of the steps that warm up")
+    weight_decay: float = Field(default=0.01, ge=0, title="Decoupled weight decay")
+    epsilon: float = Field(default=1e-6, gt=0, title="AdamW's epsilon")
+    clip: float = Field(default=1.0, gt=0, title="Largest l2 norm of the gradient")
+
+
+class BaseDevSettings(Strict):
+    """``[….training.dev]``: what is measured to choose model-best."""
+
+    n_mentions: int = Field(default=2000, ge=0, title="Mentions of the dev corpus, drawn once; 0 = all")
+    metric: str = Field(title="Metric that selects the best model")
+
+
+class BaseTrainingSettings(Strict):
+    """``[….training]``: how long, how fast, how often. These keys are part of a run's fingerprint."""
+
+    batch_size: int = Field(ge=1, title="Mentions in one step")
+    max_epochs: int = Field(ge=1, title="Passes over the training mentions")
+    max_steps: int = Field(default=0, ge=0, title="Stop after this many steps; 0 = by epochs")
+    eval_frequency: int = Field(default=500, ge=1, title="Steps between evaluations")
+    patience: int = Field(
+        default=0, ge=0, title="Stop after this many evaluations without improvement; 0 = never"
+    )
+    accumulate_gradient: int = Field(default=1, ge=1, title="Batches per update")
+    mixed_precision: Literal["no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
+    limit: int = Field(default=0, ge=0, title="Maximum number of training mentions; 0 = all")
+    optimizer: OptimizerSettings = OptimizerSettings()
+    dev: BaseDevSettings
+
+
+# These end a training or evaluate it, and may change when it is resumed.
+NOT_FINGERPRINTED = {"eval_frequency", "patience", "max_epochs", "max_steps"}
+
+
+@contextmanager
+def explained(text: str, path: Path) -> Iterator[None]:
+    """Turn what is wrong with a config's keys and parts into one line.
+
+    text (str): of the error, with {path} and {came}.
+    path (Path): the config.
+    RAISES (PelError): names every unknown or ill-typed key, or the part that is not registered.
+    """
+    try:
+        yield
+    except ValidationError as err:
+        problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}{_hint(e)}" for e in err.errors()]
+        raise PelError(text.format(path=path, came="; ".join(problems))) from err
+    except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
+        came = " ".join(str(err).split())
+        meant = registry.meant(came)
+        # the list of all registries says less than the suggestion
+        came = came.split(" Available names:")[0] if meant else came
+        raise PelError(text.format(path=path, came=came + meant)) from err
+
+
+def resolve_section(config: Any, section: str, text: str, path: Path) -> Dict[str, Any]:
+    """Build the parts of one top-level section.
+
+    config (Config): of thinc.
+    section (str): "pel" or "ranker".
+    text (str): of the error, with {path} and {came}.
+    RETURNS (dict): the section with its parts built.
+    RAISES (PelError): if there is no such section.
+    """
+    if section not in config:
+        raise PelError(text.format(path=path, came=f"it has no [{section}] section"))
+    return spacy_registry.resolve({section: config[section]})[section]  # type: ignore[no-any-return]
+
+
+def seed_of(config: Any) -> int:
+    """RETURNS (int): ``[system] seed``; 0 if it is not set."""
+    return config.get("system", {}).get("seed") or 0  # type: ignore[no-any-return]
+
+
+def _hint(error: Any) -> str:
+    """RETURNS (str): a hint for settings that are given without their part."""
+    is_bare = error["type"] == "is_instance_of" and isinstance(error.get("input"), dict)
+    return ' (name the part, too: its section has an "@pel_…" line)' if is_bare else ""
