@@ -147,7 +147,7 @@ max_epochs = 60
 eval_frequency = 30
 
 [ranker.training.optimizer]
-learn_rate = 0.1
+learn_rate = 0.5
 """
 RUN = """
 from pathlib import Path
