@@ -28,9 +28,9 @@ from spacy_pel.training.ranker.settings import RankerSettings
 
 
 def shared_words(task):
-    names = [" ".join([e.canonical_name, *e.aliases]).split() for e in task.entities]
+    entities = [{entity.canonical_name, *entity.types} for entity in task.entities]
     words = [set(mention.text.split()) for mention in task.mentions]
-    counts = [len(words[i].intersection(names[j])) for i, j in zip(task.owners, task.rows)]
+    counts = [len(words[i] & entities[j]) for i, j in zip(task.owners, task.rows)]
     return np.array(counts, dtype=np.float32)
 
 
