@@ -92,9 +92,9 @@ def _document(record: Dict[str, Any], number: int, where: str) -> Document:
 
 
 def _pubtator(path: Path) -> Iterator[Document]:
-    from ..corpora.readers.pubtator_corpus import make_pubtator_corpus
+    from ..corpora.readers.pubtator_corpus import PubtatorCorpus
 
-    for document in make_pubtator_corpus()([path]):
+    for document in PubtatorCorpus()([path]):
         yield Document(document.id, document.text, meta=document.meta)
 
 

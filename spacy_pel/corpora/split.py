@@ -6,7 +6,7 @@ from typing import Iterable, List, Sequence, Set, Tuple, Union
 
 from ..errors import Errors, PelError
 from ..types import Document
-from ..util import open_text
+from ..util import read_lines
 
 
 def read_ids(path: Union[str, Path]) -> Set[str]:
@@ -14,8 +14,7 @@ def read_ids(path: Union[str, Path]) -> Set[str]:
 
     RAISES (PelError): if there is none in the file.
     """
-    with open_text(path) as file:
-        ids = {line.strip() for line in file if line.strip()}
+    ids = {line.strip() for _, line in read_lines(path)} - {""}
     if not ids:
         raise PelError(
             Errors.E002.format(

@@ -1,6 +1,16 @@
 """Small helpers without knowledge of entity linking."""
 
-from .files import atomic_path, open_text, read_json, read_jsonl, write_json, write_jsonl
+from .files import (
+    atomic_path,
+    numbered_jsonl,
+    open_text,
+    read_json,
+    read_jsonl,
+    read_lines,
+    read_text,
+    write_json,
+    write_jsonl,
+)
 from .hashing import fingerprint
 from .log import logger
 from .machine import machine_note
@@ -14,10 +24,13 @@ __all__ = [
     "logger",
     "machine_note",
     "normalize_alias",
+    "numbered_jsonl",
     "open_text",
     "progress",
     "read_json",
     "read_jsonl",
+    "read_lines",
+    "read_text",
     "write_json",
     "write_jsonl",
 ]

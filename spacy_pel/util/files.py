@@ -1,27 +1,29 @@
-"""Reading and writing files so that a killed run leaves no half-written output."""
+"""Reading UTF-8 files, plain or gzipped, with the line of every fault; writing files whole or not at all."""
 
 import gzip
 import json
 import os
 import shutil
 import tempfile
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Dict, Iterable, Iterator, Union
+from typing import IO, Any, Dict, Iterable, Iterator, Tuple, Union
 
 from ..errors import Errors, PelError
 
 PathLike = Union[str, Path]
+_READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
 
 
 @contextmanager
 def atomic_path(target: PathLike) -> Iterator[Path]:
-    """Give a temporary path beside the target; rename it to the target on success.
+    """Give a temporary path next to the target; rename it to the target on success.
 
-    Works for files and folders. On any error the temporary output is removed and what
-    was at the target stays.
+    Works for files and folders. On any error the temporary output is removed and the target
+    is left as it was.
 
-    target (PathLike): where the output shall be.
+    target (PathLike): the path of the output.
     YIELDS (Path): a path that does not exist yet, on the same file system.
     RAISES (PelError): if the file system refuses the output (full disk, no permission).
     """
@@ -56,7 +58,7 @@ def _unwritable(target: Path, err: OSError) -> str:
 
 
 def open_text(path: PathLike) -> IO[str]:
-    """Open a UTF-8 text file for reading, unpacking .gz on the way.
+    """Open a UTF-8 text file, plain or gzipped, for reading.
 
     RAISES (PelError): if there is no such file.
     """
@@ -75,17 +77,97 @@ def open_text(path: PathLike) -> IO[str]:
     return path.open("rt", encoding="utf8")
 
 
-def read_json(path: PathLike) -> Any:
-    """RAISES (PelError): if the file is missing or is not JSON."""
+def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
+    """Stream the lines of a file, plain or gzipped, as bytes.
+
+    path (PathLike): the file.
+    YIELDS (Tuple[int, bytes]): the number of the line, from 1, and the line with its end.
+    RAISES (PelError): if the file is missing or a damaged .gz; names the line.
+    """
+    number = 0
     with open_text(path) as file:
         try:
-            return json.load(file)
-        except ValueError as err:
-            raise PelError(
-                Errors.E002.format(
-                    expected="JSON", path=path, got=f"invalid JSON ({err})", todo="Fix the file."
-                )
-            ) from err
+            for number, line in enumerate(file.buffer, start=1):  # type: ignore[attr-defined]
+                yield number, line
+        except _READ_ERRORS as err:
+            raise PelError(_unreadable(f"{path}, line {number + 1}", err)) from err
+
+
+def read_lines(path: PathLike) -> Iterator[Tuple[int, str]]:
+    """Stream the lines of a UTF-8 file, plain or gzipped, without their ends and without a BOM.
+
+    path (PathLike): the file.
+    YIELDS (Tuple[int, str]): the number of the line, from 1, and the line; empty lines too.
+    RAISES (PelError): if the file is missing, a damaged .gz, or not UTF-8; names the line.
+    """
+    for number, raw in raw_lines(path):
+        try:
+            line = raw.decode("utf8")
+        except UnicodeDecodeError as err:
+            raise PelError(_unreadable(f"{path}, line {number}", err)) from err
+        yield number, (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
+
+
+def read_text(path: PathLike) -> str:
+    """RETURNS (str): the text of a UTF-8 file, plain or gzipped, with its line ends as they are.
+
+    RAISES (PelError): if the file is missing, a damaged .gz, or not UTF-8.
+    """
+    with open_text(path) as file:
+        try:
+            return str(file.buffer.read(), "utf8")  # type: ignore[attr-defined]
+        except (UnicodeDecodeError, *_READ_ERRORS) as err:
+            raise PelError(_unreadable(path, err)) from err
+
+
+def _unreadable(place: PathLike, err: Exception) -> str:
+    todo = "Download the file again."
+    if isinstance(err, UnicodeDecodeError):
+        todo = "Convert it, e.g. with: iconv -f LATIN1 -t UTF-8"
+    return Errors.E002.format(expected="readable UTF-8 text", path=place, got=f"a fault: {err}", todo=todo)
+
+
+def read_json(path: PathLike) -> Any:
+    """RAISES (PelError): if the file is missing or is not JSON."""
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except ValueError as err:
+        raise PelError(
+            Errors.E002.format(expected="JSON", path=path, got=f"invalid JSON ({err})", todo="Fix the file.")
+        ) from err
+
+
+def read_jsonl(path: PathLike) -> Iterator[Dict[str, Any]]:
+    """RAISES (PelError): at a line that is not a JSON object; names the line."""
+    for _, record in numbered_jsonl(path):
+        yield record
+
+
+def numbered_jsonl(path: PathLike) -> Iterator[Tuple[int, Dict[str, Any]]]:
+    """Stream the objects of a JSON lines file, plain or gzipped.
+
+    path (PathLike): the file.
+    YIELDS (Tuple[int, Dict[str, Any]]): the number of the line, from 1, and its object.
+    RAISES (PelError): as ``read_lines``, and at a line that is not a JSON object; names the line.
+    """
+    for number, line in read_lines(path):
+        if line.strip():
+            yield number, json_object(line, f"{path}, line {number}")
+
+
+def json_object(line: str, place: object) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): of one line. RAISES (PelError): if it is not an object; names the place."""
+    try:
+        record = json.loads(line)
+        got = type(record).__name__
+    except ValueError as err:
+        record, got = None, f"invalid JSON ({err})"
+    if not isinstance(record, dict):
+        raise PelError(
+            Errors.E002.format(expected="a JSON object", path=place, got=got, todo="Fix the line.")
+        )
+    return record
 
 
 def write_json(path: PathLike, data: Any) -> None:
@@ -94,36 +176,15 @@ def write_json(path: PathLike, data: Any) -> None:
         part.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
 
 
-def read_jsonl(path: PathLike) -> Iterator[Dict[str, Any]]:
-    """RAISES (PelError): at a line that is not a JSON object; names the line."""
-    with open_text(path) as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except ValueError as err:
-                raise PelError(_bad_line(path, number, f"invalid JSON ({err})")) from err
-            if not isinstance(record, dict):
-                raise PelError(_bad_line(path, number, type(record).__name__))
-            yield record
-
-
-def _bad_line(path: PathLike, number: int, got: str) -> str:
-    return Errors.E002.format(
-        expected="a JSON object", path=f"{path}, line {number}", got=got, todo="Fix the line."
-    )
-
-
 def write_jsonl(path: PathLike, records: Iterable[Dict[str, Any]]) -> int:
-    """Write JSON lines, atomically; packed if the name ends in .gz.
+    """Write JSON lines, atomically; gzipped if the name ends in .gz.
 
     RETURNS (int): the number of lines.
     """
     count = 0
     with atomic_path(path) as part:
-        packed = part.suffix == ".gz"
-        with gzip.open(part, "wt", encoding="utf8") if packed else part.open("w", encoding="utf8") as file:
+        gzipped = part.suffix == ".gz"
+        with gzip.open(part, "wt", encoding="utf8") if gzipped else part.open("w", encoding="utf8") as file:
             for record in records:
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 count += 1

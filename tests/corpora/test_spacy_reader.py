@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 from spacy_pel.corpora import read_corpus, write_corpus
-from spacy_pel.corpora.readers.docbin_corpus import make_docbin_corpus
+from spacy_pel.corpora.readers.docbin_corpus import DocbinCorpus
 from spacy_pel.corpora.spacy_reader import MentionJsonl, to_docbin
 from spacy_pel.types import Document, Mention
 
@@ -56,7 +56,7 @@ def test_docbin_and_back(path, tmp_path):
     nlp = spacy.blank("en")
     nlp.tokenizer.infix_finditer = None
     assert to_docbin(tmp_path / "corpus.spacy", read_corpus(path), nlp, report) == 3
-    documents = list(make_docbin_corpus()([tmp_path / "corpus.spacy"]))
+    documents = list(DocbinCorpus()([tmp_path / "corpus.spacy"]))
     assert [document.id for document in documents] == ["a", "b", "c"]
     assert documents[0].text == TEXT
     assert documents[0].mentions == [Mention(0, 25, "D", ("C1",)), Mention(55, 62, "D")]

@@ -42,5 +42,5 @@ def test_read_ids(tmp_path):
     path.write_text("1\n\n 22 \r\n", encoding="utf8")
     assert read_ids(path) == {"1", "22"}
     path.write_text("\n", encoding="utf8")
-    with pytest.raises(PelError, match="document ids, one a line"):
+    with pytest.raises(PelError, match="document ids, one per line"):
         read_ids(path)

@@ -10,20 +10,14 @@ from .rewrite import rewritten
 
 
 @registry.pel_preprocessors("spacy-pel.ExpandAbbreviations.v1")
-def make_expand_abbreviations(*, lang: str = "en") -> "ExpandAbbreviations":
-    """Build an ExpandAbbreviations.
-
-    lang (str): the language whose tokenizer cuts the texts.
-    """
-    return ExpandAbbreviations(lang=lang)
-
-
 class ExpandAbbreviations:
     """Replaces every occurrence of a short form that the document defines, that in the definition too, by
     its long form. scispaCy's detector finds them (the paper used Ab3P).
 
     A mention that covers a short form covers its long form then. Where a mention ends inside of a short
     form this one stays, since its long form has no such parts; they are counted as "abbreviations_cut".
+
+    lang (str): the language whose tokenizer cuts the texts.
     """
 
     def __init__(self, *, lang: str = "en") -> None:

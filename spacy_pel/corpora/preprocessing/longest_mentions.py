@@ -9,11 +9,6 @@ from ..policy import without_overlaps
 
 
 @registry.pel_preprocessors("spacy-pel.LongestMentions.v1")
-def make_longest_mentions() -> "LongestMentions":
-    """Build a LongestMentions."""
-    return LongestMentions()
-
-
 class LongestMentions:
     """Leaves out mentions that overlap a longer one, or an equally long one that begins earlier; of the
     same span the first. It is the rule by which ``doc.ents`` is filled."""

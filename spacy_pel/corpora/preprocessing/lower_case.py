@@ -9,11 +9,6 @@ from .rewrite import rewritten
 
 
 @registry.pel_preprocessors("spacy-pel.LowerCase.v1")
-def make_lower_case() -> "LowerCase":
-    """Build a LowerCase."""
-    return LowerCase()
-
-
 class LowerCase:
     """Puts each letter in lower case by itself. A letter that becomes two, such as "İ", keeps its place;
     the Greek sigma is the same at the end of a word as inside (``str.lower`` tells them apart)."""

@@ -13,22 +13,16 @@ Sentence = Tuple[int, int]
 
 
 @registry.pel_preprocessors("spacy-pel.SentenceWindows.v1")
-def make_sentence_windows(*, neighbours: NonNegativeInt = 1, lang: str = "en") -> "SentenceWindows":
-    """Build a SentenceWindows.
-
-    neighbours (int): sentences taken along before and behind; 0 = the sentence alone.
-    lang (str): the language whose tokenizer and full stops tell the sentences apart.
-    """
-    return SentenceWindows(neighbours=neighbours, lang=lang)
-
-
 class SentenceWindows:
     """Cuts a document into one for each sentence in which mentions begin, named "ID#1", "ID#2", ... by the
     number of the sentence. Only these mentions stand in it, those of the neighbours in documents of their
     own: each mention is there once. A mention is never cut; sentences that it joins count as one.
+
+    neighbours (int): sentences taken along before and behind; 0 = the sentence alone.
+    lang (str): the language whose tokenizer and full stops tell the sentences apart.
     """
 
-    def __init__(self, *, neighbours: int = 1, lang: str = "en") -> None:
+    def __init__(self, *, neighbours: NonNegativeInt = 1, lang: str = "en") -> None:
         self.neighbours = neighbours
         self.lang = lang
         self.report: Dict[str, int] = {"sentences": 0, "sentences_without_mentions": 0}

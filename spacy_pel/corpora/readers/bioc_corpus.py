@@ -7,9 +7,9 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
+from ...util import numbered_jsonl, read_text
 from ..policy import split_ids
 from .bioc_xml import xml_documents
-from .lines import json_lines, read_whole
 from .reader_base import CorpusReaderBase
 
 # infons that hold the concept id, in this order, whatever their case, blanks and underscores
@@ -29,25 +29,6 @@ ID_KEYS = (
 
 
 @registry.pel_corpus_readers("spacy-pel.BiocCorpus.v1")
-def make_bioc_corpus(
-    *,
-    id_key: Optional[str] = None,
-    label: Optional[str] = None,
-    strip_prefix: str = "",
-    strict: bool = False,
-) -> "BiocCorpus":
-    """Build a reader of BioC files.
-
-    id_key (Optional[str]): the infon that holds the concept id; None = the first there is of
-        identifier, concept_id, cui, MeSH, OMIM, NCBI Gene and a few more.
-    label (Optional[str]): the label of every mention; None = the infon "type".
-    strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
-    strict (bool): a mention whose string does not stand at its offsets is an error.
-    RETURNS (BiocCorpus): the reader.
-    """
-    return BiocCorpus(id_key=id_key, label=label, strip_prefix=strip_prefix, strict=strict)
-
-
 class BiocCorpus(CorpusReaderBase):
     """Reads .xml files, and .json files of a collection, of documents a line, or of a list.
 
@@ -55,6 +36,12 @@ class BiocCorpus(CorpusReaderBase):
     blanks. A passage whose offset lies before the end of the text so far is moved behind it, its
     annotations with it, and counted as "moved_passages". Several locations of an annotation
     are a discontinuous mention; ``|``, ``;`` and ``,`` join alternative ids. Relations are left out.
+
+    id_key (Optional[str]): the infon that holds the concept id; None = the first there is of
+        identifier, concept_id, cui, MeSH, OMIM, NCBI Gene and a few more.
+    label (Optional[str]): the label of every mention; None = the infon "type".
+    strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
+    strict (bool): a mention whose string does not stand at its offsets is an error.
     """
 
     def __init__(
@@ -128,12 +115,12 @@ def _plain(key: str) -> str:
 
 
 def _json_documents(path: Path) -> Iterator[Dict[str, Any]]:
-    text = read_whole(path)
+    text = read_text(path)
     try:
         data = json.loads(text)
     except ValueError:
         # not one JSON value: perhaps a document a line, as PubTator sends them
-        for _, record in json_lines(path):
+        for _, record in numbered_jsonl(path):
             yield record
         return
     if isinstance(data, dict):

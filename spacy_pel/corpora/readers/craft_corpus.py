@@ -6,8 +6,8 @@ from typing import Dict, Iterator, List, Literal, Optional, Sequence, Tuple
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
+from ...util import numbered_jsonl, read_lines
 from ..policy import split_ids
-from .lines import json_lines, numbered_lines
 from .reader_base import CorpusReaderBase
 
 COLUMNS = ["ontology", "split", "pmid", "spans", "id", "label", "text"]
@@ -16,16 +16,9 @@ Row = Tuple[str, Dict[str, str]]  # where it stands, and its fields
 
 
 @registry.pel_corpus_readers("spacy-pel.CraftCorpus.v1")
-def make_craft_corpus(
-    *,
-    ontologies: Optional[List[str]] = None,
-    part: Optional[Part] = None,
-    discontinuous: Literal["cover", "drop"] = "cover",
-    label: Optional[str] = None,
-    strip_prefix: str = "",
-    strict: bool = False,
-) -> "CraftCorpus":
-    """Build a reader of CRAFT.
+class CraftCorpus(CorpusReaderBase):
+    """Reads ``craft_texts.jsonl`` (pmid, split, text) with ``craft_concepts.tsv`` (ontology, split, pmid,
+    spans "start,end;start,end", id, label, text), told apart by their names' ends.
 
     ontologies (Optional[List[str]]): keep these annotations, e.g. ["CL", "UBERON"]; None = all.
     part (Optional[str]): keep the documents of "train", "dev" or "test"; None = all.
@@ -33,21 +26,6 @@ def make_craft_corpus(
     label (Optional[str]): the label of every mention; None = the ontology.
     strip_prefix (str): taken off the ids that have it.
     strict (bool): a mention whose string does not stand at its offsets is an error.
-    RETURNS (CraftCorpus): the reader.
-    """
-    return CraftCorpus(
-        ontologies=ontologies,
-        part=part,
-        discontinuous=discontinuous,
-        label=label,
-        strip_prefix=strip_prefix,
-        strict=strict,
-    )
-
-
-class CraftCorpus(CorpusReaderBase):
-    """Reads ``craft_texts.jsonl`` (pmid, split, text) with ``craft_concepts.tsv`` (ontology, split, pmid,
-    spans "start,end;start,end", id, label, text), told apart by their names' ends.
     """
 
     def __init__(
@@ -77,7 +55,7 @@ class CraftCorpus(CorpusReaderBase):
             )
         rows = self._rows(tables)
         for path in texts:
-            for number, record in json_lines(path):
+            for number, record in numbered_jsonl(path):
                 if not {"pmid", "split", "text"} <= record.keys():
                     where = f"{path}, line {number}"
                     raise self._unexpected(where, "the keys pmid, split and text", f"{sorted(record)}")
@@ -92,7 +70,7 @@ class CraftCorpus(CorpusReaderBase):
     def _rows(self, tables: Sequence[Path]) -> Dict[str, List[Row]]:
         rows: Dict[str, List[Row]] = {}
         for path in tables:
-            for number, line in numbered_lines(path):
+            for number, line in read_lines(path):
                 fields = line.split("\t")
                 if number == 1:
                     if fields != COLUMNS:

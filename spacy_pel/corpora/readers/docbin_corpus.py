@@ -14,15 +14,11 @@ from .reader_base import CorpusReaderBase
 
 
 @registry.pel_corpus_readers("spacy-pel.DocbinCorpus.v1")
-def make_docbin_corpus(
-    *,
-    lang: str = "en",
-    spans_key: Optional[str] = None,
-    unlabelled: Literal["drop", "nil"] = "drop",
-    label: Optional[str] = None,
-    strip_prefix: str = "",
-) -> "DocbinCorpus":
-    """Build a reader of DocBin files.
+class DocbinCorpus(CorpusReaderBase):
+    """Reads entities (or a span group) with labels and ``kb_id``; ``|`` joins alternative ids.
+
+    A document's id is ``doc.user_data["pel_doc_id"]`` (the command `convert` writes it), or the
+    file's name and a number.
 
     lang (str): the language whose blank vocabulary reads the file.
     spans_key (Optional[str]): take the spans of this group; None = ``doc.ents``.
@@ -30,18 +26,6 @@ def make_docbin_corpus(
         and counts them, "nil" takes them for NIL like those with the id "NIL".
     label (Optional[str]): the label of every mention; None = as the file has it.
     strip_prefix (str): taken off the ids that have it.
-    RETURNS (DocbinCorpus): the reader.
-    """
-    return DocbinCorpus(
-        lang=lang, spans_key=spans_key, unlabelled=unlabelled, label=label, strip_prefix=strip_prefix
-    )
-
-
-class DocbinCorpus(CorpusReaderBase):
-    """Reads entities (or a span group) with labels and ``kb_id``; ``|`` joins alternative ids.
-
-    A document's id is ``doc.user_data["pel_doc_id"]`` (the command `convert` writes it), or the
-    file's name and a number.
     """
 
     def __init__(

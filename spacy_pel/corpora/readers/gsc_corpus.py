@@ -7,8 +7,8 @@ from typing import Dict, Iterator, Optional, Sequence
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
+from ...util import read_lines, read_text
 from ..policy import split_ids
-from .lines import numbered_lines, read_whole
 from .reader_base import CorpusReaderBase
 
 _LINE = re.compile(r"\[(\d+)::(\d+)\]\s+(\S+)\s*\|\s?(.*)")
@@ -16,25 +16,21 @@ _UNDERSCORE_ID = re.compile(r"([A-Za-z]+)_(\w+)")
 
 
 @registry.pel_corpus_readers("spacy-pel.GscCorpus.v1")
-def make_gsc_corpus(
-    *, label: Optional[str] = "PHENOTYPE", strip_prefix: str = "", strict: bool = False
-) -> "GscCorpus":
-    """Build a reader of the HPO gold standard corpus.
-
-    label (Optional[str]): the label of every mention (the corpus has none).
-    strip_prefix (str): taken off the ids that have it.
-    strict (bool): a mention whose string does not stand at its offsets is an error.
-    RETURNS (GscCorpus): the reader.
-    """
-    return GscCorpus(label=label, strip_prefix=strip_prefix, strict=strict)
-
-
 class GscCorpus(CorpusReaderBase):
     """Reads folders with ``Text/`` and ``Annotations/`` (one file a document, of the same name).
 
     An annotation is ``[start::end]``, a tab, ``HP_0000110 | renal dysplasia``. Ids come out as ontologies
     write them: ``HP:0000110``.
+
+    label (Optional[str]): the label of every mention (the corpus has none).
+    strip_prefix (str): taken off the ids that have it.
+    strict (bool): a mention whose string does not stand at its offsets is an error.
     """
+
+    def __init__(
+        self, *, label: Optional[str] = "PHENOTYPE", strip_prefix: str = "", strict: bool = False
+    ) -> None:
+        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
@@ -44,13 +40,13 @@ class GscCorpus(CorpusReaderBase):
                 if stem not in texts:
                     raise _unexpected(str(annotations[stem]), f"a text named {stem}", "none")
             for stem, file in texts.items():
-                document = Document(stem, read_whole(file))
+                document = Document(stem, read_text(file))
                 if stem in annotations:
                     self._annotate(document, annotations[stem])
                 yield document
 
     def _annotate(self, document: Document, path: Path) -> None:
-        for number, line in numbered_lines(path):
+        for number, line in read_lines(path):
             if not line.strip():
                 continue
             where = f"{path}, line {number}"

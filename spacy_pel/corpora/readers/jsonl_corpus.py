@@ -6,29 +6,21 @@ from typing import Any, Dict, Iterable, Iterator, Sequence, Union
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document, Mention
-from ...util import write_jsonl
+from ...util import numbered_jsonl, write_jsonl
 from ..offsets import OffsetCheck, new_report
-from .lines import json_lines
 
 PathLike = Union[str, Path]
 
 
 @registry.pel_corpus_readers("spacy-pel.JsonlCorpus.v1")
-def make_jsonl_corpus(*, strict: bool = True) -> "JsonlCorpus":
-    """Build a reader of the corpus format.
-
-    strict (bool): a mention whose given "text" does not stand at its offsets is an error;
-        otherwise it is moved by at most three characters or left out, and counted.
-    RETURNS (JsonlCorpus): the reader.
-    """
-    return JsonlCorpus(strict=strict)
-
-
 class JsonlCorpus:
     """Reads ``{"id", "text", "mentions": [{"start", "end", "label", "ids"}], "meta"}`` lines.
 
     A mention may have "composite" (all ids are meant) and "text", which is compared with
     the document's text. Mentions stay as they are: order, white space and all.
+
+    strict (bool): a mention whose given "text" does not stand at its offsets is an error;
+        otherwise it is moved by at most three characters or left out, and counted.
     """
 
     def __init__(self, *, strict: bool = True) -> None:
@@ -39,7 +31,7 @@ class JsonlCorpus:
         self.report = new_report()
         check = OffsetCheck(self.report, strict=self.strict)
         for path in paths:
-            for number, record in json_lines(Path(path)):
+            for number, record in numbered_jsonl(Path(path)):
                 self.report["documents"] += 1
                 yield _document(record, check, f"{path}, line {number}")
 

@@ -2,13 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Sequence, Tuple
 
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
+from ...util import read_lines
 from ..policy import split_ids
-from .lines import numbered_lines
 from .reader_base import CorpusReaderBase
 
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
@@ -16,24 +16,15 @@ Line = Tuple[int, str]
 
 
 @registry.pel_corpus_readers("spacy-pel.PubtatorCorpus.v1")
-def make_pubtator_corpus(
-    *, label: Optional[str] = None, strip_prefix: str = "", strict: bool = False
-) -> "PubtatorCorpus":
-    """Build a reader of PubTator files.
-
-    label (Optional[str]): the label of every mention; None = the file's type column.
-    strip_prefix (str): taken off the ids that have it, e.g. "MESH:" or "UMLS:".
-    strict (bool): a mention whose string does not stand at its offsets is an error.
-    RETURNS (PubtatorCorpus): the reader.
-    """
-    return PubtatorCorpus(label=label, strip_prefix=strip_prefix, strict=strict)
-
-
 class PubtatorCorpus(CorpusReaderBase):
     """Reads ``PMID|t|title``, ``PMID|a|abstract`` and ``PMID, start, end, text, type, ids`` lines.
 
     The text is the title, a blank and the abstract, so that the file's offsets hold. Lines
     of relations (``PMID, CID, id, id``) are skipped and counted. Ids: see ``policy.py``.
+
+    label (Optional[str]): the label of every mention; None = the file's type column.
+    strip_prefix (str): taken off the ids that have it, e.g. "MESH:" or "UMLS:".
+    strict (bool): a mention whose string does not stand at its offsets is an error.
     """
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
@@ -83,7 +74,7 @@ def _bad_line(where: str, pmid: str, got: str) -> PelError:
 def _blocks(path: Path) -> Iterator[List[Line]]:
     """The numbered lines of each document; a title line or a blank line begins a new one."""
     block: List[Line] = []
-    for number, line in numbered_lines(path):
+    for number, line in read_lines(path):
         match = _TEXT_LINE.fullmatch(line)
         if block and (not line.strip() or (match and match.group(2) == "t")):
             yield block

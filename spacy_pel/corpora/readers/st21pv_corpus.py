@@ -6,26 +6,13 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
+from ...util import numbered_jsonl
 from ..policy import split_ids
 from .detokenize import glue, spaces_in
-from .lines import json_lines
 from .reader_base import CorpusReaderBase
 
 
 @registry.pel_corpus_readers("spacy-pel.St21pvCorpus.v1")
-def make_st21pv_corpus(
-    *, label: Optional[str] = "ENTITY", strip_prefix: str = "", strict: bool = False
-) -> "St21pvCorpus":
-    """Build a reader of tokenised MedMentions.
-
-    label (Optional[str]): the label of every mention (the copy has no semantic types).
-    strip_prefix (str): taken off the ids that have it, e.g. "UMLS:".
-    strict (bool): a mention whose tokens do not give its listed string is an error.
-    RETURNS (St21pvCorpus): the reader.
-    """
-    return St21pvCorpus(label=label, strip_prefix=strip_prefix, strict=strict)
-
-
 class St21pvCorpus(CorpusReaderBase):
     """Reads ``{"pmid", "sentences": [{"tokens", "mentions": [{"start", "end", "cui", "text"}]}]}``.
 
@@ -33,11 +20,20 @@ class St21pvCorpus(CorpusReaderBase):
     blank; a mention that the source's sentence splitter cut in two is found across the cut. This
     copy of the corpus lacks the sentences without a mention, and its abbreviations stand
     expanded.
+
+    label (Optional[str]): the label of every mention (the copy has no semantic types).
+    strip_prefix (str): taken off the ids that have it, e.g. "UMLS:".
+    strict (bool): a mention whose tokens do not give its listed string is an error.
     """
+
+    def __init__(
+        self, *, label: Optional[str] = "ENTITY", strip_prefix: str = "", strict: bool = False
+    ) -> None:
+        super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
-            for number, record in json_lines(path):
+            for number, record in numbered_jsonl(path):
                 where = f"{path}, line {number}"
                 try:
                     yield self._document(record, where)

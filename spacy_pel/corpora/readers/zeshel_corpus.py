@@ -7,32 +7,13 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
-from .lines import json_lines
+from ...util import numbered_jsonl
 from .reader_base import CorpusReaderBase
 from .zeshel_files import json_files, world_of
 
 _PAGE = ("document_id", "title", "text")
 _MENTION = ("mention_id", "context_document_id", "label_document_id", "text", "category", "corpus")
 Key = Tuple[str, str]  # a world and a page in it
-
-
-@registry.pel_corpus_readers("spacy-pel.ZeshelCorpus.v1")
-def make_zeshel_corpus(
-    *,
-    worlds: Optional[List[str]] = None,
-    label: Optional[str] = None,
-    strip_prefix: str = "",
-    strict: bool = False,
-) -> "ZeshelCorpus":
-    """Build a reader of ZESHEL.
-
-    worlds (Optional[List[str]]): keep the mentions of these wikis; None = all.
-    label (Optional[str]): the label of every mention; None = its category, e.g. "LOW_OVERLAP".
-    strip_prefix (str): taken off the ids that have it.
-    strict (bool): a mention whose string does not stand at its offsets is an error.
-    RETURNS (ZeshelCorpus): the reader.
-    """
-    return ZeshelCorpus(worlds=worlds, label=label, strip_prefix=strip_prefix, strict=strict)
 
 
 class _Given(NamedTuple):
@@ -47,6 +28,7 @@ class _Given(NamedTuple):
     category: str
 
 
+@registry.pel_corpus_readers("spacy-pel.ZeshelCorpus.v1")
 class ZeshelCorpus(CorpusReaderBase):
     """Reads a split's file of mentions (``mentions/train.json``: mention_id, context_document_id,
     label_document_id, start_index, end_index, text, category, corpus) with the pages of its worlds
@@ -56,6 +38,11 @@ class ZeshelCorpus(CorpusReaderBase):
     tokens joined by blanks; its meta has the ``world`` and, for each mention, the ``mention_id``
     and ``category``. Only pages with mentions become documents, and only they are kept in memory
     one at a time. Counted in ``report`` as ``no_page``: mentions on a page that the files lack.
+
+    worlds (Optional[List[str]]): keep the mentions of these wikis; None = all.
+    label (Optional[str]): the label of every mention; None = its category, e.g. "LOW_OVERLAP".
+    strip_prefix (str): taken off the ids that have it.
+    strict (bool): a mention whose string does not stand at its offsets is an error.
     """
 
     def __init__(
@@ -82,7 +69,7 @@ class ZeshelCorpus(CorpusReaderBase):
         for path in pages:
             world = world_of(path)
             if any(key[0] == world for key in wanted):
-                for number, record in json_lines(path):
+                for number, record in numbered_jsonl(path):
                     self._check(record, _PAGE, f"{path}, line {number}")
                     given = wanted.pop((world, record["document_id"]), None)
                     if given is not None:
@@ -94,7 +81,7 @@ class ZeshelCorpus(CorpusReaderBase):
         """Which files hold pages, which mentions?"""
         pages, mentions = [], []
         for path in files:
-            keys = set(next((record for _, record in json_lines(path)), {}))
+            keys = set(next((record for _, record in numbered_jsonl(path)), {}))
             if keys >= set(_MENTION):
                 mentions.append(path)
             elif keys >= set(_PAGE):
@@ -111,7 +98,7 @@ class ZeshelCorpus(CorpusReaderBase):
     def _mentions(self, files: Sequence[Path]) -> Dict[Key, List[_Given]]:
         wanted: Dict[Key, List[_Given]] = {}
         for path in files:
-            for number, record in json_lines(path):
+            for number, record in numbered_jsonl(path):
                 where = f"{path}, line {number}"
                 self._check(record, _MENTION, where)
                 first, last = record.get("start_index"), record.get("end_index")

@@ -146,7 +146,7 @@ class Merge:
                 counts["left_out"] += 1
                 continue
             record = self._records.setdefault(entity_id, MergeRecord())
-            counts["ids"] += 1
+            counts["ids"] += name not in record.sources
             counts["ids_new"] += not record.names
             record.sources.add(name)
             for kind in [source.type] if source.type else entity.types:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Collection, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ...corpora.readers.jsonl_corpus import read_corpus
 from ...registry import registry
@@ -11,24 +11,6 @@ from .reader_base import KBReaderBase, Place
 
 
 @registry.pel_kb_readers("spacy-pel.CorpusNamesKB.v1")
-def make_corpus_names_kb(
-    *,
-    min_count: int = 1,
-    types: Optional[List[str]] = None,
-    id_prefix: str = "",
-    strict: bool = False,
-) -> "CorpusNamesKB":
-    """Build a reader of names in annotated text.
-
-    min_count (int): take surface forms that name the entity at least so often.
-    types (Optional[List[str]]): keep entities with any of these mention labels; None = all.
-    id_prefix (str): keep ids that start so.
-    strict (bool): turn repairs into errors.
-    RETURNS (CorpusNamesKB): the reader.
-    """
-    return CorpusNamesKB(min_count=min_count, types=types, id_prefix=id_prefix, strict=strict)
-
-
 class CorpusNamesKB(KBReaderBase):
     """Reads corpora (JSON lines, see ``spacy_pel.corpora``) as entities named by their surface forms.
 
@@ -43,7 +25,7 @@ class CorpusNamesKB(KBReaderBase):
         self,
         *,
         min_count: int = 1,
-        types: Optional[Collection[str]] = None,
+        types: Optional[List[str]] = None,
         id_prefix: str = "",
         strict: bool = False,
     ) -> None:

@@ -10,16 +10,11 @@ from .reader_base import KBReaderBase, Place
 
 
 @registry.pel_kb_readers("spacy-pel.CsvKB.v1")
-def make_csv_kb(
-    *,
-    types: Optional[List[str]] = None,
-    id_prefix: str = "",
-    strict: bool = False,
-    columns: Optional[Dict[str, str]] = None,
-    list_separator: str = "|",
-    delimiter: Optional[str] = None,
-) -> "CsvKB":
-    """Build a reader of tables.
+class CsvKB(KBReaderBase):
+    """Reads tables with quoted cells as spreadsheets write them; a cell may span lines.
+
+    The id and the name need columns, and so does every field named in ``columns``. A column
+    that no field uses is left out and counted as ``unknown_column``.
 
     types (Optional[List[str]]): keep entities with any of these types.
     id_prefix (str): keep entities whose id starts so.
@@ -29,37 +24,22 @@ def make_csv_kb(
     list_separator (str): between the aliases, and between the types, of one cell.
     delimiter (Optional[str]): between cells; None = tab for .tsv and .txt, else comma.
     """
-    return CsvKB(
-        types=types,
-        id_prefix=id_prefix,
-        strict=strict,
-        columns=columns or {},
-        list_separator=list_separator,
-        delimiter=delimiter,
-    )
-
-
-class CsvKB(KBReaderBase):
-    """Reads tables with quoted cells as spreadsheets write them; a cell may span lines.
-
-    The id and the name need columns, and so does every field named in ``columns``. A column
-    that no field uses is left out and counted as ``unknown_column``.
-    """
 
     about = {"origin": "CSV", "version": "", "licence": "as its maker states it"}
 
     def __init__(
         self,
         *,
-        types: Optional[Sequence[str]] = None,
+        types: Optional[List[str]] = None,
         id_prefix: str = "",
         strict: bool = False,
-        columns: Dict[str, str],
+        columns: Optional[Dict[str, str]] = None,
         list_separator: str = "|",
         delimiter: Optional[str] = None,
     ):
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)
         defaults = {field: field for field in Entity.__dataclass_fields__}
+        columns = columns or {}
         if not columns.keys() <= defaults.keys():
             self.fail(
                 Place(Path("columns")),

@@ -1,11 +1,11 @@
 """Entities from JSON lines as scispaCy writes them: the interchange format of knowledge bases."""
 
-import json
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, Sequence, Tuple
 
 from ...registry import registry
 from ...types import Entity
+from ...util.files import json_object
 from .reader_base import KBReaderBase, Place
 
 _LISTS = ("aliases", "types")
@@ -13,23 +13,15 @@ _KEYS = ("concept_id", "canonical_name", *_LISTS, "definition")
 
 
 @registry.pel_kb_readers("spacy-pel.JsonlKB.v1")
-def make_jsonl_kb(
-    *, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False
-) -> "JsonlKB":
-    """Build a reader of JSON lines.
-
-    types (Optional[List[str]]): keep entities with any of these types.
-    id_prefix (str): keep entities whose id starts so.
-    strict (bool): turn repairs into errors.
-    """
-    return JsonlKB(types=types, id_prefix=id_prefix, strict=strict)
-
-
 class JsonlKB(KBReaderBase):
     """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition"}``, one a line.
 
     The first two keys must be there. A key that is not one of these is left out and counted
     as ``unknown_key``.
+
+    types (Optional[List[str]]): keep entities with any of these types.
+    id_prefix (str): keep entities whose id starts so.
+    strict (bool): turn repairs into errors.
     """
 
     about = {"origin": "JSON lines", "version": "", "licence": "as its maker states it"}
@@ -43,15 +35,12 @@ class JsonlKB(KBReaderBase):
 
     def parse(self, place: Place, line: str) -> Entity:
         """RETURNS (Entity): of one line. RAISES (PelError): if the line is no entity; names the place."""
-        try:
-            record = json.loads(line)
-        except ValueError as err:
-            self.fail(place, expected="a JSON object", got=f"invalid JSON ({err})", todo="Fix the line.")
-        if not isinstance(record, dict) or not {"concept_id", "canonical_name"} <= record.keys():
+        record = json_object(line, place)
+        if not {"concept_id", "canonical_name"} <= record.keys():
             self.fail(
                 place,
                 expected='{"concept_id", "canonical_name", …}',
-                got=_shape(record),
+                got=f"the keys {', '.join(map(repr, record)) or '(none)'}",
                 todo="Write the keys of scispaCy's format.",
             )
         unknown = [key for key in record if key not in _KEYS]
@@ -70,9 +59,3 @@ class JsonlKB(KBReaderBase):
             if not fits:
                 wanted = "a list of strings" if key in _LISTS else "a string"
                 self.fail(place, expected=f"{wanted} as {key}", got=f"{value!r:.80}", todo="Fix the line.")
-
-
-def _shape(record: Any) -> str:
-    if isinstance(record, dict):
-        return f"the keys {', '.join(map(repr, record)) or '(none)'}"
-    return f"a {type(record).__name__}"

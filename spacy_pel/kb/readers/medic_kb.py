@@ -3,24 +3,11 @@
 from html import unescape
 from itertools import groupby
 from pathlib import Path
-from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Iterator, List, NamedTuple, Sequence, Tuple
 
 from ...registry import registry
 from ...types import Entity
 from .reader_base import KBReaderBase, Place
-
-
-@registry.pel_kb_readers("spacy-pel.MedicKB.v1")
-def make_medic_kb(
-    *, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False
-) -> "MedicKB":
-    """Build a reader of MEDIC.
-
-    types (Optional[List[str]]): keep entities with any of these types (all are "disease").
-    id_prefix (str): keep entities whose id starts so, e.g. "OMIM:".
-    strict (bool): turn repairs into errors.
-    """
-    return MedicKB(types=types, id_prefix=id_prefix, strict=strict)
 
 
 class _Row(NamedTuple):
@@ -29,12 +16,17 @@ class _Row(NamedTuple):
     names: List[str]
 
 
+@registry.pel_kb_readers("spacy-pel.MedicKB.v1")
 class MedicKB(KBReaderBase):
     """Reads lines ``id[|id…]||name[|synonym…]``; following lines of the same id are one entity.
 
     Ids become those of the corpora: "MESH:D012345" -> "D012345", a bare number -> "OMIM:…".
     The first id of a line is the entity's, the others are redirects to it; an id that stands
     behind two entities goes to the first (``ambiguous_redirect``). XML entities are unescaped.
+
+    types (Optional[List[str]]): keep entities with any of these types (all are "disease").
+    id_prefix (str): keep entities whose id starts so, e.g. "OMIM:".
+    strict (bool): turn repairs into errors.
     """
 
     about = {

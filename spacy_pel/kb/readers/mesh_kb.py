@@ -4,7 +4,7 @@ import csv
 import re
 from itertools import islice
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
 import yaml
 
@@ -25,16 +25,6 @@ _SORTS = {
 
 
 @registry.pel_kb_readers("spacy-pel.MeshKB.v1")
-def make_mesh_kb(*, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False) -> "MeshKB":
-    """Build a reader of MeSH.
-
-    types (Optional[List[str]]): keep entities with any of these tree categories, e.g. ["C04"].
-    id_prefix (str): keep entities whose id starts so, e.g. "D" for descriptors.
-    strict (bool): turn repairs into errors.
-    """
-    return MeshKB(types=types, id_prefix=id_prefix, strict=strict)
-
-
 class MeshKB(KBReaderBase):
     """Reads all files of one MeSH together, in any order; each is known by its content:
 
@@ -46,6 +36,10 @@ class MeshKB(KBReaderBase):
 
     The types of a descriptor are its top tree categories ("C04" of "C04.557.337"), those of a
     supplementary record its mapped descriptors' types, or "SCR" if no file has these.
+
+    types (Optional[List[str]]): keep entities with any of these tree categories, e.g. ["C04"].
+    id_prefix (str): keep entities whose id starts so, e.g. "D" for descriptors.
+    strict (bool): turn repairs into errors.
     """
 
     about = {

@@ -1,7 +1,7 @@
 """The KB reader for ontologies: OBO, OBO-graph JSON, compact JSON term lists, OncoTree, Turtle."""
 
 from pathlib import Path
-from typing import Any, Collection, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ...errors import Errors, PelError
 from ...registry import registry
@@ -12,27 +12,6 @@ from .reader_base import KBReaderBase, Place
 
 
 @registry.pel_kb_readers("spacy-pel.OboKB.v1")
-def make_obo_kb(
-    *,
-    id_xref: Optional[str] = None,
-    scopes: Sequence[str] = ("exact",),
-    types: Optional[List[str]] = None,
-    id_prefix: str = "",
-    strict: bool = False,
-) -> "OboKB":
-    """Build a reader of ontology files.
-
-    id_xref (Optional[str]): the prefix of the cross references that give the ids, e.g.
-        "UMLS"; None = the terms' own ids.
-    scopes (Sequence[str]): the synonyms to take: "exact", "related", "narrow", "broad".
-    types (Optional[List[str]]): keep terms of these namespaces; None = all.
-    id_prefix (str): keep ids that start so, e.g. "UBERON:" against imported terms.
-    strict (bool): turn repairs into errors.
-    RETURNS (OboKB): the reader.
-    """
-    return OboKB(id_xref=id_xref, scopes=scopes, types=types, id_prefix=id_prefix, strict=strict)
-
-
 class OboKB(KBReaderBase):
     """Reads the terms of ontologies as entities; the type is the namespace (OBO) or the
     ontology's name.
@@ -41,6 +20,13 @@ class OboKB(KBReaderBase):
     With ``id_xref`` a term with several such cross references goes to each of the ids, and
     several terms with the same one become a single entity: the first gives the name and,
     if it has one, the definition. Terms without such a cross reference are left out.
+
+    id_xref (Optional[str]): the prefix of the cross references that give the ids, e.g.
+        "UMLS"; None = the terms' own ids.
+    scopes (Sequence[str]): the synonyms to take: "exact", "related", "narrow", "broad".
+    types (Optional[List[str]]): keep terms of these namespaces; None = all.
+    id_prefix (str): keep ids that start so, e.g. "UBERON:" against imported terms.
+    strict (bool): turn repairs into errors.
     """
 
     def __init__(
@@ -48,7 +34,7 @@ class OboKB(KBReaderBase):
         *,
         id_xref: Optional[str] = None,
         scopes: Sequence[str] = ("exact",),
-        types: Optional[Collection[str]] = None,
+        types: Optional[List[str]] = None,
         id_prefix: str = "",
         strict: bool = False,
     ) -> None:

@@ -1,4 +1,4 @@
-"""What all KB readers share: filters, checks, counted repairs, and places in their errors."""
+"""What all KB readers share: filters, counted repairs, and errors that name the file and the line."""
 
 import zlib
 from abc import ABC, abstractmethod
@@ -21,12 +21,14 @@ from typing import (
 
 from ...errors import Errors, PelError
 from ...types import Entity
-from ...util import logger, open_text
+from ...util import logger
+from ...util.files import raw_lines
+from .repair import repaired
 from .umls_types import expand_types
 
 
 class Place(NamedTuple):
-    """Where a record stands: a file and a line (0 = the format has no lines to speak of)."""
+    """Where a record is: a file and a line (0 = the format has no meaningful lines)."""
 
     path: Path
     line: int = 0
@@ -36,23 +38,19 @@ class Place(NamedTuple):
 
 
 class KBReaderBase(ABC):
-    """A reader writes ``read``; the base filters, checks and counts.
+    """A reader implements ``read``; the base filters, repairs and counts.
 
-    In this order, for every entity: the filters (an entity that is not wanted is looked at no
-    further), empty ids, empty names, tidy aliases, duplicate ids. Faults that can be mended are
-    counted in ``report`` by kind, or are errors if ``strict``:
+    For every entity: the filters first (an entity that is filtered out is not checked), then runs of
+    white space become one blank, then the repairs of ``repair.py``. Repairs are counted in ``report``
+    by kind, or are errors if ``strict``. Two kinds are counted here only:
 
-    * ``empty_id``, ``nameless``: the entity is left out.
-    * ``empty_name``: the first alias becomes the name.
-    * ``duplicate_id``: the first entity stays, later ones are left out.
     * ``bad_encoding``: bytes that are not UTF-8 become U+FFFD.
+    * ``lost_redirect``: a retired id whose successor is in no file. A history of ids may well cover
+      more than the KB, so this is never an error.
 
-    ``lost_redirect`` counts retired ids whose successor no file has; a history of ids may well
-    be wider than the KB, so this is never an error.
-
-    types (Optional[Collection[str]]): keep entities with any of these types; None = all. The
+    types (Optional[List[str]]): keep entities with any of these types; None = all. The
         named set "st21pv" stands for MedMentions' 21 UMLS types and their descendants.
-    id_prefix (str): keep entities whose id starts so; "" = all.
+    id_prefix (str): keep entities whose id starts with this; "" = all.
     strict (bool): turn repairs into errors.
     """
 
@@ -62,7 +60,7 @@ class KBReaderBase(ABC):
     about: Dict[str, Any] = {"origin": "", "version": "", "licence": ""}  # written by each reader
     ids_are_unique = False  # True = the format's order rules out duplicates: no set of ids is kept
 
-    def __init__(self, *, types: Optional[Collection[str]] = None, id_prefix: str = "", strict: bool = False):
+    def __init__(self, *, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False):
         self.types = frozenset(expand_types(types)) if types else None
         self.id_prefix = id_prefix
         self.strict = strict
@@ -78,8 +76,10 @@ class KBReaderBase(ABC):
     def __call__(self, paths: Sequence[Path]) -> Iterator[Entity]:
         """Stream the wanted entities of the files.
 
-        paths (Sequence[Path]): files (UTF-8, packed or not) or folders, as the format wants.
-        YIELDS (Entity): with distinct ids, a name, and aliases without blanks and repetitions.
+        paths (Sequence[Path]): UTF-8 files (plain or gzipped) or folders, depending on the format.
+        YIELDS (Entity): with a name, and aliases without blanks and repetitions. An id that the files
+            have more than once is counted as ``duplicate_id`` and comes out as often: the knowledge base
+            merges its entities.
         RAISES (PelError): if a file is missing or broken, or no entity is left.
         """
         paths = [Path(path) for path in paths]
@@ -90,16 +90,15 @@ class KBReaderBase(ABC):
             n_read += 1
             if not self.wants(entity.concept_id, entity.types):
                 continue
-            mended = self._mend(place, entity)
-            if mended is None:
+            kept = self._repaired(place, entity)
+            if kept is None:
                 continue
             if not self.ids_are_unique:
-                if mended.concept_id in seen:
-                    self.repair("duplicate_id", place, f"the id {mended.concept_id} stood before")
-                    continue
-                seen.add(mended.concept_id)
+                if kept.concept_id in seen:
+                    self.repair("duplicate_id", place, f"the id {kept.concept_id} occurs before")
+                seen.add(kept.concept_id)
             n_kept += 1
-            yield mended
+            yield kept
         if not n_kept:
             raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files"))
         if not self.ids_are_unique:
@@ -107,7 +106,7 @@ class KBReaderBase(ABC):
         logger.info("%d entities read, %d kept, repairs: %s", n_read, n_kept, self.report or "none")
 
     def wants(self, entity_id: str, types: Iterable[str]) -> bool:
-        """RETURNS (bool): does an entity of this id and these types pass the filters?"""
+        """RETURNS (bool): whether an entity with this id and these types passes the filters."""
         if not entity_id.strip().startswith(self.id_prefix):
             return False
         return self.types is None or not self.types.isdisjoint(types)
@@ -130,7 +129,7 @@ class KBReaderBase(ABC):
         raise PelError(Errors.E002.format(expected=expected, path=place, got=got, todo=todo))
 
     def lines(self, path: Path) -> Iterator[Tuple[Place, str]]:
-        """Stream the lines of a text file (or .gz), without their ends and without a BOM.
+        """Stream the lines of a text file (plain or gzipped), without their ends and without a BOM.
 
         path (Path): the file.
         YIELDS (Tuple[Place, str]): a place and a line; empty lines too.
@@ -141,19 +140,9 @@ class KBReaderBase(ABC):
             yield place, (line.removeprefix("\ufeff") if place.line == 1 else line).rstrip("\r\n")
 
     def raw_lines(self, path: Path) -> Iterator[Tuple[Place, bytes]]:
-        """Stream the lines of a file (or .gz) as they are."""
-        number = 0
-        with open_text(path) as file:
-            try:
-                for number, raw in enumerate(file.buffer, start=1):  # type: ignore[attr-defined]
-                    yield Place(path, number), raw
-            except (EOFError, OSError, zlib.error) as err:
-                self.fail(
-                    Place(path, number + 1),
-                    expected="a readable file",
-                    got=f"a fault: {err}",
-                    todo="Download the file again.",
-                )
+        """Stream the lines of a file (plain or gzipped) as they are."""
+        for number, raw in raw_lines(path):
+            yield Place(path, number), raw
 
     def decode(self, place: Place, raw: bytes) -> str:
         """RETURNS (str): the text of UTF-8 bytes; other bytes are a repair."""
@@ -183,27 +172,16 @@ class KBReaderBase(ABC):
                 )
             ) from err
 
-    def _mend(self, place: Place, entity: Entity) -> Optional[Entity]:
-        entity_id = entity.concept_id.strip()
-        if not entity_id:
-            self.repair("empty_id", place, "the id is empty")
-            return None
+    def _repaired(self, place: Place, entity: Entity) -> Optional[Entity]:
+        def count(kind: str, entity_id: str) -> None:
+            self.repair(kind, place, f"fault in the entity {entity_id!r}")
+
         name = _tidy(entity.canonical_name)
-        aliases = list(dict.fromkeys(filter(None, map(_tidy, entity.aliases))))
-        if not name:
-            if not aliases:
-                self.repair("nameless", place, f"{entity_id} has neither a name nor an alias")
-                return None
-            self.repair("empty_name", place, f"{entity_id} has an empty name")
-            name = aliases[0]
-        types: List[str] = list(dict.fromkeys(filter(None, (kind.strip() for kind in entity.types))))
-        return Entity(
-            concept_id=entity_id,
-            canonical_name=name,
-            aliases=tuple(alias for alias in aliases if alias != name),
-            types=tuple(types),
-            definition=_tidy(entity.definition or "") or None,
-        )
+        aliases = dict.fromkeys(alias for alias in map(_tidy, entity.aliases) if alias not in ("", name))
+        types = dict.fromkeys(filter(None, (kind.strip() for kind in entity.types)))
+        definition = _tidy(entity.definition or "") or None
+        tidy = Entity(entity.concept_id.strip(), name, tuple(aliases), tuple(types), definition)
+        return repaired(tidy, count)
 
     def _settle_redirects(self, live: Collection[str]) -> None:
         # an id that is live needs no redirect; chains are followed to their live end

@@ -1,9 +1,24 @@
-"""Checks of entities on their way into a knowledge base: faults are mended and counted."""
+"""The one repair layer: checks entities, repairs what is faulty and counts the repairs by kind.
+
+Readers use it to name the file and the line of a fault, and the build of a knowledge base uses it
+for entities from anywhere. Both count and repair alike:
+
+* ``empty_id``, ``reserved_id`` ("NIL"), ``nameless``: the entity is left out.
+* ``empty_name``: the first alias becomes the name.
+* ``blank_alias``, ``blank_type``: it is left out.
+* ``control_character``: becomes a blank (a definition keeps its line ends and tabs).
+* ``bad_unicode``: a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD.
+* ``duplicate_id``: the first entity stays and takes over the names and types of the later ones.
+  Readers, which stream, pass later ones on; the build merges them.
+
+White space at the ends of a field is dropped and repeated aliases and types are kept once,
+without counting.
+"""
 
 import re
 from collections import Counter
+from typing import Callable, List, Optional, Sequence, Tuple
 from typing import Counter as CounterType
-from typing import List, Optional, Sequence, Tuple
 
 from ...errors import Errors, PelError
 from ...types import NIL, Entity
@@ -14,20 +29,11 @@ _FAULT = re.compile(r"[\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]|\n\s|\s\n")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _CONTROL_BUT_LAYOUT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+Count = Callable[[str, str], None]  # takes the kind of a fault and the entity's id
 
 
 class Repairs:
-    """Mends entities and counts what it mended, by kind.
-
-    * ``empty_id``, ``reserved_id`` ("NIL"), ``nameless``: the entity is left out.
-    * ``empty_name``: the first alias becomes the name.
-    * ``blank_alias``, ``blank_type``: it is left out.
-    * ``control_character``: becomes a blank (a definition keeps its line ends and tabs).
-    * ``bad_unicode``: a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD.
-    * ``duplicate_id``: the first entity stays; it takes over the names and types of the later ones.
-
-    White space at the ends of a field is dropped and repeated aliases and types are kept once,
-    without counting.
+    """Repairs entities and counts the repairs in ``report``.
 
     strict (bool): the first fault is an error.
     """
@@ -43,59 +49,67 @@ class Repairs:
         self.report[kind] += 1
 
     def __call__(self, entity: Entity) -> Optional[Entity]:
-        """Check one entity.
+        """RETURNS (Optional[Entity]): as ``repaired``. RAISES (PelError): at any fault if strict."""
+        return repaired(entity, self.count)
 
-        entity (Entity): from a reader or the user.
-        RETURNS (Optional[Entity]): the entity, mended where needed; None = it cannot be kept.
-        RAISES (PelError): if a field is not text, or at any fault if strict.
-        """
-        fields = (entity.concept_id, entity.canonical_name, *entity.aliases, *entity.types)
-        if not all(isinstance(text, str) for text in (*fields, entity.definition or "")):
-            raise PelError(Errors.E105.format(entity=entity))
-        joined = "\n".join(("", *fields, ""))
-        if not _FAULT.search(joined) and joined.count("\n") == len(fields) + 1 and entity.concept_id != NIL:
-            aliases = tuple(dict.fromkeys(entity.aliases))
-            types = tuple(dict.fromkeys(entity.types))
-        else:
-            entity_id, name, *_ = (self._mend(text, entity, _CONTROL) for text in fields[:2])
-            aliases = self._mend_list(entity.aliases, entity, "blank_alias")
-            types = self._mend_list(entity.types, entity, "blank_type")
-            if entity_id in ("", NIL):
-                self.count("reserved_id" if entity_id else "empty_id", entity.concept_id)
+
+def repaired(entity: Entity, count: Count) -> Optional[Entity]:
+    """Check one entity and repair it where needed.
+
+    entity (Entity): from a reader or the user.
+    count (Callable[[str, str], None]): called with the kind of each fault and the entity's id.
+    RETURNS (Optional[Entity]): the entity, repaired where needed; None = it cannot be kept.
+    RAISES (PelError): if a field is not text.
+    """
+    fields = (entity.concept_id, entity.canonical_name, *entity.aliases, *entity.types)
+    if not all(isinstance(text, str) for text in (*fields, entity.definition or "")):
+        raise PelError(Errors.E105.format(entity=entity))
+    joined = "\n".join(("", *fields, ""))
+    if not _FAULT.search(joined) and joined.count("\n") == len(fields) + 1 and entity.concept_id != NIL:
+        aliases = tuple(dict.fromkeys(entity.aliases))
+        types = tuple(dict.fromkeys(entity.types))
+    else:
+        entity_id, name, *_ = (_repaired_text(text, entity, _CONTROL, count) for text in fields[:2])
+        aliases = _repaired_list(entity.aliases, entity, "blank_alias", count)
+        types = _repaired_list(entity.types, entity, "blank_type", count)
+        if entity_id in ("", NIL):
+            count("reserved_id" if entity_id else "empty_id", entity.concept_id)
+            return None
+        if not name:
+            count("empty_name" if aliases else "nameless", entity_id)
+            if not aliases:
                 return None
-            if not name:
-                self.count("empty_name" if aliases else "nameless", entity_id)
-                if not aliases:
-                    return None
-                name, aliases = aliases[0], aliases[1:]
-            entity = Entity(entity_id, name, definition=entity.definition)
-        definition = entity.definition and self._mend(entity.definition, entity, _CONTROL_BUT_LAYOUT)
-        return Entity(entity.concept_id, entity.canonical_name, aliases, types, definition or None)
+            name, aliases = aliases[0], aliases[1:]
+        entity = Entity(entity_id, name, definition=entity.definition)
+    definition = entity.definition and _repaired_text(entity.definition, entity, _CONTROL_BUT_LAYOUT, count)
+    return Entity(entity.concept_id, entity.canonical_name, aliases, types, definition or None)
 
-    def _mend_list(self, texts: Sequence[str], entity: Entity, kind: str) -> Tuple[str, ...]:
-        kept: List[str] = []
-        for text in texts:
-            mended = self._mend(text, entity, _CONTROL)
-            if mended:
-                kept.append(mended)
-            else:
-                self.count(kind, entity.concept_id)
-        return tuple(dict.fromkeys(kept))
 
-    def _mend(self, text: str, entity: Entity, control: "re.Pattern[str]") -> str:
-        if control.search(text.strip()):
-            self.count("control_character", entity.concept_id)
-            text = control.sub(" ", text)
-        if _SURROGATE.search(text):
-            self.count("bad_unicode", entity.concept_id)
-            text = _SURROGATE.sub("\ufffd", text)
-        return text.strip()
+def _repaired_list(texts: Sequence[str], entity: Entity, kind: str, count: Count) -> Tuple[str, ...]:
+    kept: List[str] = []
+    for text in texts:
+        whole = _repaired_text(text, entity, _CONTROL, count)
+        if whole:
+            kept.append(whole)
+        else:
+            count(kind, entity.concept_id)
+    return tuple(dict.fromkeys(kept))
+
+
+def _repaired_text(text: str, entity: Entity, control: "re.Pattern[str]", count: Count) -> str:
+    if control.search(text.strip()):
+        count("control_character", entity.concept_id)
+        text = control.sub(" ", text)
+    if _SURROGATE.search(text):
+        count("bad_unicode", entity.concept_id)
+        text = _SURROGATE.sub("\ufffd", text)
+    return text.strip()
 
 
 def merge_duplicates(entities: Sequence[Entity]) -> Entity:
     """Join entities of one id under the first one's name and definition.
 
-    entities (Sequence[Entity]): at least one, in the order in which they came.
+    entities (Sequence[Entity]): at least one, in the order of the source.
     RETURNS (Entity): with the names of all as aliases, the types of all, and the first definition.
     """
     first = entities[0]

@@ -15,42 +15,12 @@ from .umls_types import ST21PV_SOURCES
 _DEFINITION_SOURCES = ("MSH", "NCI", "HPO", "GO")  # in this order, then as in the file
 
 
-@registry.pel_kb_readers("spacy-pel.UmlsKB.v1")
-def make_umls_kb(
-    *,
-    types: Optional[List[str]] = None,
-    id_prefix: str = "",
-    strict: bool = False,
-    languages: Optional[List[str]] = None,
-    sources: Optional[List[str]] = None,
-    suppressed: bool = False,
-) -> "UmlsKB":
-    """Build a reader of the UMLS.
-
-    types (Optional[List[str]]): keep concepts with any of these semantic types, e.g.
-        ["T047", "T191"]; "st21pv" = MedMentions' 21 types and their descendants.
-    id_prefix (str): keep concepts whose CUI starts so.
-    strict (bool): turn repairs into errors.
-    languages (Optional[List[str]]): keep names in these languages (LAT); None = ["ENG"].
-    sources (Optional[List[str]]): keep names and definitions of these vocabularies (SAB), e.g.
-        ["MSH", "SNOMEDCT_US"]; "st21pv" = MedMentions' 18 vocabularies; None = all.
-    suppressed (bool): keep obsolete and suppressible names and definitions too.
-    """
-    return UmlsKB(
-        types=types,
-        id_prefix=id_prefix,
-        strict=strict,
-        languages=languages,
-        sources=sources,
-        suppressed=suppressed,
-    )
-
-
 class _Name(NamedTuple):
     text: str
     rank: Tuple[int, bool, bool, bool]
 
 
+@registry.pel_kb_readers("spacy-pel.UmlsKB.v1")
 class UmlsKB(KBReaderBase):
     """Reads MRCONSO and MRSTY, and MRDEF, MRRANK and MRCUI if they are there.
 
@@ -63,6 +33,15 @@ class UmlsKB(KBReaderBase):
     * Definition: one that belongs to a name of the wanted languages and sources; of several,
       the first of MSH, NCI, HPO, GO, then the first in the file.
     * Redirects: CUIs merged into one that is kept (MRCUI, REL = SY).
+
+    types (Optional[List[str]]): keep concepts with any of these semantic types, e.g.
+        ["T047", "T191"]; "st21pv" = MedMentions' 21 types and their descendants.
+    id_prefix (str): keep concepts whose CUI starts so.
+    strict (bool): turn repairs into errors.
+    languages (Optional[List[str]]): keep names in these languages (LAT); None = ["ENG"].
+    sources (Optional[List[str]]): keep names and definitions of these vocabularies (SAB), e.g.
+        ["MSH", "SNOMEDCT_US"]; "st21pv" = MedMentions' 18 vocabularies; None = all.
+    suppressed (bool): keep obsolete and suppressible names and definitions too.
     """
 
     about = {
@@ -75,11 +54,11 @@ class UmlsKB(KBReaderBase):
     def __init__(
         self,
         *,
-        types: Optional[Sequence[str]] = None,
+        types: Optional[List[str]] = None,
         id_prefix: str = "",
         strict: bool = False,
-        languages: Optional[Sequence[str]] = None,
-        sources: Optional[Sequence[str]] = None,
+        languages: Optional[List[str]] = None,
+        sources: Optional[List[str]] = None,
         suppressed: bool = False,
     ):
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)

@@ -1,6 +1,5 @@
 """Entities from the pages of a wiki, as in ZESHEL (Logeswaran et al. 2019)."""
 
-import json
 from pathlib import Path
 from typing import Iterator, List, Optional, Sequence, Tuple
 
@@ -8,36 +7,24 @@ from ...corpora.readers.zeshel_files import json_files, world_of
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Entity
+from ...util.files import json_object
 from .reader_base import KBReaderBase, Place
 
 _KEYS = ("document_id", "title", "text")
 
 
 @registry.pel_kb_readers("spacy-pel.ZeshelKB.v1")
-def make_zeshel_kb(
-    *,
-    n_words: int = 128,
-    skip_title: bool = True,
-    types: Optional[List[str]] = None,
-    id_prefix: str = "",
-    strict: bool = False,
-) -> "ZeshelKB":
-    """Build a reader of ZESHEL's documents.
+class ZeshelKB(KBReaderBase):
+    """Reads ``{"document_id", "title", "text"}``, one page a line, from ``documents/<world>.json``
+    or the folder of these files. Each page is an entity: its title the name, its first words the
+    definition. There are no other names; the type is the world, so that a knowledge base of
+    several wikis can still be told apart.
 
     n_words (int): the first so many words of a page are its entity's definition.
     skip_title (bool): leave out the title with which ZESHEL begins every text.
     types (Optional[List[str]]): keep these worlds; None = all.
     id_prefix (str): keep entities whose id starts so.
     strict (bool): turn repairs into errors.
-    """
-    return ZeshelKB(n_words=n_words, skip_title=skip_title, types=types, id_prefix=id_prefix, strict=strict)
-
-
-class ZeshelKB(KBReaderBase):
-    """Reads ``{"document_id", "title", "text"}``, one page a line, from ``documents/<world>.json``
-    or the folder of these files. Each page is an entity: its title the name, its first words the
-    definition. There are no other names; the type is the world, so that a knowledge base of
-    several wikis can still be told apart.
     """
 
     about = {
@@ -70,16 +57,12 @@ class ZeshelKB(KBReaderBase):
 
     def parse(self, place: Place, line: str, world: str) -> Entity:
         """RETURNS (Entity): of one page. RAISES (PelError): if the line is no page; names the place."""
-        try:
-            record = json.loads(line)
-        except ValueError as err:
-            self.fail(place, expected="a JSON object", got=f"invalid JSON ({err})", todo="Fix the line.")
-        if not isinstance(record, dict) or not all(isinstance(record.get(key), str) for key in _KEYS):
-            keys = ", ".join(record) if isinstance(record, dict) else type(record).__name__
+        record = json_object(line, place)
+        if not all(isinstance(record.get(key), str) for key in _KEYS):
             self.fail(
                 place,
                 expected='{"document_id", "title", "text"}, all of them strings',
-                got=keys or "no keys",
+                got=", ".join(record) or "no keys",
                 todo="Pass the files of ZESHEL's folder documents.",
             )
         page_id, title, text = (record[key] for key in _KEYS)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.corpora import read_corpus
-from spacy_pel.corpora.readers.bioc_corpus import make_bioc_corpus
-from spacy_pel.corpora.readers.craft_corpus import make_craft_corpus
-from spacy_pel.corpora.readers.docbin_corpus import make_docbin_corpus
-from spacy_pel.corpora.readers.gsc_corpus import make_gsc_corpus
-from spacy_pel.corpora.readers.pubtator_corpus import make_pubtator_corpus
-from spacy_pel.corpora.readers.st21pv_corpus import make_st21pv_corpus
+from spacy_pel.corpora.readers.bioc_corpus import BiocCorpus
+from spacy_pel.corpora.readers.craft_corpus import CraftCorpus
+from spacy_pel.corpora.readers.docbin_corpus import DocbinCorpus
+from spacy_pel.corpora.readers.gsc_corpus import GscCorpus
+from spacy_pel.corpora.readers.pubtator_corpus import PubtatorCorpus
+from spacy_pel.corpora.readers.st21pv_corpus import St21pvCorpus
 from spacy_pel.errors import PelError
 from spacy_pel.types import Mention
 
@@ -23,7 +23,7 @@ def surfaces(document):
 
 
 def test_pubtator_ids_and_marks():
-    reader = make_pubtator_corpus(strip_prefix="MESH:")
+    reader = PubtatorCorpus(strip_prefix="MESH:")
     first, second, third = reader([FIXTURES / "pubtator" / "tiny.txt"])
     by_text = dict(zip(surfaces(first), first.mentions, strict=True))
     assert first.text.startswith("Acetylsalicylate and Reye's syndrome Breast")
@@ -44,19 +44,19 @@ def test_pubtator_bad_lines_are_named(tmp_path, line):
     path = tmp_path / "bad.txt"
     path.write_text(f"100|t|The title\n100|a|Text.\n{line}\n", encoding="utf8")
     with pytest.raises(PelError, match=r"bad\.txt, line 3"):
-        list(make_pubtator_corpus()([path]))
+        list(PubtatorCorpus()([path]))
 
 
 def test_pubtator_without_blank_lines_or_abstract(tmp_path):
     path = tmp_path / "dense.txt"
     path.write_text("1|t|One\r\n1\t0\t3\tOne\tX\tA\r\n2|t|Two\r\n2|a|| is a bar\r\n", encoding="utf8")
-    documents = list(make_pubtator_corpus()([path]))
+    documents = list(PubtatorCorpus()([path]))
     assert [(document.id, document.text) for document in documents] == [("1", "One"), ("2", "Two | is a bar")]
     assert documents[0].mentions == [Mention(0, 3, "X", ("A",))]
 
 
 def test_st21pv_reads_like_text():
-    document = next(iter(make_st21pv_corpus()([FIXTURES / "st21pv" / "tiny.jsonl"])))
+    document = next(iter(St21pvCorpus()([FIXTURES / "st21pv" / "tiny.jsonl"])))
     assert document.text == (
         "Glucose-Lowering by Acetylsalicylate (Acetylsalicylate) in Reye's syndrome. "
         "We count CD8+ T cells and IL-1β in naïve mice."
@@ -77,52 +77,52 @@ def test_st21pv_bad_records_are_named(tmp_path, record):
     path = tmp_path / "bad.jsonl"
     path.write_text(json.dumps(record), encoding="utf8")
     with pytest.raises(PelError, match=r"PEL-E203.*bad\.jsonl, line 1"):
-        list(make_st21pv_corpus()([path]))
+        list(St21pvCorpus()([path]))
 
 
 def test_craft_filters_and_discontinuous_mentions():
     paths = sorted((FIXTURES / "craft").iterdir())
-    first, second = make_craft_corpus()(paths)
+    first, second = CraftCorpus()(paths)
     place = surfaces(first).index("Breast and ovarian cancer")
     covering = first.mentions[place]
     [listed] = first.meta["discontinuous"]
     assert (listed["start"], listed["end"]) == (covering.start, covering.end)
     assert [first.text[start:end] for start, end in listed["spans"]] == ["Breast", "cancer"]
     assert second.meta == {"split": "test"}
-    [chemical] = make_craft_corpus(ontologies=["CHEBI"], part="train")(paths)
+    [chemical] = CraftCorpus(ontologies=["CHEBI"], part="train")(paths)
     assert surfaces(chemical) == ["Acetylsalicylate"] and chemical.meta == {"split": "train"}
-    dropping = make_craft_corpus(discontinuous="drop")
+    dropping = CraftCorpus(discontinuous="drop")
     assert "Breast and ovarian cancer" not in surfaces(next(iter(dropping(paths))))
 
 
 def test_craft_needs_both_files():
     with pytest.raises(PelError, match=r"a \.jsonl file of texts and a \.tsv file"):
-        list(make_craft_corpus()([FIXTURES / "craft" / "tiny_texts.jsonl"]))
+        list(CraftCorpus()([FIXTURES / "craft" / "tiny_texts.jsonl"]))
 
 
 def test_gsc_ids_and_missing_texts(tmp_path):
     folder = FIXTURES / "gsc" / "tiny"
-    assert next(iter(make_gsc_corpus()([folder]))).mentions[1].ids == ("HP:0100615",)
+    assert next(iter(GscCorpus()([folder]))).mentions[1].ids == ("HP:0100615",)
     (tmp_path / "Text").mkdir()
     (tmp_path / "Annotations").mkdir()
     (tmp_path / "Annotations" / "7").write_text("[0::3]\tHP_0000001 | The\n", encoding="utf8")
-    with pytest.raises(PelError, match="a text of the name 7"):
-        list(make_gsc_corpus()([tmp_path]))
+    with pytest.raises(PelError, match="a text named 7"):
+        list(GscCorpus()([tmp_path]))
     (tmp_path / "Text" / "7").write_bytes(b"The\r\nThe end")
     (tmp_path / "Annotations" / "7").write_text("[5::8] HP_0000001 | The\n", encoding="utf8")
-    [document] = make_gsc_corpus()([tmp_path])
+    [document] = GscCorpus()([tmp_path])
     assert document.mentions == [Mention(5, 8, "PHENOTYPE", ("HP:0000001",))]
 
 
 def test_bioc_xml_passages_and_locations():
-    [document] = make_bioc_corpus()([FIXTURES / "bioc" / "tiny.xml"])
+    [document] = BiocCorpus()([FIXTURES / "bioc" / "tiny.xml"])
     assert document.text.startswith("Acetylsalicylate and Reye's syndrome Breast")
     assert document.meta["discontinuous"][0]["spans"] == [[37, 43], [56, 62]]
     assert document.mentions[-1].ids == ()
 
 
 def test_bioc_json_sentences_that_overlap_are_moved():
-    reader = make_bioc_corpus(strip_prefix="CL:")
+    reader = BiocCorpus(strip_prefix="CL:")
     [document] = reader([FIXTURES / "bioc" / "tiny.json"])
     assert document.text == "Short Naïve cells." and surfaces(document) == ["cells"]
     assert document.mentions[0].ids == ("0000000", "0000003")
@@ -138,9 +138,9 @@ def test_bioc_json_lines_and_id_key(tmp_path):
     record = {"id": 1, "passages": [{"offset": 0, "text": "p53 acts", "annotations": [annotation]}]}
     path = tmp_path / "lines.json"
     path.write_text(f"{json.dumps(record)}\n{json.dumps({**record, 'id': 2})}\n", encoding="utf8")
-    first, second = make_bioc_corpus()([path])
+    first, second = BiocCorpus()([path])
     assert (first.id, second.id) == ("1", "2") and first.mentions[0].ids == ("A",)
-    assert next(iter(make_bioc_corpus(id_key="ncbi_gene")([path]))).mentions[0].ids == ("B",)
+    assert next(iter(BiocCorpus(id_key="ncbi_gene")([path]))).mentions[0].ids == ("B",)
 
 
 def test_docbin_unlabelled_is_not_nil(tmp_path):
@@ -155,13 +155,13 @@ def test_docbin_unlabelled_is_not_nil(tmp_path):
     doc.spans["sc"] = [doc.char_span(0, 14, label="Y", kb_id="C2")]
     path = tmp_path / "a.spacy"
     spacy.tokens.DocBin(docs=[doc], store_user_data=True).to_disk(path)
-    reader = make_docbin_corpus()
+    reader = DocbinCorpus()
     [document] = reader([path])
     assert [(mention.start, mention.ids) for mention in document.mentions] == [(0, ("C1",)), (10, ())]
     assert document.id == "a-1" and reader.report["unlabelled"] == 1
-    [document] = make_docbin_corpus(unlabelled="nil")([path])
+    [document] = DocbinCorpus(unlabelled="nil")([path])
     assert [mention.ids for mention in document.mentions] == [("C1",), (), ()]
-    [document] = make_docbin_corpus(spans_key="sc")([path])
+    [document] = DocbinCorpus(spans_key="sc")([path])
     assert document.mentions == [Mention(0, 14, "Y", ("C2",))]
 
 

@@ -189,7 +189,7 @@ def test_same_files_same_entities():
         ({"merge.sources.pain.id_xref": 3}, "merge.sources.pain.id_xref"),
         ({"merge.sources.pain.scopes": ["exakt"]}, "merge.sources.pain.scopes"),
         ({"merge.sources.pain.colour": "red"}, "merge.sources.pain.colour"),
-        ({"merge.sources.mesh.via": "pain2"}, "'pain2' is no source before"),
+        ({"merge.sources.mesh.via": "pain2"}, "'pain2' is not a source before"),
         ({"merge.sources.pain.files": ["nowhere.obo"]}, "nowhere.obo"),
         ({"merge.id_pattern": "X"}, "PEL-E143"),
         ({"merge.sources.mesh.columns": {"mesh.tsv": ["id", "nom"]}}, "PEL-E141"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb.readers.mesh_kb import make_mesh_kb
+from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.mesh_xml import read_mesh_xml
 from spacy_pel.kb.readers.reader_base import Place
 
@@ -14,7 +14,7 @@ MESH = Path(__file__).parents[2] / "fixtures" / "kb" / "mesh"
 
 
 def read(*names, **settings):
-    reader = make_mesh_kb(**settings)
+    reader = MeshKB(**settings)
     return reader, {entity.concept_id: entity for entity in reader([MESH / name for name in names])}
 
 
@@ -114,4 +114,4 @@ def test_broken_files_are_errors(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_text(content)
     with pytest.raises(PelError, match=message):
-        list(make_mesh_kb()([path]))
+        list(MeshKB()([path]))

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb.readers.csv_kb import make_csv_kb
-from spacy_pel.kb.readers.jsonl_kb import make_jsonl_kb
-from spacy_pel.kb.readers.medic_kb import make_medic_kb
+from spacy_pel.kb.readers.csv_kb import CsvKB
+from spacy_pel.kb.readers.jsonl_kb import JsonlKB
+from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.kb.readers.reader_base import KBReaderBase, Place
 from spacy_pel.kb.readers.umls_types import SEMANTIC_TYPES, ST21PV_TYPES, with_descendants
 from spacy_pel.types import Entity
@@ -40,20 +40,21 @@ FAULTS = {
 @pytest.mark.parametrize("kind", FAULTS)
 def test_repairs_are_counted_and_strict_refuses(write, kind):
     path = write(record("A", "first"), "", *FAULTS[kind])
-    reader = make_jsonl_kb()
+    reader = JsonlKB()
     entities = list(reader([path]))
     assert reader.report == {kind: 1}
     assert [e.canonical_name for e in entities] == {
         "empty_name": ["first", "only alias"],
         "unknown_key": ["first", "one"],
+        "duplicate_id": ["first", "again"],  # the knowledge base merges them
     }.get(kind, ["first"])
     with pytest.raises(PelError, match=rf"kb\.jsonl, line 3: .*{kind}"):
-        list(make_jsonl_kb(strict=True)([path]))
+        list(JsonlKB(strict=True)([path]))
 
 
 def test_faults_of_filtered_entities_do_not_matter(write):
     path = write(record("A:1", "kept", types=["t"]), record("B:1", ""), record("B:1", ""), record("A:2", ""))
-    assert len(list(make_jsonl_kb(types=["t"], id_prefix="A:", strict=True)([path]))) == 1
+    assert len(list(JsonlKB(types=["t"], id_prefix="A:", strict=True)([path]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_faults_of_filtered_entities_do_not_matter(write):
 )
 def test_broken_json_lines_are_errors(write, line):
     with pytest.raises(PelError, match=r"kb\.jsonl, line 2"):
-        list(make_jsonl_kb()([write(record("Z", "z"), line)]))
+        list(JsonlKB()([write(record("Z", "z"), line)]))
 
 
 def test_errors_of_foreign_parsers_name_the_files(write):
@@ -77,40 +78,38 @@ def test_errors_of_foreign_parsers_name_the_files(write):
 
 def test_names_are_tidied(write):
     path = write(record(" A ", " a  b\n", aliases=["a b", "c", " c", ""], types=["t", "t"], definition=" "))
-    (entity,) = make_jsonl_kb(strict=True)([path])
+    (entity,) = JsonlKB(strict=True)([path])
     assert entity.to_json() == record("A", "a b", aliases=["c"], types=["t"], definition=None)
 
 
 def test_csv_columns_can_be_named(write):
     path = write("code;label;other", 'x1;"a; b";c/d', name="kb.csv")
     settings = {"concept_id": "code", "canonical_name": "label", "aliases": "other"}
-    (entity,) = make_csv_kb(columns=settings, delimiter=";", list_separator="/", strict=True)([path])
+    (entity,) = CsvKB(columns=settings, delimiter=";", list_separator="/", strict=True)([path])
     assert (entity.concept_id, entity.canonical_name, entity.aliases) == ("x1", "a; b", ("c", "d"))
 
 
 def test_csv_header_faults(write):
     unknown = write("concept_id,canonical_name,notes", "x,y,z", name="kb.csv")
-    reader = make_csv_kb()
+    reader = CsvKB()
     assert len(list(reader([unknown]))) == 1 and reader.report == {"unknown_column": 1}
     with pytest.raises(PelError, match="line 1.*'notes'"):
-        list(make_csv_kb(strict=True)([unknown]))
+        list(CsvKB(strict=True)([unknown]))
     for header, settings in [
         ("concept_id,name", {}),
         ("concept_id,canonical_name", {"columns": {"aliases": "synonyms"}}),
         ("concept_id,canonical_name,canonical_name", {}),
     ]:
         with pytest.raises(PelError, match=r"Expected a header.*line 1"):
-            list(
-                make_csv_kb(**settings)([write(header, "x,y,z"[: 2 * header.count(",") + 1], name="kb.csv")])
-            )
+            list(CsvKB(**settings)([write(header, "x,y,z"[: 2 * header.count(",") + 1], name="kb.csv")]))
     with pytest.raises(PelError, match="fields among"):
-        make_csv_kb(columns={"nonsense": "x"})
+        CsvKB(columns={"nonsense": "x"})
 
 
 def test_csv_row_faults_name_the_line(write):
     for row in ("x", 'x,"y', 'x,"y"z'):
         with pytest.raises(PelError, match=r"kb\.csv, line 2"):
-            list(make_csv_kb()([write("concept_id,canonical_name", row, name="kb.csv")]))
+            list(CsvKB()([write("concept_id,canonical_name", row, name="kb.csv")]))
 
 
 def test_medic_ids_and_names(write):
@@ -122,7 +121,7 @@ def test_medic_ids_and_names(write):
         "MESH:D5||two",
         name="medic.txt",
     )
-    reader = make_medic_kb()
+    reader = MedicKB()
     entities = {e.concept_id: (e.canonical_name, *e.aliases) for e in reader([path])}
     assert entities == {
         "D1": ("Sjögren's", "SS"),
@@ -134,7 +133,7 @@ def test_medic_ids_and_names(write):
     assert reader.redirects == {"OMIM:263700": "D1"}
     assert reader.report == {"ambiguous_redirect": 1}
     with pytest.raises(PelError, match=r"medic\.txt, line 1, got"):
-        list(make_medic_kb()([write("D1|no names", name="medic.txt")]))
+        list(MedicKB()([write("D1|no names", name="medic.txt")]))
 
 
 def test_semantic_network():

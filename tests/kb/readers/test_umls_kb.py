@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.kb.readers.umls_kb import make_umls_kb
+from spacy_pel.kb.readers.umls_kb import UmlsKB
 
 META = Path(__file__).parents[2] / "fixtures" / "kb" / "umls" / "META"
 
@@ -17,7 +17,7 @@ def meta(tmp_path):
 
 
 def read(folder, **settings):
-    return {entity.concept_id: entity for entity in make_umls_kb(**settings)([folder])}
+    return {entity.concept_id: entity for entity in UmlsKB(**settings)([folder])}
 
 
 def test_names_by_rank(meta):
@@ -66,11 +66,11 @@ def test_st21pv(meta):
 
 
 def test_merged_cuis_are_redirects(meta):
-    reader = make_umls_kb()
+    reader = UmlsKB()
     list(reader([meta]))
     assert reader.redirects == {"C0000009": "C0000001"}
     assert reader.source["version"] == "2023AB"
-    reader = make_umls_kb(languages=["SPA"])
+    reader = UmlsKB(languages=["SPA"])
     list(reader([meta]))
     assert reader.redirects == {"C0000009": "C0000001", "C0000010": "C0000004"}
 

@@ -1,8 +1,6 @@
 """Which function reads which kind of ontology file."""
 
-import gzip
 import json
-import zlib
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator
 
@@ -69,14 +67,4 @@ def read_terms(path: Path) -> Iterator[Term]:
                 todo="Rename or convert the file.",
             )
         )
-    try:
-        yield from FORMATS[ending](path)
-    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error) as err:
-        raise PelError(
-            Errors.E002.format(
-                expected="UTF-8 text, plain or gzipped",
-                path=path,
-                got=f"a fault: {err}",
-                todo="Download the file again.",
-            )
-        ) from err
+    yield from FORMATS[ending](path)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Iterator, Optional
 
 from ....errors import Errors, PelError
-from ....util import open_text
+from ....util import read_lines
 from .term import Term
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
@@ -30,26 +30,25 @@ def read_obo(path: Path) -> Iterator[Term]:
     RAISES (PelError): at a stanza without an id and at a file without any stanza; names the line.
     """
     namespace, term, stanza, start, seen = "", None, "", 0, False
-    with open_text(path) as file:
-        for number, raw in enumerate(file, start=1):
-            line = raw.strip()
-            if line.startswith("[") and line.endswith("]"):
-                if stanza == "[Term]":
-                    yield _checked(term, path, start)
-                term, stanza, start, seen = None, line, number, True
-                continue
-            tag, colon, value = line.partition(":")
-            if not colon or line.startswith("!"):
-                continue
-            value = value.strip()
-            if not stanza:
-                if tag == "default-namespace" or (tag == "ontology" and not namespace):
-                    namespace = value
-            elif stanza == "[Term]":
-                if tag == "id":
-                    term = Term(id=_bare(value), namespace=namespace, line=start)
-                elif term is not None:
-                    _take(term, tag, value)
+    for number, raw in read_lines(path):
+        line = raw.strip()
+        if line.startswith("[") and line.endswith("]"):
+            if stanza == "[Term]":
+                yield _checked(term, path, start)
+            term, stanza, start, seen = None, line, number, True
+            continue
+        tag, colon, value = line.partition(":")
+        if not colon or line.startswith("!"):
+            continue
+        value = value.strip()
+        if not stanza:
+            if tag == "default-namespace" or (tag == "ontology" and not namespace):
+                namespace = value
+        elif stanza == "[Term]":
+            if tag == "id":
+                term = Term(id=_bare(value), namespace=namespace, line=start)
+            elif term is not None:
+                _take(term, tag, value)
     if stanza == "[Term]":
         yield _checked(term, path, start)
     if not seen:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Iterator, NamedTuple, Sequence
 
 from ....errors import Errors, PelError
-from ....util import open_text
+from ....util import read_lines
 
 
 class Mapping(NamedTuple):
@@ -27,18 +27,18 @@ def read_sssom(path: Path, *, predicates: Sequence[str] = ("skos:exactMatch",)) 
     YIELDS (Mapping): subject, object and the subject's label.
     RAISES (PelError): if a needed column is missing.
     """
-    with open_text(path) as file:
-        rows = csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t")
-        missing = [name for name in _NEEDED if name not in (rows.fieldnames or ())]
-        if missing:
-            raise PelError(
-                Errors.E002.format(
-                    expected=f"an SSSOM table with the columns {', '.join(_NEEDED)}",
-                    path=path,
-                    got=f"a table without {', '.join(missing)}",
-                    todo="Check the file.",
-                )
+    lines = (line + "\n" for _, line in read_lines(path) if not line.startswith("#"))
+    rows = csv.DictReader(lines, delimiter="\t")
+    missing = [name for name in _NEEDED if name not in (rows.fieldnames or ())]
+    if missing:
+        raise PelError(
+            Errors.E002.format(
+                expected=f"an SSSOM table with the columns {', '.join(_NEEDED)}",
+                path=path,
+                got=f"a table without {', '.join(missing)}",
+                todo="Check the file.",
             )
-        for row in rows:
-            if row["predicate_id"] in predicates:
-                yield Mapping(row["subject_id"], row["object_id"], row.get("subject_label") or "")
+        )
+    for row in rows:
+        if row["predicate_id"] in predicates:
+            yield Mapping(row["subject_id"], row["object_id"], row.get("subject_label") or "")

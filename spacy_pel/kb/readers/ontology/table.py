@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Iterator, List, Optional, Sequence
 
 from ....errors import Errors, PelError
-from ....util import open_text
+from ....util import read_lines
 from .term import Term
 
 FIELDS = ("id", "name", "synonyms", "definition", "xrefs")
@@ -37,26 +37,26 @@ def read_table(
         raise PelError(Errors.E141.format(got=list(columns), known=", ".join(FIELDS)))
     position = {name: place for place, name in enumerate(columns) if name is not None}
     needed = max(position.values()) + 1
-    with open_text(path) as file:
-        if header:
-            rows = csv.reader(file, delimiter=delimiter)
-        else:  # bare exports write quotation marks as they are
-            rows = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-        for number, row in enumerate(rows, start=1):
-            if (header and number == 1) or not row:
-                continue
-            if len(row) < needed or not row[position["id"]]:
-                raise PelError(
-                    Errors.E002.format(
-                        expected=f"an id and {needed} columns",
-                        path=f"{path}, line {number}",
-                        got=f"{len(row)}: {row[:3]}",
-                        todo="Fix the line, or change the setting 'columns'.",
-                    )
+    lines = (line + "\n" for _, line in read_lines(path))
+    if header:
+        rows = csv.reader(lines, delimiter=delimiter)
+    else:  # bare exports write quotation marks as they are
+        rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    for number, row in enumerate(rows, start=1):
+        if (header and number == 1) or not row:
+            continue
+        if len(row) < needed or not row[position["id"]]:
+            raise PelError(
+                Errors.E002.format(
+                    expected=f"an id and {needed} columns",
+                    path=f"{path}, line {number}",
+                    got=f"{len(row)}: {row[:3]}",
+                    todo="Fix the line, or change the setting 'columns'.",
                 )
-            term = _term(row, position, separator, id_prefix)
-            term.line = number
-            yield term
+            )
+        term = _term(row, position, separator, id_prefix)
+        term.line = number
+        yield term
 
 
 def _term(row: List[str], position: "dict[str, int]", separator: str, id_prefix: str) -> Term:

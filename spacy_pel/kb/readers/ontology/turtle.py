@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Dict, Iterator, List, Tuple
 
 from ....errors import Errors, PelError
-from ....util import open_text
+from ....util import read_text
 from .obo import unescape
 from .term import Term
 
@@ -45,8 +45,7 @@ def read_turtle(path: Path) -> Iterator[Term]:
     YIELDS (Term): in file order, deprecated ones included.
     RAISES (PelError): at text that is not Turtle; names the line.
     """
-    with open_text(path) as file:
-        text = file.read()
+    text = read_text(path)
     for subject, values in _statements(text, path):
         if _NAMED.isdisjoint(values.get("a", [])):
             continue
