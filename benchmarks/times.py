@@ -129,7 +129,7 @@ def main(
     except PelError as err:
         typer.echo(f"Error: {err}", err=True)
         raise typer.Exit(2) from err
-    table = markdown(HEAD, rows)
+    table = markdown_table(HEAD, rows)
     typer.echo(table)
     if output is not None:
         with atomic_path(output) as part:

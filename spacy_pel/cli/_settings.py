@@ -66,15 +66,17 @@ def make_reader(registry_name: str, reader: str, settings: Dict[str, Any]) -> An
 
     from ..registry import registry
 
-    builder = registry.resolve_short(registry_name, reader)
-    known = inspect.signature(builder).parameters
+    part = registry.resolve_short(registry_name, reader)
+    known = inspect.signature(part).parameters
     unknown = sorted(settings.keys() - known.keys())
     if unknown:
         raise PelError(
             Errors.E208.format(reader=reader, got=", ".join(unknown), known=", ".join(known) or "none")
         )
+    fields: Any = {name: (known[name].annotation, ...) for name in settings}
     try:
-        return pydantic.validate_call(builder)(**settings)
+        checked = pydantic.create_model("Settings", **fields)(**settings)
     except pydantic.ValidationError as err:
         faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in err.errors())
         raise PelError(Errors.E209.format(reader=reader, got=faults)) from err
+    return part(**{name: getattr(checked, name) for name in settings})

@@ -1,4 +1,4 @@
-"""Plain tables for the terminal."""
+"""Plain tables for the terminal, and Markdown tables for files."""
 
 from typing import List, Sequence
 
@@ -12,3 +12,9 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
     return "\n".join(lines)
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
+    """RETURNS (str): a Markdown table; ``numbers``: all columns but the first are aligned to the right."""
+    rule = ["---", *["---:" if numbers else "---"] * (len(header) - 1)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))

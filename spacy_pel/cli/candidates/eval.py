@@ -9,7 +9,7 @@ import typer
 from ...errors import Errors, PelError
 from .._app import candidates_cli
 from .._output import JSON, emit, message
-from .._table import text_table
+from .._table import markdown_table, text_table
 from .build import BUILD
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def candidates_eval(
     """
     from ...corpora import read_corpus
     from ...evaluation import seen_in_corpus
-    from ...evaluation.candidates import POLICY, GoldMentions, measure_generator
+    from ...evaluation.candidates import POLICY, LinkableMentions, measure_generator
     from ...evaluation.report.figure import save_figure
     from ...evaluation.report.plots import recall_figure
     from ...util import atomic_path, fingerprint, write_json
@@ -63,7 +63,7 @@ def candidates_eval(
     found = _load(entities, generators or [], pipeline)
     _add_ensembles(found, ensemble or [])
     texts = chain.from_iterable(read_corpus(path) for path in train or [])
-    gold = GoldMentions.read(
+    gold = LinkableMentions.read(
         entities, islice(read_corpus(corpus), limit_documents), seen_in_corpus(entities, texts)
     )
     rows: Dict[str, Dict[str, Any]] = {}
@@ -183,9 +183,9 @@ def _markdown(rows: Dict[str, Dict[str, Any]]) -> str:
     from ...evaluation.candidates import RECALL_AT
 
     header = ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"]
-    lines = [header, ["---", *["---:"] * (len(header) - 1)]]
+    lines = []
     for label, recall, facts in _lines(rows):
         shares = [[100 * recall[f"recall@{k}{end}"] for end in ("", "_low", "_high")] for k in RECALL_AT]
         cells = [f"{share:.1f} [{low:.1f}, {high:.1f}]" for share, low, high in shares]
         lines.append([label, *cells, f"{recall['n']:,}", *_facts(facts)])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return markdown_table(header, lines, numbers=True) + "\n"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Dict, List
 import typer
 
 from ...cli._output import JSON, emit, message
-from ...cli._table import text_table
+from ...cli._table import markdown_table, text_table
 from ...errors import Errors, PelError
 from ._app import research_cli
 
@@ -84,5 +84,4 @@ def _text(result: Dict[str, Any]) -> str:
 
 def _markdown(rows: List[Dict[str, Any]]) -> str:
     header = ["run", *_HEAD, *(f"paper: {name}" for name in _HEAD)]
-    lines = [header, ["---", *["---:"] * (2 * len(_HEAD))], *map(_cells, rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return markdown_table(header, [_cells(row) for row in rows], numbers=True) + "\n"

@@ -8,10 +8,12 @@ import typer
 from ...cli._app import CONFIG_CONTEXT
 from ...cli._config import parse_overrides
 from ...cli._output import JSON, emit, message
+from ...cli._table import markdown_table
 from ...errors import Errors
 from ._app import research_cli
 
-Report = Tuple[str, Dict[str, Any]]  # Markdown, and the same as JSON data
+Report = Tuple[str, Dict[str, Any]]  # Markdown, and JSON data
+Cells = Dict[str, List[Any]]  # label -> the outcomes of each seed
 
 
 @research_cli.command("study", context_settings=CONFIG_CONTEXT)
@@ -30,76 +32,74 @@ def study(
 
     Example: spacy-pel research study configs/study.cfg --output training/study --pel.training.max_steps 100
     """
+    from ...evaluation.run_folder import read_run
     from ...util import atomic_path, write_json
-    from ..study import plan_study
+    from ..study import plan_study, run_study
+    from ..study.run import EVALUATION
 
     settings, runs = plan_study(config, parse_overrides(ctx.args))
     message(f"{len(runs)} runs")
-    text, report = (_rankers if runs[0].of_ranker else _encoders)(settings, runs, output, config, gpu_id)
+    of_ranker = runs[0].of_ranker
+    task = (_ranker_task if of_ranker else _encoder_task)(settings, runs, config, gpu_id)
+    results = run_study(task, runs, output)
+    cells: Cells = {}
+    folders = [*(one["label"] for one in results[: -len(runs)]), *(run.name for run in runs)]
+    for name, result in zip(folders, results, strict=True):
+        cells.setdefault(result["label"], []).append(read_run(output / name / EVALUATION).outcomes)
+    text, said = _ranker_tables(results, cells) if of_ranker else _encoder_tables(settings, results, cells)
     with atomic_path(output / "study.md") as part:
         part.write_text(text + "\n", encoding="utf8")
+    report = {"results": results, **said}
     write_json(output / "study.json", report)
     emit(report, as_json=as_json, text=lambda _: text)
 
 
-def _encoders(settings: Any, runs: List[Any], output: Path, config: Path, gpu_id: int) -> Report:
-    from ..study import run_study
-    from ..study.claims import check_claims
-    from ..study.table import HEAD, claim_rows, markdown, study_rows
+def _encoder_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> Any:
+    from ..study.encoder_task import EncoderTask
 
-    results = run_study(settings, runs, output, config=config, gpu_id=gpu_id)
-    cells = _outcomes(output, [run.name for run in runs], results)
-    claims = check_claims(cells, settings.claims.values())
-    heads = {"runs": HEAD, "claims": ["claim", "without", "with", "difference", "on these data"]}
-    tables = {"runs": study_rows(results, settings.paper.values()), "claims": claim_rows(claims)}
-    text = "\n\n".join(markdown(heads[name], rows) for name, rows in tables.items())
-    said = [{"claim": one.text, **one.difference._asdict(), "verdict": one.verdict} for one in claims]
-    return text, {"results": results, "claims": said}
+    return EncoderTask(settings, config, gpu_id=gpu_id)
 
 
-def _rankers(settings: Any, runs: List[Any], output: Path, config: Path, gpu_id: int) -> Report:
+def _ranker_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> Any:
     from ...cli._pipeline import load_pipeline
     from ...pipeline.gold import gold_queries
     from ...training.ranker.settings import RankPaths
     from ...training.settings import explained
-    from ..study.rank_run import RETRIEVER, run_rank_study
-    from ..study.rank_table import HEAD, NOTE, PAIR_HEAD, compare_all, pair_rows, rank_rows
-    from ..study.table import markdown
+    from ..study.ranker_task import RankerTask
 
     with explained(Errors.E390, config):
         paths = RankPaths(**runs[0].config.get("paths", {}))
     nlp, name, component = load_pipeline(paths.required("pipeline"))
-    results = run_rank_study(
-        settings,
-        runs,
-        output,
-        config=config,
-        linker=component.linker,
-        queries=gold_queries(nlp, name=name),
-        gpu_id=gpu_id,
-    )
-    names = [RETRIEVER, *(run.name for run in runs)]
-    comparisons = compare_all(_outcomes(output, names, results))
-    text = "\n\n".join(
-        [markdown(HEAD, rank_rows(results)), markdown(PAIR_HEAD, pair_rows(comparisons)), NOTE]
-    )
-    said = [
-        {
-            "without": one.a,
-            "with": one.b,
-            "accuracy@1": one.difference._asdict(),
-            "mcnemar": one.test._asdict(),
-        }
-        for one in comparisons
+    queries = gold_queries(nlp, name=name)
+    return RankerTask(settings, config, linker=component.linker, queries=queries, gpu_id=gpu_id)
+
+
+def _encoder_tables(settings: Any, results: List[Any], cells: Cells) -> Report:
+    from ..study.claims import check_claims
+    from ..study.table import CLAIM_HEAD, claim_rows, encoder_columns, run_rows
+
+    claims = check_claims(cells, settings.claims.values())
+    columns = encoder_columns(settings.paper.values())
+    tables = [
+        markdown_table([head for head, _ in columns], run_rows(results, columns)),
+        markdown_table(CLAIM_HEAD, claim_rows(claims)),
     ]
-    return text, {"results": results, "comparisons": said}
+    said = [{"claim": one.text, **one.difference._asdict(), "verdict": one.verdict} for one in claims]
+    return "\n\n".join(tables), {"claims": said}
 
 
-def _outcomes(output: Path, names: List[str], results: List[Dict[str, Any]]) -> Dict[str, List[Any]]:
-    from ...evaluation.run_folder import read_run
-    from ..study.run import EVALUATION
+def _ranker_tables(results: List[Any], cells: Cells) -> Report:
+    from ..study.claims import compare_all
+    from ..study.table import PAIR_HEAD, RANKER_NOTE, pair_rows, ranker_columns, run_rows
 
-    cells: Dict[str, List[Any]] = {}
-    for name, result in zip(names, results, strict=True):
-        cells.setdefault(result["label"], []).append(read_run(output / name / EVALUATION).outcomes)
-    return cells
+    comparisons = compare_all(cells)
+    columns = ranker_columns()
+    tables = [
+        markdown_table([head for head, _ in columns], run_rows(results, columns)),
+        markdown_table(PAIR_HEAD, pair_rows(comparisons)),
+    ]
+    said = [
+        {"without": a, "with": b, "accuracy@1": difference._asdict(), "mcnemar": test._asdict()}
+        for a, b, difference, test in comparisons
+    ]
+    return "\n\n".join([*tables, RANKER_NOTE]), {"comparisons": said}

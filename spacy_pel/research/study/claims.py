@@ -1,10 +1,12 @@
-"""The claims of a paper, tested on the runs of a study by a paired bootstrap."""
+"""What the runs of a study say: a paper's claims, and every two settings compared, by a paired bootstrap."""
 
+from itertools import combinations
 from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...evaluation.metrics.mcnemar import McNemar, mcnemar
 from ...evaluation.metrics.nil import average_precision
 from ...evaluation.metrics.outcomes import Outcomes
 from ...evaluation.metrics.paired_bootstrap import Difference, metric_difference
@@ -13,14 +15,15 @@ from .plan import ClaimSettings
 Floats = NDArray[np.float64]
 Metric = Callable[[Outcomes, Floats], float]
 Cells = Dict[str, List[Outcomes]]  # "Pb random plain" -> one for each seed
-_SAMPLES = 400
+_CLAIM_SAMPLES = 400
+_PAIR_SAMPLES = 1000
 
 
 class Claim(NamedTuple):
     """A claim and what the runs say.
 
     text (str): the claim.
-    difference (Difference): b - a; the claim holds where the interval lies above 0.
+    difference (Difference): b - a; the claim holds if its interval is above 0.
     """
 
     text: str
@@ -32,6 +35,27 @@ class Claim(NamedTuple):
         if self.difference.low > 0:
             return "holds"
         return "does not hold" if self.difference.high < 0 else "open"
+
+
+class Comparison(NamedTuple):
+    """Two settings on the same mentions.
+
+    a, b (str): their labels.
+    difference (Difference): of recall@1, b - a; means over the seeds.
+    test (McNemar): of the runs with the first seed.
+    """
+
+    a: str
+    b: str
+    difference: Difference
+    test: McNemar
+
+    @property
+    def verdict(self) -> str:
+        """RETURNS (str): which one is better, or "open" if the interval contains 0."""
+        if self.difference.significant:
+            return f"{self.b if self.difference.difference > 0 else self.a} is better"
+        return "open"
 
 
 def recall_at_1(outcomes: Outcomes, weights: Floats) -> float:
@@ -53,7 +77,7 @@ METRICS: Dict[str, Metric] = {"recall@1": recall_at_1, "recall@64": recall_at_64
 
 
 def check_claims(cells: Cells, claims: Iterable[ClaimSettings], *, seed: int = 0) -> List[Claim]:
-    """Test what can be tested with the cells there are.
+    """Test the claims whose runs are all there.
 
     cells (Cells): outcomes on the same mentions, by label.
     claims (Iterable[ClaimSettings]): the claims of a study.
@@ -61,10 +85,30 @@ def check_claims(cells: Cells, claims: Iterable[ClaimSettings], *, seed: int = 0
     RETURNS (List[Claim]): in the order given; means over the seeds.
     """
     return [
-        Claim(claim.text, _difference(cells, METRICS[claim.metric], claim.than, claim.better, seed))
+        Claim(
+            claim.text,
+            _difference(cells, METRICS[claim.metric], claim.than, claim.better, _CLAIM_SAMPLES, seed),
+        )
         for claim in claims
         if all(label in cells for label in (*claim.than, *claim.better))
     ]
+
+
+def compare_all(cells: Cells, *, seed: int = 0) -> List[Comparison]:
+    """Compare every two settings.
+
+    cells (Cells): outcomes on the same mentions, in the order of the study.
+    seed (int): of the bootstrap.
+    RETURNS (List[Comparison]): every pair, in that order.
+    """
+    found = []
+    for a, b in combinations(cells, 2):
+        difference = _difference(cells, recall_at_1, {a: 1.0}, {b: 1.0}, _PAIR_SAMPLES, seed)
+        one, other = cells[a][0], cells[b][0]
+        counted = ~one.is_nil
+        test = mcnemar((one.rank == 1)[counted], (other.rank == 1)[counted])
+        found.append(Comparison(a, b, difference, test))
+    return found
 
 
 def _recall(outcomes: Outcomes, weights: Floats, k: int) -> float:
@@ -74,7 +118,12 @@ def _recall(outcomes: Outcomes, weights: Floats, k: int) -> float:
 
 
 def _difference(
-    cells: Cells, metric: Metric, than: Mapping[str, float], better: Mapping[str, float], seed: int
+    cells: Cells,
+    metric: Metric,
+    than: Mapping[str, float],
+    better: Mapping[str, float],
+    n_samples: int,
+    seed: int,
 ) -> Difference:
     def side(shares: Mapping[str, float], weights: Floats) -> float:
         means = {label: np.mean([metric(one, weights) for one in cells[label]]) for label in shares}
@@ -84,6 +133,6 @@ def _difference(
         lambda weights: side(than, weights),
         lambda weights: side(better, weights),
         cells[next(iter(than))][0].document,
-        n_samples=_SAMPLES,
+        n_samples=n_samples,
         rng=np.random.default_rng(seed),
     )

@@ -9,9 +9,9 @@ from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Set
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...errors import Errors, PelError
+from ...evaluation.nearest import FIRST_STAGE
 from ...util import fingerprint
 from ...util.config import load_config
-from ..nearest import FIRST_STAGE
 
 Tree = Dict[str, Any]
 _SECTIONS = ("ranker", "pel")

@@ -19,7 +19,7 @@ def runs(tmp_path):
 
 
 def test_table_and_files(runs, tmp_path):
-    args = ("sweep", tmp_path / "out", "--setting", "pel.mixing.alpha")
+    args = ("research", "sweep", tmp_path / "out", "--setting", "pel.mixing.alpha")
     out = run(*args, *runs).out.splitlines()
     assert out[0].split() == ["run", "pel.mixing.alpha", "seeds", "recall@1", "recall@64"]
     assert out[1].split() == ["runs", "0.1", "1", "40.0", "[30.0,", "50.0]", "90.0"]
@@ -30,7 +30,7 @@ def test_table_and_files(runs, tmp_path):
 
 
 def test_refused(runs, tmp_path):
-    args = ("sweep", tmp_path / "out", "--setting", "x")
+    args = ("research", "sweep", tmp_path / "out", "--setting", "x")
     assert "E694" in run(*args).err
     assert "E694" in run(*args, *runs, "--study", tmp_path / "a.cfg", tmp_path).err
     for wrong in ("a=b", "0.1", runs[1]):

@@ -14,8 +14,9 @@ from spacy_pel.evaluation.metrics.outcomes import Outcomes
 from spacy_pel.evaluation.run_folder import read_predictions
 from spacy_pel.research.study import plan_study, run_study
 from spacy_pel.research.study.claims import check_claims
+from spacy_pel.research.study.encoder_task import EncoderTask
 from spacy_pel.research.study.plan import merged
-from spacy_pel.research.study.table import study_rows
+from spacy_pel.research.study.table import encoder_columns, run_rows
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 
@@ -127,7 +128,7 @@ def test_a_wrong_study_says_what(wrong, came, tmp_path):
 def test_run_resume_and_command(config, data, tmp_path):
     study, runs = plan_study(config, overrides(data))
     output = tmp_path / "out"
-    first = run_study(study, runs[:2], output, config=config)
+    first = run_study(EncoderTask(study, config), runs[:2], output)
     files = {path: path.stat().st_mtime_ns for path in output.rglob("model.safetensors")}
     args = ["research", "study", str(config), "--output", str(output), "--json"]
     for name, value in overrides(data).items():
@@ -147,19 +148,19 @@ def test_run_resume_and_command(config, data, tmp_path):
     assert all(one.nil_score == pytest.approx(-one.candidates[0][1], abs=1e-5) for one in predictions)
     runs[0].config["pel"]["training"]["max_steps"] = 3
     with pytest.raises(PelError, match="E691"):
-        run_study(study, runs[:1], output, config=config)
+        run_study(EncoderTask(study, config), runs[:1], output)
 
 
 def test_other_mentions_are_measured_without_training_again(config, data, tmp_path):
     study, runs = plan_study(config, overrides(data))
-    (first,) = run_study(study, runs[:1], tmp_path / "out", config=config)
+    (first,) = run_study(EncoderTask(study, config), runs[:1], tmp_path / "out")
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.safetensors")}
     study.n_test = 2
-    (second,) = run_study(study, runs[:1], tmp_path / "out", config=config)
+    (second,) = run_study(EncoderTask(study, config), runs[:1], tmp_path / "out")
     assert second["n"] < first["n"] and second["train_seconds"] == first["train_seconds"]
     best = [path for path in files if "model-best" in path.parts]
     assert best and all(path.stat().st_mtime_ns == files[path] for path in best)
-    assert run_study(study, runs[:1], tmp_path / "out", config=config) == [second]
+    assert run_study(EncoderTask(study, config), runs[:1], tmp_path / "out") == [second]
 
 
 def test_a_study_without_a_training_says_so(tmp_path):
@@ -213,23 +214,23 @@ def test_claims():
     assert claims["Pb's NIL auPR is above CE's with random negatives"].difference.b == pytest.approx(1.0)
 
 
-def test_table_shows_the_papers_figures_beside_ours():
+def test_table_shows_the_papers_results_next_to_ours():
     result = {"label": "Pb random plain", "recall@1": 0.5, "recall@1_low": 0.4, "recall@1_high": 0.6}
     result.update({"recall@64": 0.9, "nil_aupr": None, "nil_precision": 0.25, "nil_recall": 1.0})
     result.update({"recall_all@1": 0.5, "recall_all@64": 0.75, "train_seconds": 90.0})
-    paper = list(plan_study(CONFIGS / "study.cfg")[0].paper.values())
-    (row,) = study_rows([result], paper)
+    columns = encoder_columns(plan_study(CONFIGS / "study.cfg")[0].paper.values())
+    (row,) = run_rows([result], columns)
     assert row == [
         *("Pb random plain", "50.0 [40.0, 60.0]", "90.0", "–", "25.0 / 100.0", "50.0", "75.0", "1.5"),
         *("63.3 / 95.9", "–"),
     ]
     assert [
-        study_rows([{**result, "label": label}], paper)[0][-1]
+        run_rows([{**result, "label": label}], columns)[0][-1]
         for label in ("Pb mixed plain", "Pb 0.05", "CE mixed plain")
     ] == [
         *("83.7", "85.8", "32.3"),
     ]
-    (row,) = study_rows([result, {**result, "recall@1": 0.7}], [])
+    (row,) = run_rows([result, {**result, "recall@1": 0.7}], encoder_columns([]))
     assert row[1] == "60.0" and row[-2:] == ["–", "–"]
 
 
@@ -291,8 +292,8 @@ def test_scorers_and_negatives_run_from_training_to_table(data, tmp_path):
     }
     study, runs = plan_study(config, {**small, **changes})
     chosen = [run for run in runs if run.label in ("SOM hard", "SOM AMH")]
-    results = run_study(study, chosen, tmp_path / "out", config=config)
-    rows = study_rows(results, study.paper.values())
+    results = run_study(EncoderTask(study, config), chosen, tmp_path / "out")
+    rows = run_rows(results, encoder_columns(study.paper.values()))
     assert [row[0] for row in rows] == ["SOM hard", "SOM AMH"] and rows[1][-2] == "31.2 / 85.0"
     predictions = list(read_predictions(tmp_path / "out/SOM-AMH/seed0/evaluation/predictions.jsonl"))
     assert all(len(one.candidates) == 5 for one in predictions)
@@ -304,17 +305,17 @@ def test_a_setting_that_the_last_run_cannot_have_is_found_before_the_first(confi
     config.write_text(config.read_text().replace("margin = 0.1", 'margin = "wide"'))
     study, runs = plan_study(config, overrides(data))
     with pytest.raises(PelError, match="E696.*'Pb 0.1'.*margin"):
-        run_study(study, runs, tmp_path / "out", config=config)
+        run_study(EncoderTask(study, config), runs, tmp_path / "out")
     assert not list((tmp_path / "out").rglob("*.json*"))
 
 
 def test_runs_of_other_settings_are_found_before_any_training(config, data, tmp_path):
     study, runs = plan_study(config, {**overrides(data), "study.seeds": [0]})
-    run_study(study, runs[-1:], tmp_path / "out", config=config)
+    run_study(EncoderTask(study, config), runs[-1:], tmp_path / "out")
     config.write_text(config.read_text().replace("margin = 0.1", "margin = 0.2"))
     study, runs = plan_study(config, {**overrides(data), "study.seeds": [0]})
     with pytest.raises(PelError, match="E691"):
-        run_study(study, runs, tmp_path / "out", config=config)
+        run_study(EncoderTask(study, config), runs, tmp_path / "out")
     assert not (tmp_path / "out" / runs[0].name).exists()
 
 

@@ -1,4 +1,4 @@
-"""A study of rankers on tiny data: planned, run, gone on with, compared; its table."""
+"""A study of rankers on tiny data: planned, run, resumed, compared; its table."""
 
 from pathlib import Path
 
@@ -15,9 +15,10 @@ from spacy_pel.evaluation.compare import compare_runs
 from spacy_pel.evaluation.metrics.outcomes import Outcomes
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.evaluation.run_folder import read_predictions, read_run
-from spacy_pel.research.study import plan_study
-from spacy_pel.research.study.rank_run import run_rank_study
-from spacy_pel.research.study.rank_table import HEAD, PAIR_HEAD, PAPER, compare_all, pair_rows, rank_rows
+from spacy_pel.research.study import plan_study, run_study
+from spacy_pel.research.study.claims import compare_all
+from spacy_pel.research.study.ranker_task import RankerTask
+from spacy_pel.research.study.table import PAIR_HEAD, TRIPLET_PAPER, pair_rows, ranker_columns, run_rows
 from spacy_pel.types import Document, Mention
 
 __all__ = ["retriever"]
@@ -57,7 +58,8 @@ def config(tmp_path):
 
 def run(config, output, linker, limit=None):
     study, runs = plan_study(config)
-    return run_rank_study(study, runs[:limit], output, config=config, linker=linker, queries=gold_queries)
+    task = RankerTask(study, config, linker=linker, queries=gold_queries)
+    return run_study(task, runs[:limit], output)
 
 
 def test_a_study_of_rankers(config, retriever, tmp_path):
@@ -113,7 +115,7 @@ def test_the_shipped_study_has_the_papers_settings():
     radius = "study.factors.objective.prototype_srn.anchors.radius"
     _, runs = plan_study(CONFIGS / "study_triplet.cfg", {radius: 11.0, "paths.mentions": []})
     assert runs[3].config["ranker"]["anchors"]["radius"] == 11.0, "what the config's head says"
-    assert [one.label for one in runs] == list(PAPER) and all(one.of_ranker for one in runs)
+    assert [one.label for one in runs] == list(TRIPLET_PAPER) and all(one.of_ranker for one in runs)
     parts = [one.config["ranker"]["anchors"]["@pel_anchors"].split(".")[1] for one in runs]
     assert parts == ["AllMentions", "OneMention", "MeanPrototype", "SoftRadius"]
     assert {one.config["ranker"]["loss"]["margin"] for one in runs} == {1.2}
@@ -151,13 +153,14 @@ def test_every_two_settings_are_compared():
     assert rows[1][-2:] == ["+1.2 / +1.4", "+1.2 / +1.1"] and rows[1][4] == "<0.0001"
 
 
-def test_the_papers_figures_stand_beside_ours():
+def test_the_papers_results_are_next_to_ours():
     result = {"label": "prototype", "recall@1": 0.5, "recall@1_low": 0.4, "recall@1_high": 0.6}
     result.update({"recall@2": 0.7, "recall@16": 0.9, "accuracy_seen": 0.75, "accuracy_unseen": None})
     result.update({"train_seconds": 90.0, "mentions_per_second": 123.4, "dev_accuracy": 0.55})
     result.update({"recall_all@64": 0.1})
-    (row,) = rank_rows([result])
-    assert dict(zip(HEAD, row, strict=True)) == {
+    columns = ranker_columns()
+    (row,) = run_rows([result], columns)
+    assert dict(zip([head for head, _ in columns], row, strict=True)) == {
         "run": "prototype",
         "accuracy@1": "50.0 [40.0, 60.0]",
         "seen": "75.0",
@@ -171,9 +174,9 @@ def test_the_papers_figures_stand_beside_ours():
         "paper BC5CDR": "86.2 / 88.2",
     }
     only = {"label": "candidates", "recall@1": 0.5, "recall@16": 0.9}
-    (row,) = rank_rows([only])
+    (row,) = run_rows([only], columns)
     assert row[1:3] == ["50.0", "–"] and row[5:] == ["–"] * 6
-    assert rank_rows([result, {**result, "recall@1": 0.7}])[0][1] == "60.0"
+    assert run_rows([result, {**result, "recall@1": 0.7}], columns)[0][1] == "60.0"
 
 
 def test_an_unknown_path_is_named_in_one_line(config, tmp_path):

@@ -1,0 +1,91 @@
+"""Studies of bi-encoders, measured by retrieval with their vectors alone."""
+
+import time
+from itertools import islice
+from pathlib import Path
+from typing import List
+
+from thinc.api import Config
+
+from ...corpora import read_corpus
+from ...encoders.bi_encoder import BiEncoder
+from ...evaluation.metrics.seen import seen_in_corpus
+from ...index import EntityIndex
+from ...index.faiss_flat import FaissFlat
+from ...kb import KnowledgeBase
+from ...training.retriever.loop import Trainer
+from ...training.retriever.settings import RunSettings, resolve_settings
+from ...types import Document
+from ...util import fingerprint, open_text
+from ..retrieval import Retrieval, evaluate_retrieval, nil_threshold_of
+from .plan import StudyRun, StudySettings
+from .run import EVALUATION, Facts
+
+
+class EncoderTask:
+    """Trains bi-encoders.
+
+    study (StudySettings): what is measured.
+    config (Path): named in errors.
+    gpu_id (int): -1 = CPU.
+    """
+
+    def __init__(self, study: StudySettings, config: Path, *, gpu_id: int = -1):
+        self.study, self.config, self.gpu_id = study, config, gpu_id
+
+    def measured(self, run: StudyRun, output: Path) -> str:
+        """RETURNS (str): fingerprint of all that decides the metrics of a trained encoder."""
+        study, paths = self.study, self._settings(run, output).paths
+        corpora = paths.required("train"), paths.required("dev"), study.test  # train: what was seen
+        for path in corpora:
+            open_text(path).close()  # a missing file gets our error
+        kb = KnowledgeBase.from_disk(study.kb or paths.required("kb"))
+        sizes = [study.top_k, study.first_stage, study.n_dev, study.n_test]
+        return fingerprint(*corpora, kb.fingerprint, study.kinds, sizes)
+
+    def trainer(self, run: StudyRun, output: Path) -> Trainer:
+        """RETURNS (Trainer): of the run's encoder."""
+        return Trainer(self._settings(run, output), output / run.name, gpu_id=self.gpu_id)
+
+    def evaluate(self, run: StudyRun, output: Path, trainer: Trainer, facts: Facts) -> Facts:
+        """RETURNS (dict): metrics of retrieval on the test corpus, NIL by the best threshold on dev."""
+        study, settings, folder = self.study, self._settings(run, output), output / run.name
+        encoder = BiEncoder(backend=settings.pel.encoder.backend).from_disk(folder / "model-best")
+        if self.gpu_id >= 0:
+            encoder.towers.to(f"cuda:{self.gpu_id}")
+        kb = KnowledgeBase.from_disk(study.kb or settings.paths.required("kb"))
+        index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=study.kinds, show_progress=True)
+        retrieval = Retrieval(kb, index, encoder, top_k=study.top_k, first_stage=study.first_stage)
+        dev = retrieval.predict(_documents(settings.paths.required("dev"), study.n_dev))
+        is_seen = seen_in_corpus(kb, read_corpus(settings.paths.required("train")))
+        documents = _documents(study.test, study.n_test)
+        started = time.perf_counter()
+        test = retrieval.predict(documents, is_seen=is_seen)
+        took = time.perf_counter() - started
+        facts = {
+            **facts,
+            "seconds": took,
+            "mentions_per_second": len(test) / max(took, 1e-9),
+            "kb_fingerprint": kb.fingerprint,
+            "model_fingerprint": encoder.fingerprint,
+        }
+        return evaluate_retrieval(
+            test,
+            threshold=nil_threshold_of(dev),
+            top_k=study.top_k,
+            output=folder / EVALUATION,
+            facts=facts,
+        )
+
+    def untrained(self, run: StudyRun, output: Path, measured: str) -> List[Facts]:
+        """RETURNS (List[dict]): empty, as every encoder of a study is trained."""
+        return []
+
+    def _settings(self, run: StudyRun, output: Path) -> RunSettings:
+        # all runs read the same texts
+        paths = {**run.config.get("paths", {}), "cache": str(output / "cache")}
+        return resolve_settings(Config({**run.config, "paths": paths}), self.config)
+
+
+def _documents(path: Path, n: int) -> List[Document]:
+    return list(islice(read_corpus(path), n or None))
