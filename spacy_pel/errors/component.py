@@ -23,18 +23,6 @@ class ComponentErrors:
         "[PEL-E504] Expected a mention template with a length limit, but the encoder {encoder} has none. "
         "Leave max_length out."
     )
-    E505 = (
-        "[PEL-E505] The component '{name}' holds {size} GiB, but bytes can hold at most {limit} GiB. Save it "
-        "with nlp.to_disk(): files have no limit and are memory-mapped."
-    )
-    E508 = (
-        "[PEL-E508] Expected the output of to_bytes() of a component '{name}', got {got}. Load it into the "
-        "pipeline that wrote it."
-    )
-    E509 = (
-        "[PEL-E509] There is a reranker_loader, but the reranker of the component '{name}' is null. Set "
-        "reranker in [components.{name}], or leave the loader out."
-    )
     E510 = (
         "[PEL-E510] Expected generator to be null or a part of the registry pel_candidates, got {got}. "
         'Example: generator = {{"@pel_candidates":"spacy-pel.TfIdf.v1"}}'
@@ -49,12 +37,8 @@ class ComponentErrors:
         "spacy-pel.EnsembleCandidates.v1."
     )
     E513 = (
-        "[PEL-E513] Got {given}, but the encoder and index of the component '{name}' are null. Leave the "
-        "loader out of [initialize.components.{name}]."
-    )
-    E514 = (
-        "[PEL-E514] There is a generator_loader, but the generator of the component '{name}' is null. Set "
-        "generator in [components.{name}], or leave the loader out."
+        "[PEL-E513] There is a {setting}_loader, but {setting} of the component '{name}' is null. Set "
+        "{setting} in [components.{name}], or leave the loader out."
     )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "

@@ -1,18 +1,18 @@
-"""Do the parts of a component go together?"""
+"""Check that the parts of a component are compatible."""
 
-from typing import Any
+from typing import Any, Tuple
 
 from ..errors import Errors, PelError
 
 
 def check_parts(generator: Any, encoder: Any, index: Any) -> None:
-    """Encoder and index are there for a generator that works on vectors, and for no other.
+    """Check that a generator that needs vectors has encoder and index, and that no other has.
 
     generator (Optional[CandidateGenerator]): the setting; None = candidates near the mention's vector.
     encoder (Optional[Encoder]): the setting.
     index (Optional[VectorIndex]): the setting.
-    RAISES (PelError): if the generator is none, if it lacks what it works on, or if an encoder or an
-        index would do nothing.
+    RAISES (PelError): if the generator is of another type, if encoder or index are missing, or if they
+        would have no effect.
     """
     if generator is not None and not (
         callable(getattr(generator, "generate", None)) and hasattr(generator, "needs_encoder")
@@ -30,9 +30,13 @@ def check_parts(generator: Any, encoder: Any, index: Any) -> None:
             raise PelError(Errors.E512.format(kind=generator.registered_name, idle=" and ".join(idle)))
 
 
-def check_vector_loaders(component: Any, encoder_loader: Any, index_loader: Any) -> None:
-    """RAISES (PelError): if there is a loader for an encoder or an index that the component has not."""
-    loaders = {"encoder_loader": encoder_loader, "index_loader": index_loader}
-    given = [name for name, loader in loaders.items() if loader is not None]
-    if component.encoder is None and given:
-        raise PelError(Errors.E513.format(name=component.name, given=" and ".join(given)))
+def check_loaders(name: str, **loaders: Tuple[Any, Any]) -> None:
+    """Check that there is a part for each loader.
+
+    name (str): the component's name.
+    loaders (Tuple[Any, Any]): by the setting: the part and its loader, or None.
+    RAISES (PelError): if there is a loader for a part that is null.
+    """
+    for setting, (part, loader) in loaders.items():
+        if part is None and loader is not None:
+            raise PelError(Errors.E513.format(name=name, setting=setting))

@@ -1,9 +1,10 @@
 """The component: links the mentions of documents to a knowledge base, or says NIL."""
 
+import json
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from itertools import chain
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from spacy.language import Language
 from spacy.pipeline.pipe import Pipe
@@ -15,29 +16,35 @@ from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, Reranker
 from ..types import CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, VectorIndex
-from .checks import check_parts
-from .gold import gold_queries
-from .initializing import initialize_component
+from ..util import read_json, write_json
+from ..util.saved_folder import check_folder, pack_files, unpack_files
+from .calibration import learned_state, load_learned_state
+from .checks import check_loaders, check_parts
+from .gold import documents_of, gold_queries
+from .linker_data import CALIBRATION, KIND, VERSION, LinkerData, update_linker_folder
 from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
-from .saving import component_from_bytes, component_from_disk, component_to_bytes, component_to_disk
 
 PathLike = Union[str, Path]
 Links = List[List[Optional[Link]]]
+WeightsT = TypeVar("WeightsT", Encoder, Ranker)
+_LINKER_SETTINGS = ("top_k", "threshold", "batch_size")
 
 
 class ProxyEntityLinker(Pipe):
-    """Writes ``kb_id_`` of the mentions, ``span._.pel_candidates`` and ``span._.pel_nil_score``.
+    """Sets ``kb_id_`` of the mentions, ``span._.pel_candidates`` and ``span._.pel_nil_score``.
 
-    Settings are plain attributes and may be changed at any time, except ``entity_types``,
-    ``max_length``, ``generator`` and ``reranker``, which are read when KB, encoder and index arrive.
+    Settings are plain attributes and may be changed at any time, except ``entity_types`` and ``max_length``,
+    which are read when the data is loaded, and the parts.
 
     name (str): the component's name in the pipeline.
-    encoder, index, combiner, nil_model: the parts, without data; no encoder and index (None) for a
-        generator that reads no vectors.
+    encoder, index, combiner, nil_model, reranker, generator: the parts, without data; encoder and index are
+        None for a generator that needs no vectors.
     The other settings are explained at ``factory.make_proxy_entity_linker``.
     RAISES (PelError): if a setting cannot be used.
     """
+
+    _linker: Optional[Linker] = None  # once there is data
 
     def __init__(
         self,
@@ -66,7 +73,7 @@ class ProxyEntityLinker(Pipe):
                 raise PelError(Errors.E507.format(name=setting, least=1, value=value))
         check_parts(generator, encoder, index)
         self.name = name
-        self.encoder = encoder
+        self.data = LinkerData(encoder=encoder, generator=generator, ranker=reranker)
         self.vector_index = index
         self.combiner = combiner
         self.nil_model = nil_model
@@ -80,25 +87,25 @@ class ProxyEntityLinker(Pipe):
         self.expand_abbreviations = expand_abbreviations
         self.entity_types = {label: list(types) for label, types in (entity_types or {}).items()}
         self.row_kinds = list(row_kinds)
-        self.generator = generator
         self.reranker = None if reranker is None else Reranker(reranker)
         self.scorer = scorer
-        self._linker: Optional[Linker] = None
         add_extensions()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _LINKER_SETTINGS and self._linker is not None:
+            setattr(self._linker, name, value)
 
     # -- what the component holds ------------------------------------------------------------
 
     @property
     def linker(self) -> Linker:
-        """RETURNS (Linker): with the present settings.
+        """RETURNS (Linker): does the work.
 
         RAISES (PelError): if the component is not initialised.
         """
         if self._linker is None:
             raise PelError(Errors.E502.format(name=self.name, missing="knowledge base, weights and index"))
-        self._linker.top_k = self.top_k
-        self._linker.threshold = self.threshold
-        self._linker.batch_size = self.batch_size
         return self._linker
 
     @property
@@ -108,28 +115,35 @@ class ProxyEntityLinker(Pipe):
 
     @property
     def index(self) -> Optional[EntityIndex]:
-        """RETURNS (Optional[EntityIndex]): their vectors; None for a generator that reads none.
+        """RETURNS (Optional[EntityIndex]): their vectors; None for a generator that needs none.
 
         RAISES (PelError): if the component is not initialised.
         """
         return self.linker.index
 
     @property
+    def encoder(self) -> Optional[Encoder]:
+        """RETURNS (Optional[Encoder]): as it is saved; ``linker.encoder`` may read another length."""
+        return self.data.encoder
+
+    @property
     def is_initialized(self) -> bool:
         """RETURNS (bool): is there data?"""
         return self._linker is not None
 
-    def set_data(self, kb: KnowledgeBase, index: Optional[EntityIndex]) -> None:
-        """Put KB and index in place; encoder and generator must have their data.
+    def _use(self, data: LinkerData) -> None:
+        """Link with this data from now on.
 
-        kb (KnowledgeBase): the entities.
-        index (Optional[EntityIndex]): built from ``kb`` with the component's encoder, if there is one.
-        RAISES (PelError): if ``entity_types`` or ``max_length`` do not suit them.
+        RAISES (PelError): if something is missing, or ``entity_types`` or ``max_length`` do not suit it.
         """
+        if data.kb is None:
+            raise PelError(Errors.E502.format(name=self.name, missing="knowledge base"))
+        if self.reranker is not None and data.ranker is not None:
+            self.reranker.ranker = data.ranker
         self._linker = Linker(
-            kb,
-            None if self.encoder is None else with_max_length(self.encoder, self.max_length),
-            index,
+            data.kb,
+            None if data.encoder is None else with_max_length(data.encoder, self.max_length),
+            data.index,
             self.combiner,
             self.nil_model,
             threshold=self.threshold,
@@ -137,8 +151,9 @@ class ProxyEntityLinker(Pipe):
             entity_types=self.entity_types,
             batch_size=self.batch_size,
             reranker=self.reranker,
-            generator=self.generator,
+            generator=data.generator,
         )
+        self.data = data
 
     def initialize(
         self,
@@ -151,10 +166,10 @@ class ProxyEntityLinker(Pipe):
         reranker_loader: Optional[Callable[[Ranker], Ranker]] = None,
         generator_loader: Optional[Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]] = None,
     ) -> None:
-        """Load or make what the component needs.
+        """Load or build what the component needs.
 
         get_examples (Callable): linked examples, for an index with rows of kind "mention".
-        nlp (Optional[Language]): the pipeline; not needed.
+        nlp (Optional[Language]): the pipeline; not used.
         kb_loader (Optional[Callable]): "spacy-pel.KBFromDisk.v1". None = keep the present KB.
         encoder_loader (Optional[Callable]): "spacy-pel.EncoderFromDisk.v1". None = the weights
             that the encoder's own settings name.
@@ -163,10 +178,37 @@ class ProxyEntityLinker(Pipe):
             the reranker's own settings name, if there is a reranker.
         generator_loader (Optional[Callable]): "spacy-pel.GeneratorFromDisk.v1". None = build the
             generator for the KB now, if there is one.
-        RAISES (PelError): if there is no KB, or what is loaded does not fit together.
+        RAISES (PelError): if there is no KB, a loader has nothing to load, or the parts are not compatible.
         """
-        loaders = (kb_loader, encoder_loader, index_loader, reranker_loader, generator_loader)
-        initialize_component(self, get_examples, *loaders)
+        if kb_loader is None and not self.is_initialized:
+            raise PelError(Errors.E502.format(name=self.name, missing="kb_loader, so no knowledge base"))
+        encoder, generator, ranker = self.data.encoder, self.data.generator, self.data.ranker
+        check_loaders(
+            self.name,
+            encoder=(encoder, encoder_loader),
+            index=(self.vector_index, index_loader),
+            reranker=(ranker, reranker_loader),
+            generator=(generator, generator_loader),
+        )
+        kb = self.kb if kb_loader is None else kb_loader()
+        if encoder is not None:
+            encoder = _with_weights(encoder, encoder_loader)
+        if ranker is not None:
+            ranker = _with_weights(ranker, reranker_loader)
+        index = None
+        if encoder is not None and self.vector_index is not None:
+            if index_loader is not None:
+                index = index_loader(kb, encoder)
+            else:
+                documents = documents_of(get_examples()) if "mention" in self.row_kinds else []
+                index = EntityIndex.build(
+                    kb, encoder, index=self.vector_index, kinds=self.row_kinds, documents=documents
+                )
+        if generator is not None and generator_loader is not None:
+            generator = generator_loader(kb, generator)
+        elif generator is not None:
+            generator.build(kb)
+        self._use(LinkerData(kb, encoder, index, generator, ranker))
 
     def add_entities(self, entities: Iterable[Entity]) -> None:
         """Add entities, or replace those whose ids the KB has. They are linkable at once,
@@ -188,8 +230,8 @@ class ProxyEntityLinker(Pipe):
                 self.linker.generator.add_entities(kb, changed)
 
     def calibrate(self, nlp: Language, documents: Iterable[Document]) -> None:
-        """Fit combiner, NIL model and threshold on gold mentions, asked about as in use. A
-        ``threshold`` in the settings still wins over the fitted one.
+        """Fit combiner, NIL model and threshold on gold mentions, prepared as in use. A ``threshold`` in
+        the settings takes precedence over the fitted one.
 
         nlp (Language): the pipeline with this component.
         documents (Iterable[Document]): a development set with NIL mentions.
@@ -211,10 +253,10 @@ class ProxyEntityLinker(Pipe):
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Link a stream of documents; mentions of several documents go through together.
+        """Link a stream of documents; mentions of several documents are batched.
 
         stream (Iterable[Doc]): documents.
-        batch_size (int): documents held at most; they are linked as soon as they have as
+        batch_size (int): maximum number of documents held; they are linked as soon as they have as
             many mentions as the component's own ``batch_size``.
         YIELDS (Doc): in order.
         """
@@ -230,7 +272,7 @@ class ProxyEntityLinker(Pipe):
         """Link without writing.
 
         docs (Iterable[Doc]): documents with mentions.
-        RETURNS (List[List[Optional[Link]]]): for each mention of each document; None = not looked at.
+        RETURNS (List[List[Optional[Link]]]): for each mention of each document; None = skipped.
         """
         spans = [mention_spans(doc, self.spans_key) for doc in docs]
         wanted = [[span for span in found if self._wants(span)] for found in spans]
@@ -246,7 +288,7 @@ class ProxyEntityLinker(Pipe):
         return span.label_ not in self.labels_discard and (self.overwrite or not span.kb_id_)
 
     def set_annotations(self, docs: Iterable[Doc], links: Links) -> None:
-        """Write what ``predict`` has found.
+        """Write what ``predict`` returned.
 
         docs (Iterable[Doc]): the same documents.
         links (List[List[Optional[Link]]]): their links; where there is None nothing is changed.
@@ -264,34 +306,70 @@ class ProxyEntityLinker(Pipe):
     # -- disk, bytes, pickle -----------------------------------------------------------------
 
     def to_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> None:
-        """Write a folder for the KB and for each part, and ``cfg.json`` with what was learned."""
-        component_to_disk(self, Path(path), exclude)
+        """Write a folder for the KB and for each part, ``cfg.json`` with the calibration, and the manifest.
+
+        exclude (Iterable[str]): any of "kb", "encoder", "index", "generator", "reranker", "cfg".
+        RAISES (PelError): if the component is not initialised, or the files cannot be written.
+        """
+        path, linker = Path(path), self.linker
+        with update_linker_folder(path):
+            self.data.to_disk(path, exclude=exclude)
+            if "cfg" not in exclude:
+                write_json(path / CALIBRATION, learned_state(linker))
 
     def from_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
-        """Read what ``to_disk`` wrote; KB and index are memory-mapped."""
-        component_from_disk(self, Path(path), exclude)
+        """Read what ``to_disk`` wrote; KB and index are memory-mapped. What is excluded stays as it was.
+
+        RAISES (PelError): if something is missing or damaged, or the parts do not belong together.
+        """
+        path = Path(path)
+        check_folder(path, kind=KIND, version=VERSION)
+        self._use(self.data.load(path, exclude=exclude))
+        if "cfg" not in exclude:
+            load_learned_state(self.linker, read_json(path / CALIBRATION), name=self.name)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """RETURNS (bytes): as ``to_disk``. RAISES (PelError): beyond 2 GiB."""
-        return component_to_bytes(self, exclude)
+        """RETURNS (bytes): what ``to_disk`` would write.
+
+        RAISES (PelError): if the component is not initialised, or holds more than 2 GiB.
+        """
+        linker = self.linker
+        files: Dict[str, bytes] = self.data.to_bytes(exclude=exclude)
+        if "cfg" not in exclude:
+            files[CALIBRATION] = json.dumps(learned_state(linker)).encode("utf8")
+        return pack_files(files, kind=KIND)
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
-        """Read what ``to_bytes`` gave."""
-        component_from_bytes(self, data, exclude)
+        """Read what ``to_bytes`` returned. What is excluded, here or there, stays as it was.
+
+        RAISES (PelError): if these are other bytes.
+        """
+        files = {name: part for name, part in unpack_files(data, kind=KIND).items() if name not in exclude}
+        self._use(self.data.from_bytes(files))
+        if CALIBRATION in files and "cfg" not in exclude:
+            load_learned_state(self.linker, json.loads(bytes(files[CALIBRATION])), name=self.name)
         return self
 
     def __reduce__(self) -> Any:
-        # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index that lies
-        # on the disk goes as its path
+        # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index on disk is
+        # pickled as its path
         linker = self._linker
-        held = linker and (linker.kb, linker.index, linker.calibrated_threshold, linker.calibrated_by_label)
-        return __newobj__, (type(self),), (self.name, {**self.__dict__, "_linker": None}, held)
+        calibrated = linker and (linker.calibrated_threshold, linker.calibrated_by_label)
+        return __newobj__, (type(self),), (self.name, {**self.__dict__, "_linker": None}, calibrated)
 
     def __setstate__(self, state: Any) -> None:
-        self.name, attributes, held = state
+        self.name, attributes, calibrated = state
         self.__dict__.update(attributes)
         add_extensions()
-        if held is not None:
-            self.set_data(*held[:2])
-            self.linker.calibrated_threshold, self.linker.calibrated_by_label = held[2:]
+        if calibrated is not None:
+            self._use(self.data)
+            self.linker.calibrated_threshold, self.linker.calibrated_by_label = calibrated
+
+
+def _with_weights(part: WeightsT, loader: Optional[Callable[[WeightsT], WeightsT]]) -> WeightsT:
+    """RETURNS (WeightsT): an encoder or ranker with weights: those of the loader, or of its own settings."""
+    if loader is not None:
+        return loader(part)
+    part.initialize()
+    return part

@@ -6,7 +6,7 @@ import tempfile
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, Mapping, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Tuple, TypeVar, Union
 
 from ..errors import Errors, PelError
 from .files import atomic_path, read_json, write_json
@@ -130,7 +130,8 @@ def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
     if total > LIMIT:
         raise PelError(Errors.E006.format(kind=kind, size=f"{total / (1 << 30):.1f}", limit=LIMIT >> 30))
     head = json.dumps({name: len(view) for name, view in views.items()}).encode("utf8") + b"\n"
-    pieces, position = [head], len(head)
+    pieces: List[Union[bytes, memoryview]] = [head]
+    position = len(head)
     for view in views.values():
         pieces += [b"\0" * (-position % _ALIGN), view]
         position += -position % _ALIGN + len(view)
@@ -207,11 +208,7 @@ def _read_manifest(path: Path, kind: str) -> Dict[str, Any]:
     manifest = read_json(path / MANIFEST)
     keys: Tuple[Tuple[str, type], ...] = (("kind", str), ("format", int), ("files", dict))
     good = isinstance(manifest, dict) and all(isinstance(manifest.get(key), of) for key, of in keys)
-    entries = manifest["files"].items() if good else [("", None)]
-    for name, entry in entries:
-        good &= isinstance(entry, dict) and _is_inside(name)
-        good &= good and isinstance(entry.get("size"), int) and isinstance(entry.get("sha256"), str)
-    if not good:
+    if not good or not all(_is_entry(name, entry) for name, entry in manifest["files"].items()):
         raise damaged(
             path, kind, f"{MANIFEST} with kind, format, and size and SHA-256 of each file", "another"
         )
@@ -225,6 +222,11 @@ def _files(path: Path) -> Iterator[Path]:
             yield file
         elif file.is_dir():
             yield from [file / MANIFEST] if (file / MANIFEST).is_file() else _files(file)
+
+
+def _is_entry(name: str, entry: Any) -> bool:
+    has_both = isinstance(entry, dict) and isinstance(entry.get("size"), int)
+    return has_both and isinstance(entry.get("sha256"), str) and _is_inside(name)
 
 
 def _is_inside(name: str) -> bool:

@@ -16,6 +16,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.gold import gold_queries
+from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.types import FUSED, NIL, Entity
 from tests.pipeline.conftest import NAME, TEXTS, links
 from tests.pipeline.test_processes import METHODS, SCRIPT
@@ -113,7 +114,7 @@ def test_a_reranker_reads_the_candidates(make_nlp, tmp_path):
             assert set(ids[0][:3]) == set(ids[1][:3]) and ids[0][3:] == ids[1][3:]
     nlp.to_disk(tmp_path / "pipeline")
     names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
-    assert names == ["cfg.json", "generator", "kb", "reranker"]
+    assert names == ["cfg.json", "generator", "kb", "manifest.json", "reranker"]
     assert found(spacy.load(tmp_path / "pipeline")) == found(nlp)
 
 
@@ -168,7 +169,7 @@ def test_disk(trained, other, tmp_path):
     expected = found(trained)
     trained.to_disk(tmp_path / "pipeline")
     names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
-    assert names == ["cfg.json", "generator", "kb"]
+    assert names == ["cfg.json", "generator", "kb", "manifest.json"]
     assert found(spacy.load(tmp_path / "pipeline")) == expected
     assert found(other()) != expected
     assert found(other().from_disk(tmp_path / "pipeline")) == expected
@@ -197,7 +198,8 @@ def test_a_generator_of_another_kb_is_refused(trained, other, tmp_path):
     load = spacy.registry.misc.get("spacy-pel.GeneratorFromDisk.v1")(tmp_path / "strange" / "generator")
     with pytest.raises(PelError, match="PEL-E443"):
         trained.get_pipe(NAME).initialize(lambda: [], generator_loader=load)
-    KnowledgeBase.from_disk(tmp_path / "strange" / "kb").to_disk(tmp_path / "linker" / "kb")
+    with update_linker_folder(tmp_path / "linker"):
+        KnowledgeBase.from_disk(tmp_path / "strange" / "kb").to_disk(tmp_path / "linker" / "kb")
     with pytest.raises(PelError, match="PEL-E443"):
         other().get_pipe(NAME).from_disk(tmp_path / "linker")
 
@@ -259,5 +261,5 @@ def test_refused_loaders_say_why(make_nlp):
     for loader in ("encoder_loader", "index_loader"):
         with pytest.raises(PelError, match=f"PEL-E513.*{loader}"):
             linker.initialize(lambda: [], **{loader: lambda *parts: parts[0]})
-    with pytest.raises(PelError, match="PEL-E514"):
+    with pytest.raises(PelError, match="PEL-E513.*generator_loader"):
         make_nlp().get_pipe(NAME).initialize(lambda: [], generator_loader=lambda kb, generator: generator)

@@ -99,7 +99,7 @@ def test_disk(trained, make_nlp, tmp_path):
     expected = found(trained)
     trained.to_disk(tmp_path / "pipeline")
     names = sorted(path.name for path in (tmp_path / "pipeline" / NAME).iterdir())
-    assert names == ["cfg.json", "encoder", "index", "kb", "reranker"]
+    assert names == ["cfg.json", "encoder", "index", "kb", "manifest.json", "reranker"]
     assert found(spacy.load(tmp_path / "pipeline")) == expected
     other = make_nlp(**FITTED, reranker={**RANKER, "name": "random:layers=2,width=8"})
     assert found(other.from_disk(tmp_path / "pipeline")) == expected
@@ -167,7 +167,7 @@ def test_errors(make_nlp, kb_path):
     with pytest.raises(PelError, match="PEL-E503"):
         make_nlp(reranker="spacy-pel.CrossEncoder.v1")
     linker = make_nlp().get_pipe(NAME)
-    with pytest.raises(PelError, match="PEL-E509"):
+    with pytest.raises(PelError, match="PEL-E513.*reranker_loader"):
         linker.initialize(lambda: [], reranker_loader=lambda ranker: ranker)
     linker = make_nlp(reranker=RANKER).get_pipe(NAME)
     with pytest.raises(PelError, match="PEL-E007"):

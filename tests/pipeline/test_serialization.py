@@ -1,8 +1,11 @@
 """Round trips. Each loads into an object that was made differently and compares what it finds."""
 
+import json
 import logging
+import os
 import pickle
 import shutil
+from contextlib import contextmanager
 
 import pytest
 import spacy
@@ -10,6 +13,7 @@ from spacy.tokens import Doc, DocBin
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.pipeline.linker_data import LinkerData, update_linker_folder
 from spacy_pel.types import NIL, Document, Entity, Mention
 from tests.pipeline.conftest import NAME, PLAIN, TEXTS, links
 
@@ -69,6 +73,7 @@ def test_disk(trained, expected, other, tmp_path):
         "encoder",
         "index",
         "kb",
+        "manifest.json",
     ]
     assert found(spacy.load(tmp_path / "pipeline")) == expected
     assert found(other().from_disk(tmp_path / "pipeline")) == expected
@@ -215,27 +220,125 @@ def test_broken_folders_are_named(trained, tmp_path):
         assert "\n" not in str(err.value)
         return str(err.value)
 
-    assert "kb" in broken("a", lambda path: shutil.rmtree(path / "kb"))
-    assert "index" in broken("b", lambda path: shutil.rmtree(path / "index"))
-    assert "saved encoder" in broken("c", lambda path: shutil.rmtree(path / "encoder"))
-    assert "cfg.json" in broken("d", lambda path: (path / "cfg.json").unlink())
+    for part in ("kb", "index", "encoder"):
+        assert f"{part}/manifest.json" in broken(f"no {part}", lambda path, p=part: shutil.rmtree(path / p))
+    for file in ("cfg.json", "manifest.json"):
+        assert file in broken(f"no {file}", lambda path, f=file: (path / f).unlink())
 
     def truncate(path):
         file = max((path / "index").iterdir(), key=lambda file: file.stat().st_size)
         file.write_bytes(file.read_bytes()[:-40])
 
-    assert "index" in broken("e", truncate)
+    assert "in the index at" in broken("truncated", truncate)
     other = KnowledgeBase([Entity("X1", "Aspirin")])
-    assert "spacy-pel index" in broken("f", lambda path: other.to_disk(path / "kb"))
+    assert "kb/manifest.json" in broken("another kb", lambda path: other.to_disk(path / "kb"))
+
+    def replace_kb(path):
+        with update_linker_folder(path):
+            other.to_disk(path / "kb")
+
+    assert "spacy-pel index" in broken("a replaced kb", replace_kb)
+
+
+def test_the_manifest_is_checked_first(trained, tmp_path, monkeypatch):
+    trained.to_disk(tmp_path)
+    manifest = json.loads((tmp_path / NAME / "manifest.json").read_text())
+    assert set(manifest["files"]) == {
+        "cfg.json",
+        *(f"{part}/manifest.json" for part in ("encoder", "index", "kb")),
+    }
+    (tmp_path / NAME / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
+    monkeypatch.setattr(KnowledgeBase, "from_disk", lambda path: pytest.fail("was read"))
+    with pytest.raises(PelError, match="PEL-E005.*entity linker.*got 99"):
+        spacy.load(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["kb", "encoder", "index", "cfg.json"])
+def test_a_save_that_was_killed_is_refused(trained, expected, tmp_path, part):
+    """As kill -9 leaves it: some parts are those of the new component, the others those of the old one."""
+    trained.to_disk(tmp_path / "pipeline")
+    linker = trained.get_pipe(NAME)
+    linker.add_entities([Entity("N2", "zzyzx", (), ("T047",))])
+    linker.to_disk(tmp_path / "new")
+    with pytest.raises(Killed), saving_that_ends_after(part, tmp_path / "pipeline" / NAME):
+        linker.to_disk(tmp_path / "pipeline" / NAME)
+    with pytest.raises(PelError, match="PEL-E004.*manifest.json"):
+        spacy.load(tmp_path / "pipeline")
+    trained.to_disk(tmp_path / "pipeline")
+    assert found(spacy.load(tmp_path / "pipeline")) == found(trained) != expected
+
+
+class Killed(BaseException):
+    pass
+
+
+@contextmanager
+def saving_that_ends_after(part, folder):
+    """A save that ends once it has replaced a part, without the cleaning that an exception brings."""
+    replace, states = os.replace, []
+
+    def replace_and_end(source, target):
+        replace(source, target)
+        if target == folder / part:
+            states.append(folder.with_name("killed"))
+            shutil.copytree(folder, states[0])
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", replace_and_end)
+        try:
+            yield
+        finally:
+            patch.undo()
+            shutil.rmtree(folder)
+            states[0].rename(folder)
+
+
+def test_a_save_that_failed_at_once_leaves_the_old_pipeline(trained, expected, tmp_path, monkeypatch):
+    trained.to_disk(tmp_path)
+    monkeypatch.setattr(KnowledgeBase, "to_disk", lambda self, path: path.open())
+    with pytest.raises(OSError):
+        trained.get_pipe(NAME).to_disk(tmp_path / NAME)
+    assert found(spacy.load(tmp_path)) == expected
+
+
+def test_parts_can_be_left_out_on_disk(trained, expected, make_nlp, tmp_path):
+    trained.to_disk(tmp_path / "pipeline", exclude=[NAME])
+    assert not (tmp_path / "pipeline" / NAME).exists()
+    linker = trained.get_pipe(NAME)
+    linker.to_disk(tmp_path / "linker", exclude=["encoder", "cfg"])
+    assert sorted(path.name for path in (tmp_path / "linker").iterdir()) == ["index", "kb", "manifest.json"]
+    nlp = make_nlp(**FITTED)
+    other = nlp.get_pipe(NAME).from_disk(tmp_path / "linker", exclude=["encoder", "cfg"])
+    assert (len(other.kb), other.linker.nil_threshold) == (len(linker.kb), None)
+    linker.to_disk(tmp_path / "linker", exclude=["kb", "index"])  # the rest
+    assert found(nlp) != expected
+    nlp.get_pipe(NAME).from_disk(tmp_path / "linker", exclude=["index"])
+    assert found(nlp) == expected
+
+
+def test_data_alone_survives_disk_bytes_and_pickle(trained, make_nlp, tmp_path):
+    data = trained.get_pipe(NAME).data
+    data.to_disk(tmp_path)
+    blank = LinkerData(encoder=make_nlp().get_pipe(NAME).encoder)
+    for copy in (
+        blank.load(tmp_path),
+        blank.from_bytes(data.to_bytes()),
+        pickle.loads(pickle.dumps(data)),
+    ):
+        assert copy.parts.keys() == {"kb", "encoder", "index"}
+        for name, part in copy.parts.items():
+            assert part is not data.parts[name] and part.fingerprint == data.parts[name].fingerprint
+    assert blank.load(tmp_path, exclude=["index"]).index is None
 
 
 def test_too_large_for_bytes(trained, monkeypatch):
-    monkeypatch.setattr("spacy_pel.pipeline.folder_bytes._LIMIT", 1000)
-    with pytest.raises(PelError, match="PEL-E505.*to_disk"):
+    monkeypatch.setattr("spacy_pel.util.saved_folder.LIMIT", 1000)
+    with pytest.raises(PelError, match="PEL-E006.*to_disk"):
         trained.to_bytes()
 
 
 def test_foreign_bytes(make_nlp):
     for data in (b"", b"nonsense", b"\xc1", b"\x93\x01\x02\x03"):
-        with pytest.raises(PelError, match="PEL-E508"):
+        with pytest.raises(PelError, match="PEL-E008.*entity linker"):
             make_nlp().get_pipe(NAME).from_bytes(data)

@@ -1,0 +1,123 @@
+"""What a component links with: in memory, in a folder, as bytes."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional
+
+from ..candidates.loading import check_origin
+from ..index import EntityIndex
+from ..kb import KnowledgeBase
+from ..types import CandidateGenerator, Encoder, Ranker
+from ..util.saved_folder import Buffer, load_from_bytes, save_to_bytes, update_folder
+
+KIND = "entity linker"  # of the component's folder
+VERSION = 1
+CALIBRATION = "cfg.json"
+
+
+def update_linker_folder(path: Path) -> "AbstractContextManager[None]":
+    """RETURNS (AbstractContextManager): for changing files of a component's folder, see ``update_folder``."""
+    return update_folder(path, kind=KIND, version=VERSION)
+
+
+@dataclass(frozen=True)
+class LinkerData:
+    """The knowledge base, and the parts that hold weights or tables.
+
+    Each is saved in a folder of its own. Encoder, generator and ranker come from the config and load their
+    data in place; before, and as long as there is no KB, they have settings only.
+
+    kb (Optional[KnowledgeBase]): the entities.
+    encoder (Optional[Encoder]): reads the mentions; None for a generator that needs no vectors.
+    index (Optional[EntityIndex]): built from ``kb`` with ``encoder``, if there is one.
+    generator (Optional[CandidateGenerator]): built from ``kb``; None = the default one, without data.
+    ranker (Optional[Ranker]): reads the best candidates once more.
+    """
+
+    kb: Optional[KnowledgeBase] = None
+    encoder: Optional[Encoder] = None
+    index: Optional[EntityIndex] = None
+    generator: Optional[CandidateGenerator] = None
+    ranker: Optional[Ranker] = None
+
+    @property
+    def parts(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): the parts that there are, by the names of their folders."""
+        parts = {
+            "kb": self.kb,
+            "encoder": self.encoder,
+            "index": self.index,
+            "generator": self.generator,
+            "reranker": self.ranker,
+        }
+        return {name: part for name, part in parts.items() if part is not None}
+
+    def to_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the folders of the parts.
+
+        path (Path): the component's folder, inside ``update_linker_folder``.
+        exclude (Iterable[str]): names of folders to leave as they are.
+        RAISES (PelError): if the files cannot be written.
+        """
+        for name, part in self.parts.items():
+            if name not in exclude:
+                part.to_disk(path / name)
+
+    def load(self, path: Path, *, exclude: Iterable[str] = ()) -> "LinkerData":
+        """Read what ``to_disk`` wrote; KB and index are memory-mapped.
+
+        path (Path): the component's folder.
+        exclude (Iterable[str]): names of folders not to read: these parts stay as they are.
+        RETURNS (LinkerData): with the data.
+        RAISES (PelError): if a part is missing or damaged, or does not belong to the KB or the encoder.
+        """
+        kb = self.kb if "kb" in exclude else KnowledgeBase.from_disk(path / "kb")
+        for name, read in self._readers(kb).items():
+            if name not in exclude:
+                read(path / name)
+        if self.encoder is None or "index" in exclude:
+            return replace(self, kb=kb)
+        return replace(self, kb=kb, index=EntityIndex.from_disk(path / "index", kb=kb, encoder=self.encoder))
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> Dict[str, bytes]:
+        """RETURNS (Dict[str, bytes]): the folders that ``to_disk`` would write.
+
+        RAISES (PelError): if one of them is more than 2 GiB.
+        """
+        parts = {name: part for name, part in self.parts.items() if name not in exclude}
+        has_bytes = (KnowledgeBase, EntityIndex)
+        return {
+            name: part.to_bytes() if isinstance(part, has_bytes) else save_to_bytes(part.to_disk, kind=name)
+            for name, part in parts.items()
+        }
+
+    def from_bytes(self, saved: Mapping[str, Buffer]) -> "LinkerData":
+        """Read what ``to_bytes`` returned; a part that is missing there stays as it is.
+
+        RETURNS (LinkerData): with the data.
+        RAISES (PelError): as ``load``.
+        """
+        kb = KnowledgeBase.from_bytes(saved["kb"]) if "kb" in saved else self.kb
+        for name, read in self._readers(kb).items():
+            if name in saved:
+                load_from_bytes(saved[name], read, kind=name)
+        if self.encoder is None or "index" not in saved:
+            return replace(self, kb=kb)
+        index = EntityIndex.from_bytes(saved["index"])
+        index.check_built_for(kb, self.encoder)
+        return replace(self, kb=kb, index=index)
+
+    def _readers(self, kb: Optional[KnowledgeBase]) -> Dict[str, Callable[[Path], Any]]:
+        """RETURNS (Dict[str, Callable]): name -> loads the data of a part in place, from its folder."""
+        names = ("encoder", "generator", "reranker")
+        readers = {name: part.from_disk for name, part in self.parts.items() if name in names}
+        if self.generator is not None and kb is not None:
+            readers["generator"] = partial(_read_generator, self.generator, kb)
+        return readers
+
+
+def _read_generator(generator: CandidateGenerator, kb: KnowledgeBase, path: Path) -> None:
+    check_origin(path, kb)
+    generator.from_disk(path)
