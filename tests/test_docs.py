@@ -22,8 +22,9 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.change_lines import read_changes
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
-from spacy_pel.training.ranker import rank_settings
+from spacy_pel.training.ranker import settings as rank_settings
 from spacy_pel.training.retriever import settings
+from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util.config import load_config
 from tests.pages import (
@@ -292,7 +293,7 @@ def test_settings_of_trainings():
     schemas = {
         "pel.positives": settings.ViewSettings(),
         "pel.training": settings.TrainingSettings(),
-        "pel.training.optimizer": settings.OptimizerSettings(),
+        "pel.training.optimizer": OptimizerSettings(),
         "pel.training.mining": settings.MiningSettings(),
         "pel.training.dev": settings.DevSettings(),
         "ranker.candidates": rank_settings.CandidateSettings(),
