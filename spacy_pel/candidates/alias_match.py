@@ -1,4 +1,4 @@
-"""Candidates that have the surface itself among their names."""
+"""Candidates that have the surface form itself among their names."""
 
 from typing import Optional, Sequence, Tuple
 
@@ -17,7 +17,7 @@ from .generator_base import GeneratorBase
 
 @registry.pel_candidates("spacy-pel.AliasMatch.v1")
 class AliasMatch(GeneratorBase):
-    """Entities that have the normalised surface as a name (see ``util.normalize_alias``), each with the
+    """Entities that have the normalised surface form as a name (see ``util.normalize_alias``), each with the
     score 1, in the order of the knowledge base. It asks the knowledge base itself: nothing is built, and
     changes are seen at once.
     """

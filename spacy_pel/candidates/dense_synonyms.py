@@ -1,4 +1,4 @@
-"""Dense candidates: names whose vectors are near the surface's, without reading the context."""
+"""Dense candidates: names whose vectors are near that of the surface form; the context is not read."""
 
 from pathlib import Path
 from typing import Any, Dict, Literal, NamedTuple, Optional, Sequence, Tuple
@@ -44,10 +44,10 @@ class _Names(NamedTuple):
 
 @registry.pel_candidates("spacy-pel.DenseSynonyms.v1")
 class DenseSynonyms(GeneratorBase[_Names]):
-    """Names by the cosine of their vectors with the surface's (Le & Nguyen 2023, section "Candidate
-    retrieval"): each lower-cased name of each entity is a vector of an exact FAISS index, and the sorted
-    names are read until there are k distinct entities; equal cosines in the order of the knowledge base.
-    The mention's context is not read.
+    """Names by the cosine of their vectors with that of the surface form (Le & Nguyen 2023, section
+    "Candidate retrieval"): each lower-cased name of each entity is a vector of an exact FAISS index, and
+    names are read, best first, until there are k distinct entities; equal cosines in the order of the
+    knowledge base. The mention's context is not read.
 
     name (Optional[str]): the weights: folder, "package:NAME", hub id (the paper has
         "cambridgeltl/SapBERT-from-PubMedBERT-fulltext") or "random:SIZES".
@@ -124,8 +124,8 @@ class DenseSynonyms(GeneratorBase[_Names]):
             )
             counts = (kb_rows >= 0).sum(axis=1)
             # what FAISS leaves open: equal cosines (the same name of several entities) by row
-            queries, places = np.nonzero(kb_rows >= 0)
-            found_rows, found_scores = kb_rows[queries, places], scores[queries, places]
+            queries, columns = np.nonzero(kb_rows >= 0)
+            found_rows, found_scores = kb_rows[queries, columns], scores[queries, columns]
             order = np.lexsort((found_rows, -found_scores, queries))
             ranked = RankedRows(found_rows[order], found_scores[order], offsets_of(counts))
             return ranked, (counts >= k) & (k < len(index))

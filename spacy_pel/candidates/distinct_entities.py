@@ -15,7 +15,7 @@ Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None 
 # (texts, k, mask) -> the entities of the best k finds of each text, best first, each as often as it was
 # found; and for each text, may there be more?
 Search = Callable[[Sequence[str], int, Mask], Tuple[RankedRows, NDArray[np.bool_]]]
-_FIRST, _MORE = 2, 4  # finds looked at for each entity wanted, and so many times more if they do not do
+_FIRST, _MORE = 2, 4  # finds per wanted entity in the first search, and the factor for the next one
 
 
 def find_entities(
@@ -27,13 +27,13 @@ def find_entities(
     allowed: Optional[Sequence[Mask]],
     top_k: int,
 ) -> RankedRows:
-    """Search for mentions by their surfaces. A surface that comes several times is searched once, a blank
-    one finds nothing, and what is retired or not allowed is found by none.
+    """Search for mentions by their surface forms. Each distinct form is searched once, a blank one finds
+    nothing, and entities that are retired or not allowed are never found.
 
     search (Search): gives the best finds.
     kb (KnowledgeBase): the entities.
     mentions (Sequence[MentionInText]): the mentions.
-    fold (Callable): the form of a surface that ``search`` takes.
+    fold (Callable): makes of a surface form what ``search`` takes.
     allowed (Optional[Sequence[Mask]]): of each mention.
     top_k (int): entities wanted for each.
     RETURNS (RankedRows): distinct entities in the order in which they were found.
@@ -78,7 +78,7 @@ def live_mask(kb: KnowledgeBase) -> Mask:
 
 
 def first_distinct(found: RankedRows, n_rows: int, top_k: int) -> RankedRows:
-    """RETURNS (RankedRows): each entity where it came first, at most ``top_k`` for each mention."""
+    """RETURNS (RankedRows): each entity where it was found first, at most ``top_k`` for each mention."""
     keys = owners(found.offsets) * n_rows + found.kb_rows
     firsts = np.sort(np.unique(keys, return_index=True)[1])
     mentions = owners(found.offsets)[firsts]
@@ -94,9 +94,9 @@ def _search_until_enough(search: Search, texts: List[str], mask: Mask, n_rows: i
         found, more = search([texts[number] for number in waiting.tolist()], k, mask)
         ranked = first_distinct(found, n_rows, top_k)
         short = more & (np.diff(ranked.offsets) < top_k)
-        for place in np.flatnonzero(~short).tolist():
-            own = slice(ranked.offsets[place], ranked.offsets[place + 1])
-            done[int(waiting[place])] = (ranked.kb_rows[own], ranked.scores[own])
+        for i in np.flatnonzero(~short).tolist():
+            own = slice(ranked.offsets[i], ranked.offsets[i + 1])
+            done[int(waiting[i])] = (ranked.kb_rows[own], ranked.scores[own])
         waiting, k = waiting[short], k * _MORE
     complete = [pair for pair in done if pair is not None]
     return RankedRows(

@@ -111,19 +111,19 @@ class EnsembleCandidates(GeneratorBase):
     def _fuse(self, tables: List[CandidateTable], n_rows: int, top_k: int) -> CandidateTable:
         n_mentions = len(tables[0])
         keys = np.concatenate([owners(table.offsets) * n_rows + table.kb_rows for table in tables])
-        # ranks from 1; a candidate's place in its table is its rank
+        # ranks from 1: tables are sorted, best first
         ranks = np.concatenate([places_in_pieces(table.offsets) + 1 for table in tables])
         sizes = [len(table.kb_rows) for table in tables]
         members = np.repeat(np.arange(len(tables)), sizes)
-        pairs, places = np.unique(keys, return_inverse=True)
+        pairs, which = np.unique(keys, return_inverse=True)
         mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
 
         best = np.full(len(pairs), np.iinfo(np.int64).max)
-        np.minimum.at(best, places, ranks)
+        np.minimum.at(best, which, ranks)
         first = np.full(len(pairs), len(tables))
-        at_best = ranks == best[places]
-        np.minimum.at(first, places[at_best], members[at_best])
-        scores = self._scores(places, ranks, best)
+        at_best = ranks == best[which]
+        np.minimum.at(first, which[at_best], members[at_best])
+        scores = self._scores(which, ranks, best)
 
         order = np.lexsort((kb_rows, first, best, -scores, mentions))
         counts = np.bincount(mentions, minlength=n_mentions)
@@ -134,11 +134,11 @@ class EnsembleCandidates(GeneratorBase):
         for name in FEATURES:
             values = np.concatenate([table.features[name] for table in tables])
             if name in ("name", "mention"):  # of tables with vectors alone
-                known = Found(mentions[places[knows]], kb_rows[places[knows]], values[knows])
-                column = best_row(known, places[knows], mentions)
+                known = Found(mentions[which[knows]], kb_rows[which[knows]], values[knows])
+                column = best_row(known, which[knows], mentions)
             else:
                 column = np.full(len(pairs), -np.inf)
-                np.maximum.at(column, places, values)
+                np.maximum.at(column, which, values)
             features[name] = column[order].astype(np.float32)
         features[FUSED] = scores[order].astype(np.float32)
         if all(table.vectors is None for table in tables):
@@ -148,12 +148,12 @@ class EnsembleCandidates(GeneratorBase):
         return CandidateTable(kb_rows[order], offsets, features, vectors)
 
     def _scores(
-        self, places: NDArray[np.int64], ranks: NDArray[np.int64], best: NDArray[np.int64]
+        self, which: NDArray[np.int64], ranks: NDArray[np.int64], best: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         if self.how == "union":
             return 1.0 / best
         shares = 1.0 / (self.rrf_constant + ranks)
-        return np.bincount(places, weights=shares, minlength=len(best)).astype(np.float64, copy=False)
+        return np.bincount(which, weights=shares, minlength=len(best)).astype(np.float64, copy=False)
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Let all generators follow a change of the knowledge base."""

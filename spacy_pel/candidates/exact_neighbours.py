@@ -10,7 +10,7 @@ from .sparse_rows import SparseRows
 
 
 class ExactNeighbours:
-    """Stands in for nmslib's HNSW index in scispaCy's CandidateGenerator.
+    """Replaces nmslib's HNSW index in scispaCy's CandidateGenerator.
 
     It finds the true nearest neighbours, so its recall is an upper bound of what the approximate
     index gives. Distances are 1 - cosine, as in nmslib's space "cosinesimil_sparse".

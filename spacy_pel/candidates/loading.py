@@ -59,6 +59,6 @@ def load_generator(path: Union[str, Path], *, kb: Optional[KnowledgeBase] = None
 def check_origin(path: Path, kb: KnowledgeBase) -> None:
     """RAISES (PelError): if the generator in a folder was built from another knowledge base."""
     for part in sorted(path.rglob("generator.json")):  # an ensemble has one for each of its generators
-        theirs = read_part(part.parent, kind="generator").get("kb_fingerprint")
-        if theirs and theirs != kb.fingerprint:
-            raise PelError(Errors.E443.format(path=part.parent, theirs=theirs, ours=kb.fingerprint))
+        saved = read_part(part.parent, kind="generator").get("kb_fingerprint")
+        if saved and saved != kb.fingerprint:
+            raise PelError(Errors.E443.format(path=part.parent, theirs=saved, ours=kb.fingerprint))

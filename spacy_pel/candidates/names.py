@@ -67,7 +67,7 @@ class NameTable:
 
     @property
     def n_rows(self) -> int:
-        """RETURNS (int): the knowledge base must have so many rows at least."""
+        """RETURNS (int): the knowledge base must have at least this many rows."""
         return int(self.kb_rows.max()) + 1 if len(self.kb_rows) else 0
 
     def usable(self, allowed: Optional[NDArray[np.bool_]]) -> Optional[NDArray[np.bool_]]:
@@ -84,13 +84,13 @@ class NameTable:
     def entities(
         self, names: Rows, scores: Scores, offsets: Rows, allowed: Optional[NDArray[np.bool_]]
     ) -> RankedRows:
-        """Put the entities of ranked names in the names' place.
+        """Replace ranked names by their entities.
 
         names (NDArray[int64]): (m,) numbers of the names found for mentions, ragged.
         scores (NDArray[float32]): (m,) of the names.
         offsets (NDArray[int64]): of the mentions.
         allowed (Optional[NDArray[bool]]): mask over the rows of the knowledge base; None = all.
-        RETURNS (RankedRows): in the same order, where an entity may come several times.
+        RETURNS (RankedRows): in the same order; an entity may occur several times.
         """
         counts = np.diff(self.offsets)[names]
         kept = take_pieces(self._pairs(allowed), self.offsets, names)

@@ -24,7 +24,7 @@ _LEAST_NAMES = 1000  # in a toy knowledge base no n-gram occurs ten times
 
 class _Aliases(NamedTuple):
     """What scispaCy's generator asks of its knowledge base: ``alias_to_cuis[name]``. Our rows, written with
-    leading zeros, stand for the ids: scispaCy orders by id."""
+    leading zeros, serve as ids: scispaCy orders by id."""
 
     table: NameTable
     texts: List[str]
@@ -48,12 +48,12 @@ class _Aliases(NamedTuple):
 @registry.pel_candidates("spacy-pel.ScispacyCandidates.v1")
 class ScispacyCandidates(GeneratorBase[_Aliases]):
     """``scispacy.candidate_generation.CandidateGenerator`` with its own settings: the tf-idf of character
-    3-grams (within words, in 10 names at least) over all names, so many nearest names, their entities by
-    the best similarity, equal ones in the order of the knowledge base.
+    3-grams (within words, in 10 names at least) over all names, the nearest names, their entities by the
+    best similarity, equal ones in the order of the knowledge base.
 
     Its approximate nmslib index cannot be built with scipy 1.11 and later, so the neighbours come from an
     exact search: recall is an upper bound of nmslib's. As in scispaCy there may be fewer than k entities,
-    and what is not allowed is left out afterwards. ``add_entities`` builds anew.
+    and what is not allowed is left out afterwards. ``add_entities`` rebuilds.
 
     neighbours (int): names looked up for each mention; several may belong to one entity.
     RAISES (PelError): if scispaCy is not installed.
@@ -133,8 +133,8 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
             found.append((rows[order], scores[order]))
         pieces = []
         masks: Sequence[Mask] = [None] * len(asked) if allowed is None else allowed
-        for place, mask in zip(which, masks, strict=True):
-            rows, scores = found[place] if place >= 0 else (np.zeros(0, np.int64), np.zeros(0, np.float32))
+        for number, mask in zip(which, masks, strict=True):
+            rows, scores = found[number] if number >= 0 else (np.zeros(0, np.int64), np.zeros(0, np.float32))
             kept = np.ones(len(rows), dtype=np.bool_)
             for usable in (live, mask):
                 if usable is not None:

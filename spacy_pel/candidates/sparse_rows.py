@@ -19,7 +19,7 @@ from ..util.ragged import offsets_of
 
 _FREQUENT = 0.08  # a column that more rows have is a frequent one
 _BLOCK = 64  # queries multiplied at a time: 64 times 50,000 numbers of the rare columns' product
-_LIKELY = 2  # so many times k rows are compared in full, to know what the k-th best has at least
+_LIKELY = 2  # this many times k rows are compared in full, for a lower bound of the k-th best score
 _SLACK = 1e-5  # of sums of 32-bit numbers
 
 
@@ -49,7 +49,7 @@ class SparseRows:
         self._frequent = frequent
         self._norms = np.sqrt(np.asarray(frequent.multiply(frequent).sum(axis=1))).ravel().astype(np.float32)
         self._by_norm = np.argsort(-self._norms, kind="stable")
-        self._falling = -self._norms[self._by_norm]  # searchsorted wants them to rise
+        self._falling = -self._norms[self._by_norm]  # searchsorted needs ascending values
 
     @classmethod
     def of(cls, vectors: csr_matrix) -> "SparseRows":
@@ -109,7 +109,7 @@ class SparseRows:
             shares[rows] = products
             floor = 0.0
             if len(rows) >= k:
-                # the likely ones, compared in full, tell how good the k-th is at least
+                # the likely ones, compared in full, bound the k-th best score from below
                 likely = rows[np.argpartition(products, max(0, len(rows) - _LIKELY * k))[-_LIKELY * k :]]
                 floor = float(np.partition(self._compare(likely, query, shares), -k)[-k]) * (1 - _SLACK)
             near = rows[products + reach * self._norms[rows] >= floor]

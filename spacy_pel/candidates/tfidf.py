@@ -1,4 +1,4 @@
-"""Sparse candidates: names that share letters or words with the surface."""
+"""Sparse candidates: names that share letters or words with the surface form."""
 
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -35,10 +35,10 @@ class _Names(NamedTuple):
 
 @registry.pel_candidates("spacy-pel.TfIdf.v1")
 class TfIdf(GeneratorBase[_Names]):
-    """Names by the cosine of their tf-idf vectors with the surface's (Le & Nguyen 2023, section "Candidate
-    retrieval"): one list by character n-grams, one by words without stop words.
+    """Names by the cosine of their tf-idf vectors with that of the surface form (Le & Nguyen 2023, section
+    "Candidate retrieval"): one list by character n-grams, one by words without stop words.
 
-    The two lists are merged name by name: a name that stands in both comes once, with the better of its two
+    The two lists are merged name by name: a name in both of them is kept once, with the better of its two
     cosines, and the names are ordered by that; equal ones in the order of the knowledge base. The best k of
     the merged list are exactly the k best by the better cosine. Names are compared in normal form (see
     ``util.normalize_alias``). The merged list is read until there are k distinct entities.
@@ -156,9 +156,9 @@ def merge_best(lists: Sequence[FoundRows], k: int, n_rows: int) -> FoundRows:
     RETURNS (FoundRows): best first.
     """
     keys = np.concatenate([owners(one.offsets) * n_rows + one.rows for one in lists])
-    pairs, places = np.unique(keys, return_inverse=True)
+    pairs, which = np.unique(keys, return_inverse=True)
     best = np.full(len(pairs), -np.inf, dtype=np.float32)
-    np.maximum.at(best, places, np.concatenate([one.scores for one in lists]))
+    np.maximum.at(best, which, np.concatenate([one.scores for one in lists]))
     queries, rows = np.divmod(pairs, n_rows)
     counts = np.bincount(queries, minlength=len(lists[0].offsets) - 1)
     order = np.lexsort((rows, -best, queries))

@@ -10,16 +10,16 @@ best            | the better of both                        | one good row is en
 has_mention     | 1 if a mention of it was found            | elsewhere "mention" is not its own
 log_vote        | log(vote + 0.001)                         | many near mentions agree
 exact           | 1 if the mention is one of its names      |
-exact_unseen    | the same, for surfaces never annotated    | names say more where there are no counts
+exact_unseen    | the same, for forms never annotated       | names say more where there are no counts
 log_prior       | log(prior + 0.001)                        | counts are skewed
-popularity_seen | log(1 + count), for surfaces annotated    | misleads where the surface is new
-name_unseen     | name, for surfaces never annotated        | as exact_unseen
+popularity_seen | log(1 + count), for forms annotated       | misleads where the surface form is new
+name_unseen     | name, for forms never annotated           | as exact_unseen
 name_first      | 1 / (1 + rank by name)                    | the same cosine is a lot for one mention and
 best_first      | 1 / (1 + rank by best)                    | little for another
 edit            | spelling: similarity to its nearest name  | word pieces hide spelling
-edit_unseen     | the same, for surfaces never annotated    | as exact_unseen
+edit_unseen     | the same, for forms never annotated       | as exact_unseen
 partial         | the same for the best stretch             | a name inside a longer mention, or around it
-partial_unseen  | the same, for surfaces never annotated    | as exact_unseen
+partial_unseen  | the same, for forms never annotated       | as exact_unseen
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
 fused_first     | 1 / (1 + rank by fused)                   | as name_first
 

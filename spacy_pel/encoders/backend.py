@@ -1,4 +1,4 @@
-"""How a tower runs on numpy arrays: backends, the one of torch, and batches of like length."""
+"""How a tower runs on numpy arrays: backends, that of torch, and batches of similar length."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -64,15 +64,15 @@ def encode_batches(
     description: str = "Encoding",
     show_progress: bool = False,
 ) -> Iterator[EncodedBatch]:
-    """Run sequences in batches of like length, the longest first, so that memory peaks at once.
+    """Run sequences in batches of similar length, the longest first, so that memory peaks at once.
 
     encode (EncodeBatch): what a backend prepared: ids and mask (batch, length) -> one row of numbers for each
         sequence. If it has a number ``workers``, it is called from this many threads at a time.
     tokens (RaggedTokens): n sequences.
     batch_size (int): sequences in a batch.
-    pad_id (int): fills short sequences up.
-    YIELDS (tuple): rows of a batch's sequences, their mask, and what ``encode`` gave; always in the
-        same order, and each the same however many workers there are.
+    pad_id (int): pads short sequences.
+    YIELDS (tuple): rows of a batch's sequences, their mask, and what ``encode`` gave; the order
+        and the content of batches do not depend on the number of workers.
     """
 
     def one(rows: Rows) -> EncodedBatch:

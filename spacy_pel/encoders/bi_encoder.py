@@ -31,7 +31,7 @@ class BiEncoder:
     pooling (Pooling): "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
         markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.
     mention_template, entity_template: what each side reads.
-    backend (Optional[Backend]): how inference runs, torch by default.
+    backend (Optional[Backend]): runs inference, torch by default.
     batch_size (int): sequences in one inference batch.
     store (str): "float32" or "float16", how ``to_disk`` writes the weights.
     similarity (Optional[Similarity]): of mentions and entities, the cosine by default.
@@ -133,7 +133,7 @@ class BiEncoder:
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """RETURNS (dict): what, beside the weights, decides the vectors and how they compare."""
+        """RETURNS (dict): what, besides the weights, decides the vectors and how they compare."""
         settings = {
             "tied": self.tied,
             "pooling": self.pooling,
@@ -143,7 +143,7 @@ class BiEncoder:
         if self.entity_pooling is not None:
             settings["entity_pooling"] = self.entity_pooling
         if self.similarity.registered_name != Cosine.registered_name:
-            # models from before there was a choice keep their fingerprint
+            # models older than this setting keep their fingerprint
             settings["similarity"] = [self.similarity.registered_name, self.similarity.settings]
         return settings
 
@@ -158,7 +158,7 @@ class BiEncoder:
     def encode_mention_rows(
         self, mentions: Sequence[MentionInText], *, show_progress: bool = False
     ) -> Vectors:
-        """RETURNS (Vectors): (n, width), rows of an index: mentions that stand for their entities."""
+        """RETURNS (Vectors): (n, width), rows of an index: mentions as rows of their entities."""
         pooled = self._run("mention", self._mention_tokens(mentions), False, show_progress)
         return self.similarity.index_vectors(pooled.vectors, "entity")
 
@@ -174,7 +174,7 @@ class BiEncoder:
         return self.encode_tokens("entity", tokens, show_progress=show_progress)
 
     def encode_tokens(self, side: IndexSide, tokens: RaggedTokens, *, show_progress: bool = False) -> Vectors:
-        """Encode sequences that are tokenised already, in batches of like length.
+        """Encode sequences that are tokenised already, in batches of similar length.
 
         side (str): "mention" or "entity".
         tokens (RaggedTokens): n sequences.
@@ -254,7 +254,7 @@ class BiEncoder:
             raise damaged(path, "encoder", "the weights that were saved", "weights that have changed")
         return self
 
-    # -- pickling: the compiled backends stay behind ------------------------------------------
+    # -- pickling: without the compiled backends ------------------------------------------
 
     def __getstate__(self) -> Dict[str, Any]:
         return {**self.__dict__, "_prepared": {}}

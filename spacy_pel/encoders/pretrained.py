@@ -34,16 +34,16 @@ def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
     """Load a tokenizer and a transformer, and add the templates' special tokens.
 
     name (str): see ``locate``; or "random:layers=1,width=32" for random weights.
-    special_tokens (List[str]): tokens to add; their vectors start as the mean of all others.
+    special_tokens (List[str]): tokens to add; their vectors start as the mean of all other tokens'.
     RETURNS (tuple): the tokenizer and the model (a ``transformers`` AutoModel).
     RAISES (PelError): if there is no such model, or its files are damaged.
     """
     if name.startswith(PREFIX):
         tokenizer, model = make_random(name)
     else:
-        place = locate(name)
+        source = locate(name)
         try:
-            tokenizer, model = _read(place)
+            tokenizer, model = _read(source)
         except Exception as err:  # safetensors raises its own type on a truncated file
             raise PelError(Errors.E303.format(name=name, came=_first_line(err))) from err
     added = tokenizer.add_special_tokens({"additional_special_tokens": special_tokens})
@@ -68,13 +68,13 @@ def load_tower(path: Path) -> Tuple[Any, Any]:
     return _without_limits(tokenizer), model
 
 
-def _read(place: str, **settings: Any) -> Tuple[Any, Any]:
+def _read(source: str, **settings: Any) -> Tuple[Any, Any]:
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     # BERT-like models carry a pooler that mean pooling never uses: do not load it
-    if AutoConfig.from_pretrained(place).model_type in ("bert", "roberta"):
+    if AutoConfig.from_pretrained(source).model_type in ("bert", "roberta"):
         settings["add_pooling_layer"] = False
-    return AutoTokenizer.from_pretrained(place), AutoModel.from_pretrained(place, **settings)
+    return AutoTokenizer.from_pretrained(source), AutoModel.from_pretrained(source, **settings)
 
 
 def _first_line(err: Exception) -> str:

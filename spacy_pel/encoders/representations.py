@@ -12,7 +12,7 @@ from ..types import Rows, Scores, Vectors
 from ..util.ragged import offsets_of, take_pieces
 
 _IN_MEMORY = 1 << 30  # bytes; larger arrays lie in a temporary file
-_PAIRS = 1 << 22  # numbers of one side's vectors that are compared at a time: 16 MB
+_PAIRS = 1 << 22  # numbers of each side's vectors in one comparison: 16 MB
 
 
 @dataclass
@@ -28,11 +28,11 @@ class Representations:
 
     @classmethod
     def empty(cls, lengths: Rows, width: int, *, token_level: bool) -> "Representations":
-        """RETURNS (Representations): room for texts of these lengths, to be filled by ``put``."""
+        """RETURNS (Representations): arrays for texts of these lengths, to be filled by ``put``."""
         if token_level:
             offsets = offsets_of(lengths)
-            return cls(_room((int(offsets[-1]), width)), offsets)
-        return cls(_room((len(lengths), width)))
+            return cls(_array((int(offsets[-1]), width)), offsets)
+        return cls(_array((len(lengths), width)))
 
     @classmethod
     def of(cls, texts: Sequence[NDArray[np.float32]]) -> "Representations":
@@ -65,8 +65,8 @@ class Representations:
         if self.offsets is None:
             self.vectors[rows] = vectors
             return
-        places = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)
-        self.vectors[places] = vectors[mask > 0]
+        positions = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)
+        self.vectors[positions] = vectors[mask > 0]
 
     def take(self, rows: Rows) -> Encoded:
         """RETURNS (Encoded): of these texts, as a similarity reads it: (k, width), or TokenVectors."""
@@ -127,7 +127,7 @@ def _to(encoded: Encoded, device: Optional[Any]) -> Encoded:
     return encoded.to(device)
 
 
-def _room(shape: Tuple[int, int]) -> Vectors:
+def _array(shape: Tuple[int, int]) -> Vectors:
     if 4 * shape[0] * shape[1] <= _IN_MEMORY:
         return np.empty(shape, dtype=np.float32)
     with TemporaryFile() as file:  # the mapping keeps the file, which has no name, until it is dropped

@@ -36,8 +36,8 @@ class Tower(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor, embeddings: Optional[Tensor] = None) -> Tensor:
         """ids, mask (Tensor): (batch, length), int64.
-        embeddings (Optional[Tensor]): (batch, length, width) to read in place of the word
-            embeddings of the ids; position and segment are added to them as ever.
+        embeddings (Optional[Tensor]): (batch, length, width) to read instead of the word
+            embeddings of the ids; position and segment embeddings are added as usual.
         RETURNS (Tensor): (batch, width).
         """
         tokens = self.states(ids, mask, embeddings)

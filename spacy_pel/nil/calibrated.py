@@ -59,13 +59,14 @@ def load_base(model: NilModel, state: Dict[str, Any], keys: List[str], base: Opt
     RAISES (PelError): if something lacks, or the state was learned with another base.
     """
     kind, saved = type(base).__name__ if base else None, state.get("base")
-    came = saved["kind"] if saved else None
-    if kind != came or not all(key in state for key in keys):
+    saved_kind = saved["kind"] if saved else None
+    if kind != saved_kind or not all(key in state for key in keys):
+        others = ", ".join(key for key in state if key != "base") or "nothing"
         raise PelError(
             Errors.E612.format(
                 kind=type(model).__name__,
                 expected=f"the base {kind} and {', '.join(keys)}",
-                got=f"the base {came} and {', '.join(key for key in state if key != 'base') or 'nothing'}",
+                got=f"the base {saved_kind} and {others}",
             )
         )
     if base is not None and saved:

@@ -16,10 +16,10 @@ _TIES = 1e-3  # of P(NIL) tells mentions on one step apart
 @registry.pel_nil("spacy-pel.IsotonicNil.v1")
 class IsotonicNil:
     """P(NIL) as the rising step function of another NIL model's number x that fits a development
-    set best (pool adjacent violators; Zadrozny and Elkan 2002). Of any rising shape, so it wants
+    set best (pool adjacent violators; Zadrozny and Elkan 2002). It takes any rising shape, so it needs
     more mentions than a sigmoid: some hundred NIL ones.
 
-    Mentions on one step would be told apart by no threshold. So P(NIL) rises by a thousandth from
+    No threshold could separate mentions on one step. So P(NIL) rises by a thousandth from
     the lowest to the highest x, in equal parts from point to point. Before ``fit`` it gives x itself.
     A mention without candidates has P(NIL) = 1.
 

@@ -101,8 +101,8 @@ class LogisticNil:
     def load_state(self, state: Dict[str, Any]) -> None:
         """Take over what another LogisticNil learned.
 
-        RAISES (PelError): if it was learned from an unknown summary number. One that came later
-            has weight 0.
+        RAISES (PelError): if it was learned from an unknown summary number. One that was added
+            later has weight 0.
         """
         if not state:
             self._fitted = None
@@ -112,8 +112,8 @@ class LogisticNil:
         if not set(known) <= set(names):
             raise PelError(Errors.E611.format(got=known, expected=names))
         mean, scale, weights = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
-        places = [names.index(name) for name in known]
-        mean[places], scale[places], weights[places] = state["mean"], state["scale"], state["weights"]
+        columns = [names.index(name) for name in known]
+        mean[columns], scale[columns], weights[columns] = state["mean"], state["scale"], state["weights"]
         self._fitted = _Fitted(mean, scale, weights, float(state["bias"]), directions)
 
 
@@ -160,8 +160,8 @@ def _inputs(table: CandidateTable, scores: Scores, directions: Vectors) -> Float
     if not len(directions):
         return summary
     if table.vectors is None or table.vectors.shape[1] != directions.shape[1]:
-        came = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
-        raise PelError(Errors.E615.format(expected=directions.shape[1], got=came))
+        got = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
+        raise PelError(Errors.E615.format(expected=directions.shape[1], got=got))
     return np.concatenate([summary, table.vectors @ directions.T], axis=1)
 
 

@@ -22,7 +22,7 @@ def best_f1_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> float:
     ranked, hits = _ranked(nil_scores, is_nil)
     called = np.arange(1, len(ranked) + 1)
     f1 = 2 * hits / (called + hits[-1])
-    f1[:-1][ranked[:-1] == ranked[1:]] = -1.0  # equal scores cannot be told apart
+    f1[:-1][ranked[:-1] == ranked[1:]] = -1.0  # no threshold separates equal scores
     return _below(ranked, int(np.argmax(f1)))
 
 
@@ -51,7 +51,7 @@ def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precis
 
 
 def _ranked(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> tuple:
-    """RETURNS (tuple): the scores, highest first, and how many NIL mentions stand down to each."""
+    """RETURNS (tuple): the scores, highest first, and the number of NIL mentions up to each."""
     n_nil = int(is_nil.sum())
     if n_nil == 0:
         raise PelError(Errors.E610.format(n_nil=0, n=len(is_nil)))

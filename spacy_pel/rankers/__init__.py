@@ -1,4 +1,4 @@
-"""Rankers: read a mention and its few best candidates together, and order these anew."""
+"""Rankers: read a mention together with its best candidates and rerank these."""
 
 from .loading import load_ranker
 

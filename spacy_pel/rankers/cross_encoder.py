@@ -26,13 +26,13 @@ class CrossEncoder:
 
     name (Optional[str]): first weights: folder, "package:NAME", hub id or "random:SIZES".
     length (int): word pieces of a pair.
-    top_k (int): so many of the best candidates are read.
-    mix (Optional[float]): weight of the logarithm of the combiner's score beside the ranker's; 0 = the
-        ranker alone, None = both weights learned by ``calibrate``.
+    top_k (int): number of candidates to rerank.
+    mix (Optional[float]): weight of the logarithm of the combiner's score relative to the ranker's; 0 =
+        the ranker alone, None = both weights learned by ``calibrate``.
     pooling (str): "mean" over the real tokens (Wiatrak et al. 2022), or "cls".
-    mention_template, entity_template: what of each side is read; None = a MarkedContext of half the
+    mention_template, entity_template: what is read of each side; None = a MarkedContext of half the
         length, and an EntityCard for what remains.
-    backend (Optional[Backend]): how inference runs, torch by default.
+    backend (Optional[Backend]): runs inference, torch by default.
     batch_size (int): pairs in one inference batch.
     store (str): "float32" or "float16", how ``to_disk`` writes the weights.
     """
@@ -111,7 +111,7 @@ class CrossEncoder:
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """RETURNS (dict): what, beside the weights, decides the scores."""
+        """RETURNS (dict): what, besides the weights, decides the scores."""
         return {"pooling": self.pooling, "template": self.template.settings}
 
     @property
@@ -132,7 +132,7 @@ class CrossEncoder:
         return self.score_tokens(tokens, show_progress=show_progress)
 
     def score_tokens(self, tokens: RaggedTokens, *, show_progress: bool = False) -> Scores:
-        """Score pairs that are tokenised already, in batches of like length.
+        """Score pairs that are tokenised already, in batches of similar length.
 
         tokens (RaggedTokens): m sequences.
         RETURNS (Scores): (m,).
@@ -197,7 +197,7 @@ class CrossEncoder:
             raise damaged(path, "ranker", "the weights that were saved", "weights that have changed")
         return self
 
-    # -- pickling: the compiled backend stays behind -------------------------------------------
+    # -- pickling: without the compiled backend -------------------------------------------
 
     def __getstate__(self) -> Dict[str, Any]:
         return {**self.__dict__, "_prepared": None}

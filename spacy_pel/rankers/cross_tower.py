@@ -31,8 +31,8 @@ class CrossTower(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor, embeddings: Optional[Tensor] = None) -> Tensor:
         """ids, mask (Tensor): (batch, length), int64.
-        embeddings (Optional[Tensor]): (batch, length, width) to read in place of the word
-            embeddings of the ids; position and segment are added to them as ever.
+        embeddings (Optional[Tensor]): (batch, length, width) to read instead of the word
+            embeddings of the ids; position and segment embeddings are added as usual.
         RETURNS (Tensor): (batch, 1).
         """
         inputs = {"input_ids": ids} if embeddings is None else {"inputs_embeds": embeddings}
@@ -51,5 +51,5 @@ class CrossTower(nn.Module):
     def entity_part(self, ids: Tensor, mask: Tensor) -> Tensor:
         """RETURNS (Tensor): (batch, length) int64, 1 = a real token of the entity."""
         is_sep = (ids == self.sep_id).to(torch.int64)
-        behind = (is_sep.cumsum(dim=1) - is_sep) > 0
-        return behind.to(torch.int64) * mask
+        after_sep = (is_sep.cumsum(dim=1) - is_sep) > 0
+        return after_sep.to(torch.int64) * mask

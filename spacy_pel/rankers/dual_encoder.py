@@ -23,7 +23,7 @@ _ENCODER = "encoder"
 @registry.pel_rankers("spacy-pel.DualEncoder.v1")
 class DualEncoder:
     """score = s(f_m(mention), f_e(entity)) of a bi-encoder (Le & Nguyen 2023, section 3.2). Each distinct
-    mention and entity is encoded once, and entities that come again not even that.
+    mention and entity is encoded once, and recent entities not even that.
 
     Any bi-encoder will do: one trained by ``train`` finds candidates and orders them too, and one trained
     by ``ranker train`` only orders them. ``encoder.towers`` is what a trainer updates; after an update
@@ -31,10 +31,10 @@ class DualEncoder:
 
     encoder (Optional[BiEncoder]): towers, templates, poolings and similarity; None = the paper's (mean of
         the markers; [CLS] of types and synonyms; Euclidean distance), to be filled by ``from_disk``.
-    top_k (int): so many of the best candidates are read.
-    mix (Optional[float]): weight of the logarithm of the combiner's score beside the ranker's; 0 = the
-        ranker alone, None = both weights learned by ``calibrate``.
-    backend (Optional[Backend]): how inference runs; None = as the encoder says.
+    top_k (int): number of candidates to rerank.
+    mix (Optional[float]): weight of the logarithm of the combiner's score relative to the ranker's; 0 =
+        the ranker alone, None = both weights learned by ``calibrate``.
+    backend (Optional[Backend]): runs inference; None = the encoder's.
     cache_size (int): vectors of entities kept between calls; where tokens are compared, those of tokens.
     """
 
@@ -82,7 +82,7 @@ class DualEncoder:
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """RETURNS (dict): what, beside the weights, decides the scores."""
+        """RETURNS (dict): what, besides the weights, decides the scores."""
         return self.encoder.settings
 
     @property
@@ -98,9 +98,9 @@ class DualEncoder:
         if not len(task.rows):
             return np.zeros(0, dtype=np.float32)
         owner = task.owners
-        places: Dict[MentionInText, int] = {}
-        asked = {int(i): places.setdefault(task.mentions[i], len(places)) for i in np.unique(owner)}
-        mentions = self.encoder.represent_mentions(list(places), show_progress=show_progress)
+        numbers: Dict[MentionInText, int] = {}
+        asked = {int(i): numbers.setdefault(task.mentions[i], len(numbers)) for i in np.unique(owner)}
+        mentions = self.encoder.represent_mentions(list(numbers), show_progress=show_progress)
 
         def encode(entities: List[Entity]) -> Representations:
             return self.encoder.represent_entities(entities, show_progress=show_progress)
@@ -131,7 +131,7 @@ class DualEncoder:
         self._cache.clear()
         return self
 
-    # -- pickling: what can be computed again stays behind ---------------------------------------
+    # -- pickling: without what can be recomputed ---------------------------------------
 
     def __getstate__(self) -> Dict[str, Any]:
         return {**self.__dict__, "_cache": VectorCache(self._cache.size)}

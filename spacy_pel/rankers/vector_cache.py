@@ -1,4 +1,4 @@
-"""Vectors of entities that were met before: candidates come again and again."""
+"""Vectors of recent entities: the same candidates recur."""
 
 from collections import OrderedDict
 from typing import Callable, List, Sequence
@@ -10,7 +10,7 @@ EncodeEntities = Callable[[List[Entity]], Representations]
 
 
 class VectorCache:
-    """What a similarity reads of the entities that were asked for last. An entity whose names change is
+    """What a similarity reads of the most recently used entities. An entity whose names change counts as
     another one.
 
     size (int): vectors at most; an entity has one, or one for each of its tokens. 0 = nothing is kept.

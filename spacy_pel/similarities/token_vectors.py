@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 class TokenVectors(NamedTuple):
     """Token vectors of some texts, padded to one length.
 
-    vectors: (..., length, d); what stands at padding does not matter.
+    vectors: (..., length, d); the content of padding does not matter.
     mask: (..., length) bool, True = a real token.
     """
 
@@ -21,7 +21,7 @@ Encoded = Union["Tensor", TokenVectors]  # what a similarity reads: (n, d), or t
 
 
 def take(encoded: Encoded, index: "Tensor") -> Encoded:
-    """RETURNS (Encoded): the texts of these places, in the index's shape; repeats are welcome."""
+    """RETURNS (Encoded): these texts, in the shape of the index, which may have repeats."""
     if isinstance(encoded, TokenVectors):
         return TokenVectors(encoded.vectors[index], encoded.mask[index])
     return encoded[index]

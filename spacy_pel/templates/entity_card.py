@@ -17,7 +17,7 @@ class EntityCard:
     part is left out together with its [SEP].
 
     max_length (int): word pieces in all, special tokens included; the end is cut.
-    max_synonyms (int): at most so many synonyms where there is no definition.
+    max_synonyms (int): at most this many synonyms where there is no definition.
     """
 
     registered_name = "spacy-pel.EntityCard.v1"

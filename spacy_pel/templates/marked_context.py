@@ -64,9 +64,9 @@ class MarkedContext:
         self, tokenizer: Any, markers: List[int], left: List[int], surface: List[int], right: List[int]
     ) -> List[int]:
         surface = surface[: self.max_length - 4]
-        room = self.max_length - 4 - len(surface)
-        n_left = min(len(left), max(room // 2, room - len(right)))
-        n_right = min(len(right), room - n_left)
+        left_over = self.max_length - 4 - len(surface)
+        n_left = min(len(left), max(left_over // 2, left_over - len(right)))
+        n_right = min(len(right), left_over - n_left)
         return [
             tokenizer.cls_token_id,
             *left[len(left) - n_left :],

@@ -1,4 +1,4 @@
-"""What a cross-encoder reads: a mention in its context, and an entity behind it."""
+"""What a cross-encoder reads: a mention in its context, followed by an entity."""
 
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -21,7 +21,7 @@ class MentionEntityPair:
     ``[CLS] left context [M_s] mention [M_e] right context [SEP] title [SEP] types [SEP] description [SEP]``.
 
     The mention is cut as its own template cuts it, the entity to what remains. Segment 1
-    begins behind the first [SEP].
+    begins after the first [SEP].
 
     max_length (int): word pieces in all, special tokens included.
     mention_template (Optional[Any]): a template of mentions; None = a MarkedContext of half the length.
@@ -116,9 +116,9 @@ def _copy(
     source: NDArray[np.int32],
     starts: NDArray[np.int64],
     target: NDArray[np.int32],
-    places: NDArray[np.int64],
+    positions: NDArray[np.int64],
     lengths: NDArray[np.int64],
 ) -> None:
     """Copy pieces of one flat array into another."""
     within = places_in_pieces(offsets_of(lengths))
-    target[np.repeat(places, lengths) + within] = source[np.repeat(starts, lengths) + within]
+    target[np.repeat(positions, lengths) + within] = source[np.repeat(starts, lengths) + within]

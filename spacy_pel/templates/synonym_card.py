@@ -17,7 +17,7 @@ class SynonymCard:
     begins with its name. The definition is not read.
 
     max_length (int): word pieces in all, special tokens included; the end is cut.
-    max_synonyms (int): at most so many names, the canonical one among them.
+    max_synonyms (int): at most this many names, including the canonical one.
     """
 
     registered_name = "spacy-pel.SynonymCard.v1"

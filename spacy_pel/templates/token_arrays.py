@@ -92,7 +92,7 @@ def piece_lists(tokenizer: object, texts: Sequence[str]) -> List[List[int]]:
 
     tokenizer (PreTrainedTokenizerBase): a Hugging Face tokenizer.
     texts (Sequence[str]): plain texts.
-    RETURNS (List[List[int]]): ids of each text; "[SEP]" written in a text is but letters.
+    RETURNS (List[List[int]]): ids of each text; "[SEP]" in a text is treated as plain text.
     """
     if not texts:
         return []
