@@ -1,17 +1,16 @@
-"""What candidate generators find by themselves: recall@k, before anything is ranked."""
+"""Recall@k of candidate generators by themselves, before anything is ranked."""
 
 import time
 from typing import Any, Dict, Iterable, List, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..types import CandidateGenerator, Document, MentionInText
 from ..util import progress
 from .metrics.all_metrics import compute_metrics
-from .metrics.outcomes import Outcomes
+from .metrics.outcomes import Flags, Outcomes
 from .predict import IsSeen, gold_prediction
 from .prediction import Prediction
 
@@ -21,18 +20,18 @@ POLICY = (
     "candidates, in the generator's own order; NIL mentions are left out. Several gold ids: any of them is "
     "right; composite mentions: all of them must be there. Gold ids are resolved through the KB's redirects. "
     "seen and unseen: whether a gold entity occurs in the training corpus. Intervals: 95 % bootstrap, "
-    "documents drawn with replacement. mentions_per_second: of generating alone, surfaces that come again "
+    "documents drawn with replacement. mentions_per_second: of generating alone, repeated surface forms "
     "included."
 )
 _CHUNK = 1024  # mentions at a time
 
 
-class GoldMentions(NamedTuple):
+class LinkableMentions(NamedTuple):
     """The mentions of a corpus whose entity is in the knowledge base.
 
-    predictions (List[Prediction]): the gold side, candidates to be filled in.
-    mentions (List[MentionInText]): what a generator reads.
-    n_nil (int): mentions that were left out.
+    predictions (List[Prediction]): their gold half, still without candidates.
+    mentions (List[MentionInText]): the input of a generator.
+    n_nil (int): number of other mentions, which are left out.
     """
 
     predictions: List[Prediction]
@@ -40,8 +39,9 @@ class GoldMentions(NamedTuple):
     n_nil: int
 
     @classmethod
-    def read(cls, kb: KnowledgeBase, documents: Iterable[Document], is_seen: IsSeen) -> "GoldMentions":
-        """RAISES (PelError): if there is no mention, or none whose entity is in the knowledge base."""
+    def read(cls, kb: KnowledgeBase, documents: Iterable[Document], is_seen: IsSeen) -> "LinkableMentions":
+        """RETURNS (LinkableMentions): those of these documents.
+        RAISES (PelError): if there is no mention, or none whose entity is in the knowledge base."""
         found = cls([], [], 0)
         n, example = 0, ""
         for document in documents:
@@ -62,23 +62,24 @@ class GoldMentions(NamedTuple):
 def measure_generator(
     kb: KnowledgeBase,
     generator: CandidateGenerator,
-    gold: GoldMentions,
+    gold: LinkableMentions,
     *,
     split: bool = False,
     n_samples: int = 1000,
     seed: int = 0,
     show_progress: bool = False,
 ) -> Dict[str, Any]:
-    """Measure one generator.
+    """Measure recall@k and speed of one generator.
 
     kb (KnowledgeBase): the entities.
-    generator (CandidateGenerator): built from it.
-    gold (GoldMentions): what is to be found.
-    split (bool): also of seen and unseen entities alone.
-    n_samples, seed (int): of the bootstrap.
+    generator (CandidateGenerator): built from ``kb``.
+    gold (LinkableMentions): the mentions whose entities are to be found.
+    split (bool): also measure seen and unseen entities separately.
+    n_samples (int): bootstrap samples.
+    seed (int): random seed of the bootstrap.
     show_progress (bool): show a progress bar.
-    RETURNS (Dict[str, Any]): "recall@k" with "_low" and "_high", "mentions_per_second", "candidates" (their
-        mean number), and with ``split`` the same recall under "seen" and "unseen".
+    RETURNS (Dict[str, Any]): "recall@k" with "_low" and "_high", "mentions_per_second", "candidates" (mean
+        number per mention), and with ``split`` the same recall under "seen" and "unseen".
     """
     ranks, n_candidates, seconds = [], 0, 0.0
     starts = range(0, len(gold.mentions), _CHUNK)
@@ -109,8 +110,7 @@ def _recall(outcomes: Outcomes, n_samples: int, seed: int) -> Dict[str, Any]:
     return {"n": metrics["n"], **{key: value for key, value in metrics.items() if key.startswith("recall@")}}
 
 
-def _only(outcomes: Outcomes, chosen: NDArray[np.bool_]) -> Outcomes:
-    columns: List[Any] = [column[chosen] for column in outcomes]
-    part = Outcomes(*columns)
-    # documents are counted from 0: one without such a mention is not drawn
+def _only(outcomes: Outcomes, chosen: Flags) -> Outcomes:
+    part = Outcomes._make(column[chosen] for column in outcomes)
+    # renumbered, so that documents without such a mention are not drawn
     return part._replace(document=np.unique(part.document, return_inverse=True)[1].astype(np.int64))

@@ -1,26 +1,25 @@
-"""Two runs on the same mentions: how much better is one, and is that more than chance?"""
+"""Compare two runs on the same mentions: how much better is one, and is that more than chance?"""
 
 from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from .metrics.mcnemar import mcnemar
 from .metrics.nil import average_precision
-from .metrics.outcomes import Outcomes
+from .metrics.outcomes import Flags, Outcomes
 from .metrics.paired_bootstrap import Difference, metric_difference, share_difference
+from .metrics.recall import found_within
 from .run_folder import Run
 
-Flags = NDArray[np.bool_]
 Shares = Dict[str, Tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count
 RECALL_AT = (1, 5, 64)
 POLICY = (
     "Differences are B - A on the same mentions. Intervals: 95 % percentiles of a paired bootstrap that "
     "draws documents with replacement and measures both runs on each draw, since the mentions of a document "
-    "are not independent. McNemar's test takes mentions as independent, so its p-value is rather too small: "
-    "where it and the interval disagree, trust the interval. Of 20 groups without any difference one is "
-    "expected to fall below 0.05 by chance."
+    "are not independent. McNemar's test takes mentions as independent, so its p-value tends to be too low: "
+    "if it disagrees with the interval, trust the interval. Of 20 groups without any difference, one is "
+    "expected to have a p-value below 0.05 by chance."
 )
 
 
@@ -37,9 +36,9 @@ def compare_runs(
     a, b (Run): of the same mentions, in any order.
     groups (Optional[Mapping[str, Flags]]): name -> which mentions of ``a`` belong to the group.
     n_samples (int): bootstrap samples.
-    seed (int): of the bootstrap; each metric starts from it anew.
-    RETURNS (Dict[str, Any]): "tests", "differences", "seen" (mentions whose entity the training corpus of
-        ``a`` holds, or not) and "groups", as JSON data. See ``POLICY``.
+    seed (int): random seed of the bootstrap, the same for each metric.
+    RETURNS (Dict[str, Any]): "tests", "differences", "seen" (seen and unseen entities, by the training
+        corpus of ``a``) and "groups", as JSON data. See ``POLICY``.
     RAISES (PelError): if mentions or gold ids differ.
     """
     ours, theirs = a.outcomes, aligned(a, b)
@@ -70,17 +69,17 @@ def compare_runs(
 def aligned(a: Run, b: Run) -> Outcomes:
     """RETURNS (Outcomes): of ``b``, in the order of the mentions of ``a``.
     RAISES (PelError): if they are not the same mentions with the same gold ids."""
-    place = {key: number for number, key in enumerate(b.mentions)}
+    row_of = {key: row for row, key in enumerate(b.mentions)}
     different = set(a.mentions).symmetric_difference(b.mentions)
     counts = {"a": a.path, "b": b.path, "n_a": f"{len(a.mentions):,}", "n_b": f"{len(b.mentions):,}"}
     if different:
         example = _name(min(different))
         raise PelError(Errors.E682.format(**counts, n=f"{len(different):,}", example=example))
-    order = np.asarray([place[key] for key in a.mentions], dtype=np.int64)
-    others = [number for number, key in enumerate(a.mentions) if a.gold[number] != b.gold[place[key]]]
+    order = np.asarray([row_of[key] for key in a.mentions], dtype=np.int64)
+    others = [row for row, key in enumerate(a.mentions) if a.gold[row] != b.gold[row_of[key]]]
     if others:
         key = a.mentions[others[0]]
-        gold_a, gold_b = (", ".join(ids) or "NIL" for ids in (a.gold[others[0]], b.gold[place[key]]))
+        gold_a, gold_b = (", ".join(ids) or "NIL" for ids in (a.gold[others[0]], b.gold[row_of[key]]))
         raise PelError(
             Errors.E683.format(
                 n=f"{len(others):,}", example=_name(key), gold_a=gold_a, gold_b=gold_b, a=a.path, b=b.path
@@ -98,10 +97,8 @@ def _depth(run: Run) -> int:
 
 
 def _shares(a: Outcomes, b: Outcomes, depth: int) -> Shares:
-    def within(outcomes: Outcomes, k: int) -> Flags:
-        return (outcomes.rank >= 1) & (outcomes.rank <= k)
-
-    shares = {f"recall@{k}": (within(a, k), within(b, k), ~a.is_nil) for k in RECALL_AT if k <= depth}
+    found = {k: (found_within(a.rank, k), found_within(b.rank, k)) for k in RECALL_AT if k <= depth}
+    shares = {f"recall@{k}": (*hits, ~a.is_nil) for k, hits in found.items()}
     return {**shares, "accuracy": (a.correct, b.correct, np.ones(len(a.rank), dtype=np.bool_))}
 
 
@@ -111,9 +108,8 @@ def _share(share: Tuple[Flags, Flags, Flags], a: Outcomes, n_samples: int, seed:
 
 def _nil_aupr(a: Outcomes, b: Outcomes, n_samples: int, seed: int) -> Difference:
     def metric(outcomes: Outcomes) -> Any:
-        order = np.argsort(
-            -outcomes.nil_score, kind="stable"
-        )  # once here, so that each sample's sort is short
+        # sorted once here, so that the sort of each sample is fast
+        order = np.argsort(-outcomes.nil_score, kind="stable")
         scores, truth = outcomes.nil_score[order], outcomes.is_nil[order]
         return lambda weights: average_precision(scores, truth, weights[order])
 

@@ -1,6 +1,5 @@
 """Evaluate a linker or a pipeline on a corpus; writes metrics.json and predictions.jsonl."""
 
-from copy import copy
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Optional, Union
 
@@ -48,12 +47,11 @@ def evaluate(
     RAISES (PelError): if the corpus has no mentions.
     """
     tally, groups = Tally(), DocumentGroups(group_by) if group_by else None
-    linker = copy(linker)  # the caller's keeps its top_k
-    linker.top_k = top_k
     predictions = predict_gold(
         linker,
         _watched(documents, groups, show_progress),
         queries=queries,
+        top_k=top_k,
         is_seen=is_seen or seen_in_index(linker.kb, linker.index),
         tally=tally,
     )

@@ -1,4 +1,4 @@
-"""Predictions for gold mentions: given to the linker, or found by a pipeline itself."""
+"""Predictions for gold mentions, which are given to the linker or found by the pipeline itself."""
 
 import time
 from typing import Any, Callable, Iterable, Iterator, List, Sequence
@@ -15,8 +15,8 @@ _MENTIONS = 1024  # linked at a time
 
 
 class Tally:
-    """Counts along the way: the time of linking alone, without reading the corpus and writing
-    results, and the gold ids that the KB lacks."""
+    """Counts the time of linking alone, without reading the corpus and writing results, and the gold
+    mentions whose ids the KB lacks."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -34,7 +34,7 @@ class Tally:
 
 
 def gold_queries(document: Document) -> List[MentionQuery]:
-    """RETURNS (List[MentionQuery]): the gold mentions of a document, just as they stand there."""
+    """RETURNS (List[MentionQuery]): the gold mentions of a document, unchanged."""
     return [MentionQuery(document.text, m.start, m.end, m.label) for m in document.mentions]
 
 
@@ -43,6 +43,7 @@ def predict_gold(
     documents: Iterable[Document],
     *,
     queries: MakeQueries,
+    top_k: int,
     is_seen: IsSeen,
     tally: Tally,
 ) -> Iterator[Prediction]:
@@ -51,39 +52,37 @@ def predict_gold(
     linker (Linker): gives the links.
     documents (Iterable[Document]): read as they are needed.
     queries (MakeQueries): one query per mention of a document.
+    top_k (int): candidates per mention.
     is_seen (IsSeen): does a gold entity occur in the training corpus?
-    tally (Tally): takes time and counts.
+    tally (Tally): counts time and mentions.
     YIELDS (Prediction): in the order of the corpus.
     """
-    waiting: List[Document] = []
-    for document in documents:
-        waiting.append(document)
-        if sum(len(one.mentions) for one in waiting) >= _MENTIONS:
-            yield from _link(linker, waiting, queries, is_seen, tally)
-            waiting = []
-    yield from _link(linker, waiting, queries, is_seen, tally)
+    for block in _blocks(documents):
+        started = time.perf_counter()
+        asked = [query for document in block for query in queries(document)]
+        links = iter(linker.link(asked, top_k=top_k))
+        tally.took(started, len(asked))
+        for document in block:
+            for mention in document.mentions:
+                link = next(links)
+                prediction = gold_prediction(linker.kb, document, mention, is_seen)
+                tally.saw(prediction)
+                prediction.kb_id = link.kb_id
+                prediction.candidates = [
+                    (candidate.entity_id, candidate.score) for candidate in link.candidates
+                ]
+                prediction.nil_score = link.nil_score
+                yield prediction
 
 
-def _link(
-    linker: Linker,
-    documents: List[Document],
-    queries: MakeQueries,
-    is_seen: IsSeen,
-    tally: Tally,
-) -> Iterator[Prediction]:
-    started = time.perf_counter()
-    asked = [query for document in documents for query in queries(document)]
-    links = iter(linker.link(asked))
-    tally.took(started, len(asked))
+def _blocks(documents: Iterable[Document]) -> Iterator[List[Document]]:
+    block: List[Document] = []
     for document in documents:
-        for mention in document.mentions:
-            link = next(links)
-            prediction = gold_prediction(linker.kb, document, mention, is_seen)
-            tally.saw(prediction)
-            prediction.kb_id = link.kb_id
-            prediction.candidates = [(candidate.entity_id, candidate.score) for candidate in link.candidates]
-            prediction.nil_score = link.nil_score
-            yield prediction
+        block.append(document)
+        if sum(len(one.mentions) for one in block) >= _MENTIONS:
+            yield block
+            block = []
+    yield block
 
 
 def predict_end_to_end(
@@ -98,15 +97,14 @@ def predict_end_to_end(
 ) -> Iterator[Prediction]:
     """Let a pipeline find and link mentions, and look up the gold ones among them by offsets.
 
-    nlp (Language): a pipeline with the linker in it.
-    linker (Linker): the pipeline's, for its KB.
+    nlp (Language): a pipeline with the linker.
+    linker (Linker): the linker of that pipeline, for its KB.
     documents (Iterable[Document]): read as they are needed.
     spans (Callable): gives the linked spans of a Doc.
     is_seen (IsSeen): does a gold entity occur in the training corpus?
-    tally (Tally): takes time and counts.
-    counts (SpanCounts): takes the hits.
-    YIELDS (Prediction): for each gold mention; one that was not found has no candidates and
-        the id "".
+    tally (Tally): counts time and mentions.
+    counts (SpanCounts): counts the hits.
+    YIELDS (Prediction): for each gold mention; one that was not found has no candidates and the id "".
     """
     started = time.perf_counter()
     for doc, document in nlp.pipe(((one.text, one) for one in documents), as_tuples=True):
@@ -122,7 +120,7 @@ def predict_end_to_end(
                 prediction.candidates = [(str(key), float(score)) for key, score in span._.pel_candidates]
                 prediction.nil_score = float(span._.pel_nil_score or 0.0)
             predictions.append(prediction)
-        counts.add([(document.id, *place, span.kb_id_) for place, span in found.items()], predictions)
+        counts.add([(document.id, *at, span.kb_id_) for at, span in found.items()], predictions)
         yield from predictions
         started = time.perf_counter()
 
@@ -131,7 +129,7 @@ def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_
     """The gold half of a prediction; id, candidates and NIL score are still to be set.
 
     kb (KnowledgeBase): resolves the gold ids.
-    document (Document): where the mention stands.
+    document (Document): that has the mention.
     mention (Mention): with its gold ids.
     is_seen (IsSeen): does a gold entity occur in the training corpus?
     RETURNS (Prediction): with no candidates and the id "".

@@ -1,4 +1,4 @@
-"""What the linker said about one gold mention: a line of predictions.jsonl."""
+"""The link of one gold mention: a line of predictions.jsonl."""
 
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Tuple
@@ -8,7 +8,7 @@ from ..types import NIL
 
 @dataclass
 class Prediction:
-    """A gold mention beside what came out for it.
+    """A gold mention and the linker's answer.
 
     doc (str): the document's id.
     start, end (int): character offsets.
@@ -39,30 +39,29 @@ class Prediction:
 
     @property
     def rank(self) -> int:
-        """Where the gold entity stands among the candidates: 1 = first, 0 = not among them.
+        """RETURNS (int): rank of the gold entity among the candidates: 1 = first, 0 = not among them.
 
-        With several gold ids the best placed one counts; in a composite mention the worst
-        placed one, and all must be there.
+        With several gold ids the highest ranked one counts; in a composite mention the lowest ranked
+        one, and all must be among the candidates.
         """
-        places = [
-            place for place, (found, _) in enumerate(self.candidates, start=1) if found in set(self.gold)
-        ]
+        gold = set(self.gold)
+        ranks = [rank for rank, (found, _) in enumerate(self.candidates, start=1) if found in gold]
         if self.composite:
-            return places[-1] if places and len(places) == len(set(self.gold)) else 0
-        return places[0] if places else 0
+            return ranks[-1] if ranks and len(ranks) == len(gold) else 0
+        return ranks[0] if ranks else 0
 
     @property
     def correct(self) -> bool:
-        """The decision, NIL included, is right; of several gold ids any, but no single one of a
-        composite mention."""
+        """RETURNS (bool): the answer is right, an id or NIL. Any of several gold ids is right, but no single
+        id for a composite mention."""
         if not self.gold:
             return self.kb_id == NIL
         single = not self.composite or len(set(self.gold)) == 1
         return single and self.kb_id in self.gold
 
     def to_json(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the line's object; without ``composite``, ``outside`` and ``types``
-        where there is nothing to say."""
+        """RETURNS (Dict[str, Any]): as JSON data; without ``composite``, ``outside`` and ``types`` where they
+        are empty."""
         record: Dict[str, Any] = {
             "doc": self.doc,
             "start": self.start,
@@ -85,6 +84,6 @@ class Prediction:
 
     @classmethod
     def from_json(cls, record: Dict[str, Any]) -> "Prediction":
-        """record (Dict[str, Any]): as ``to_json`` gives it."""
+        """record (Dict[str, Any]): from ``to_json``."""
         fields = dict(record, candidates=[(found, score) for found, score in record["candidates"]])
         return cls(**fields)

@@ -1,4 +1,4 @@
-"""An evaluation on a preprocessed corpus, its mentions named by their places in the original texts."""
+"""Map an evaluation on a preprocessed corpus back to the original texts."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,16 +18,16 @@ from .run_folder import read_metrics, read_predictions, recorded
 def restore_run(
     run: Path, documents: Iterable[Document], output: Path, *, corpus: Path, seed: int = 0
 ) -> Dict[str, Any]:
-    """Write an evaluation anew, so that it can be compared with others on the original corpus.
+    """Rewrite an evaluation, so that it can be compared with others on the original corpus.
 
     run (Path): the folder that ``evaluate`` wrote.
     documents (Iterable[Document]): the preprocessed corpus that was evaluated.
     output (Path): gets predictions.jsonl with the ids and offsets of the originals, and metrics.json with
-        intervals by drawing the original documents.
-    corpus (Path): where the documents come from, for errors.
-    seed (int): of the bootstrap.
+        bootstrap intervals over the original documents.
+    corpus (Path): the file of the documents, for error messages.
+    seed (int): random seed of the bootstrap.
     RETURNS (Dict[str, Any]): the metrics.
-    RAISES (PelError): if a prediction is of no document of the corpus.
+    RAISES (PelError): if a prediction belongs to no document of the corpus.
     """
     metrics = read_metrics(run)
     sources = {document.id: Original.of(document) for document in documents}

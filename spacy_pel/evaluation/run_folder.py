@@ -1,4 +1,4 @@
-"""The folder of an evaluation: written, and read again."""
+"""The folder of an evaluation: predictions.jsonl and metrics.json."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from ..util import atomic_path, read_json, read_jsonl
 from .metrics.outcomes import Outcomes
 from .prediction import Prediction
 
-MentionKey = Tuple[str, int, int, int]  # document, start, end, how many with these came before it
+MentionKey = Tuple[str, int, int, int]  # document, start, end, number of earlier ones with the same
 
 
 class Run(NamedTuple):
@@ -18,7 +18,7 @@ class Run(NamedTuple):
     path (Path): its folder.
     metrics (Dict[str, Any]): metrics.json.
     outcomes (Outcomes): of the mentions, in the order of the file.
-    mentions (List[MentionKey]): tells which they are.
+    mentions (List[MentionKey]): which mentions these are.
     gold (List[Tuple[str, ...]]): their gold ids, sorted; empty = NIL.
     """
 
@@ -35,7 +35,7 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
     path (Path): the folder.
     watch (Sequence[Callable]): called with each prediction, so that the file is read only once.
     RETURNS (Run): without the candidates: those of a large corpus do not fit in memory.
-    RAISES (PelError): if the folder lacks a file, or holds others than ``evaluate`` writes.
+    RAISES (PelError): if a file is missing, or is not one that ``evaluate`` wrote.
     """
     metrics = read_metrics(path)
     mentions: List[MentionKey] = []
@@ -44,9 +44,9 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
 
     def seen(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
         for prediction in predictions:
-            place = (prediction.doc, prediction.start, prediction.end)
-            counts[place] = counts.get(place, -1) + 1
-            mentions.append((*place, counts[place]))
+            span = (prediction.doc, prediction.start, prediction.end)
+            counts[span] = counts.get(span, -1) + 1
+            mentions.append((*span, counts[span]))
             gold.append(tuple(sorted(prediction.gold)))
             for call in watch:
                 call(prediction)
@@ -59,9 +59,9 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
 
 
 def recorded(predictions: Iterable[Prediction], output: Optional[Union[str, Path]]) -> Iterator[Prediction]:
-    """Write predictions to a folder's predictions.jsonl as they come by; None = write nothing.
+    """Write predictions to predictions.jsonl of a folder as they pass; None = write nothing.
 
-    YIELDS (Prediction): the same ones.
+    YIELDS (Prediction): the same predictions.
     """
     if output is None:
         yield from predictions
@@ -83,7 +83,7 @@ def read_metrics(path: Path) -> Dict[str, Any]:
 
 def read_predictions(path: Path) -> Iterator[Prediction]:
     """YIELDS (Prediction): the lines of a predictions.jsonl.
-    RAISES (PelError): at a line that is no prediction."""
+    RAISES (PelError): at a line that is not a prediction."""
     for record in read_jsonl(path):
         try:
             yield Prediction.from_json(record)
@@ -92,8 +92,8 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
 
 
 def run_names(paths: Sequence[Path]) -> List[str]:
-    """RETURNS (List[str]): a name for each folder: as many of the last parts of its path as it takes
-    to tell all of them apart."""
+    """RETURNS (List[str]): a name for each folder: the last parts of its path, as few as keep all names
+    different."""
     parts = [path.absolute().parts for path in paths]
     for n in range(1, max(map(len, parts), default=0) + 1):
         names = ["/".join(one[-n:]) for one in parts]

@@ -1,4 +1,4 @@
-"""Scores of mentions that a pipeline found by itself, by exact offsets."""
+"""End-to-end scores: mentions that the pipeline found itself, by exact offsets."""
 
 from typing import Dict, Sequence, Tuple
 
@@ -9,7 +9,7 @@ Found = Tuple[str, int, int, str]  # document, start, end, id
 
 
 class SpanCounts:
-    """Counts hits over documents; strict: a hit has the offsets of a gold mention."""
+    """Counts hits over documents. A hit has exactly the offsets of a gold mention."""
 
     def __init__(self) -> None:
         self.n_found = self.n_gold = self.n_matched = 0
@@ -18,7 +18,7 @@ class SpanCounts:
     def add(self, found: Sequence[Found], gold: Sequence[Prediction]) -> None:
         """Count one document.
 
-        found (Sequence[Found]): what the pipeline says, "NIL" included.
+        found (Sequence[Found]): the links of the pipeline, "NIL" included.
         gold (Sequence[Prediction]): the gold mentions.
         """
         self.n_found += len(found)

@@ -43,7 +43,7 @@ def test_page(folder, runs, tmp_path):
     assert "<h1>Two &amp; more</h1>" in html and "<b>gold</b>" in html
     assert "<mark>aspirin</mark> in " in html and "We studied <mark>" in html, "errors stand in their text"
     assert "heart attack" in html and "T047" in html, "names and types come from the KB"
-    for title in ("Metrics", "Difference from a, in points", "By what the training corpus holds"):
+    for title in ("Metrics", "Difference from a, in points", "By seen and unseen entities"):
         assert f"<h2>{title}</h2>" in html
     assert html.count("<figure>") == 3 and "McNemar p, recall@1" in html
     run(*args)
