@@ -1,12 +1,13 @@
-"""Comparing two systems over several worlds (wikis, ontologies)."""
+"""Systems over several worlds (wikis, ontologies): their differences, and tables in Markdown."""
 
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from ...evaluation.metrics.group_recall import GroupTable, with_intervals
 
+KS = (1, 4, 16, 64)
 POLICY = (
     "recall@k of a world: share of its mentions whose gold entity is in the world's KB that have it among "
-    "the first k distinct candidates. macro: mean over the worlds, each counts the same. micro: over all "
+    "the first k distinct candidates. macro: mean over the worlds, of equal weight. micro: over all "
     "mentions. Intervals: 95 % bootstrap, documents drawn with replacement; a document with mentions of "
     "several worlds is drawn for all of them together. Differences are taken within each draw (paired)."
 )
@@ -31,3 +32,64 @@ def world_difference(
         "macro": with_intervals(ours.ks, by_world.mean(axis=1), macro),
         "micro": with_intervals(ours.ks, ours.micro() - theirs.micro(), micro),
     }
+
+
+def as_markdown(report: Dict[str, Any]) -> str:
+    """RETURNS (str): Markdown tables in percent: one for each world, and one for their mean.
+
+    report (Dict[str, Any]): the content of worlds.json.
+    """
+    train, test = ", ".join(report["train"]), ", ".join(report["test"])
+    parts = [f"Trained on {train}; tested on {test}. {report['policy']}"]
+    for world in report["test"]:
+        about = report["coverage"][world]
+        title = f"{world}: {about['in_kb']:,} mentions of {about['documents']:,} documents, KB of "
+        title += f"{about['entities']:,} entities ({about['outside_kb']:,} mentions outside it)"
+        parts.append(_table(title, {name: s["groups"][world] for name, s in report["systems"].items()}))
+    parts.append(_table("Mean over the worlds", {name: s["macro"] for name, s in report["systems"].items()}))
+    parts.append(_table("All mentions", {name: s["micro"] for name, s in report["systems"].items()}))
+    parts.append(
+        _table(
+            "Differences of the means (paired)",
+            {name: s["macro"] for name, s in report["differences"].items()},
+        )
+    )
+    parts.append(_new_names(report))
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(title: str, rows: Dict[str, Dict[str, Any]]) -> str:
+    lines = [
+        f"**{title}**",
+        "",
+        "| | " + " | ".join(f"recall@{k}" for k in KS) + " |",
+        "|---|" + "---:|" * len(KS),
+    ]
+    for name, metrics in rows.items():
+        cells = [
+            f"{_percent(metrics, k)} [{_percent(metrics, k, '_low')}, {_percent(metrics, k, '_high')}]"
+            for k in KS
+        ]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _percent(metrics: Dict[str, Any], k: int, end: str = "") -> str:
+    return f"{100 * metrics[f'recall@{k}{end}']:.1f}"
+
+
+def _new_names(report: Dict[str, Any]) -> str:
+    title = "recall@1 of mentions whose surface form is a name of the training worlds (known) or not (new)"
+    worlds: List[str] = report["test"]
+    head = [
+        f"{world} {kind} ({report['names'][world][f'n_{kind}']:,})"
+        for world in worlds
+        for kind in ("known", "new")
+    ]
+    lines = [f"**{title}**", "", "| | " + " | ".join(head) + " |", "|---|" + "---:|" * len(head)]
+    for name in report["systems"]:
+        cells = [
+            f"{100 * report['names'][world][kind][name]:.1f}" for world in worlds for kind in ("known", "new")
+        ]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)

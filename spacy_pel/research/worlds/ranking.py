@@ -2,21 +2,21 @@
 
 from typing import Dict, List, Sequence
 
-from spacy_pel.evaluation.nearest import nearest_entities
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.faiss_flat import FaissFlat
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.types import Encoder, MentionInText
-from spacy_pel.util import normalize_alias
+from ...evaluation.nearest import nearest_entities
+from ...index import EntityIndex
+from ...index.faiss_flat import FaissFlat
+from ...kb import KnowledgeBase
+from ...types import Encoder, MentionInText
+from ...util import normalize_alias
 
 Ranking = Dict[int, float]  # KB row -> score, best first
 DEPTH = 64
 
 
 def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> List[Ranking]:
-    """The entities that have the mention as a name: by canonical name first, then in KB order.
+    """Entities that have the surface form as a name: first by canonical name, then by alias, in KB order.
 
-    RETURNS (List[Ranking]): one for each surface; the score says 1.0 or, for an alias, 0.5.
+    RETURNS (List[Ranking]): one per surface form; the score is 1.0, or 0.5 for an alias.
     """
     rankings = []
     for surface, rows in zip(surfaces, kb.rows_of_aliases(surfaces), strict=True):
@@ -29,10 +29,9 @@ def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> List[Ranking]:
 def by_encoder(
     kb: KnowledgeBase, encoder: Encoder, mentions: Sequence[MentionInText], *, show_progress: bool = False
 ) -> List[Ranking]:
-    """The nearest entities: best score over an entity's card and names, or of tokens by its card. No
-    annotated text is used.
+    """Nearest entities by their best row, of card and names; without annotated text.
 
-    RETURNS (List[Ranking]): one for each mention.
+    RETURNS (List[Ranking]): one per mention.
     """
     index = EntityIndex.build(
         kb, encoder, index=FaissFlat(), kinds=("card", "alias"), show_progress=show_progress
@@ -43,11 +42,11 @@ def by_encoder(
 
 
 def names_first(names: Sequence[Ranking], nearest: Sequence[Ranking]) -> List[Ranking]:
-    """Entities that have the mention as a name, the nearest of them first; then the other nearest.
+    """Rank entities that have the mention as a name first, nearest first; then the other nearest entities.
 
     names (Sequence[Ranking]): from ``by_name``.
     nearest (Sequence[Ranking]): from ``by_encoder``.
-    RETURNS (List[Ranking]): one for each mention.
+    RETURNS (List[Ranking]): one per mention.
     """
     joined = []
     for named, near in zip(names, nearest, strict=True):

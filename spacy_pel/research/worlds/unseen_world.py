@@ -1,65 +1,62 @@
-"""A world that was not trained on: its knowledge base, its test mentions, and how much of it is new."""
+"""A test world: its knowledge base, its mentions, and how many of their names are new."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Collection, Dict, List, Sequence
 
-from benchmarks.zero_shot.ranking import Ranking
-from spacy_pel.corpora import read_corpus
-from spacy_pel.errors import PelError
-from spacy_pel.evaluation import Prediction
-from spacy_pel.kb import KnowledgeBase
-from spacy_pel.types import MentionInText
-from spacy_pel.types import MentionInText
-from spacy_pel.util import normalize_alias
+from ...corpora import read_corpus
+from ...errors import Errors, PelError
+from ...evaluation import Prediction
+from ...kb import KnowledgeBase
+from ...types import MentionInText
+from ...util import normalize_alias
+from .ranking import Ranking
 
 
 class UnseenWorld:
-    """The mentions of a test world that its knowledge base can answer.
+    """The mentions of a test world whose gold entity is in its knowledge base.
 
-    name (str): the world's folder.
-    folder (Path): holds the folder.
-    split (str): NAME/SPLIT.jsonl has the mentions.
-    RAISES (PelError): if a file is missing, or the KB knows none of the gold ids.
+    name (str): of the world and its folder.
+    folder (Path): has the folders of all worlds.
+    split (str): the mentions are in NAME/SPLIT.jsonl.
+    RAISES (PelError): if a file is missing, or the KB has none of the gold ids.
     """
 
     def __init__(self, name: str, folder: Path, split: str):
         self.name = name
         self.kb = KnowledgeBase.from_disk(folder / name / "kb")
-        path = folder / name / f"{split}.jsonl"
         self.blank: List[Prediction] = []  # without candidates
         self.mentions: List[MentionInText] = []
         self.n_outside = self.n_nil = 0
-        for document in read_corpus(path):
+        example = ""
+        for document in read_corpus(folder / name / f"{split}.jsonl"):
             for one in document.mentions:
                 resolved = (self.kb.resolve(entity_id) for entity_id in one.ids)
                 gold = list(dict.fromkeys(entity_id for entity_id in resolved if entity_id is not None))
                 self.n_nil += not one.ids
                 self.n_outside += bool(one.ids) and not gold
                 if not gold:
+                    example = example or next(iter(one.ids), "")
                     continue
                 surface = document.text[one.start : one.end]
                 where = (document.id, one.start, one.end, surface, one.label)
                 self.blank.append(Prediction(*where, gold, "", composite=one.composite))
                 self.mentions.append(MentionInText(document.text, one.start, one.end))
         if not self.blank:
-            raise PelError(
-                f"Expected gold ids of the KB of {name} in {path}, but it knows none of them. Use the "
-                "KB that the corpus was annotated with."
-            )
+            raise PelError(Errors.E621.format(n=self.n_outside, example=example) if example else Errors.E620)
 
     @property
     def surfaces(self) -> List[str]:
+        """RETURNS (List[str]): the surface form of each mention."""
         return [prediction.text for prediction in self.blank]
 
     def predictions(self, rankings: Sequence[Ranking]) -> List[Prediction]:
         """RETURNS (List[Prediction]): the mentions with their candidates."""
         made = []
         for blank, ranking in zip(self.blank, rankings, strict=True):
-            ids = self.kb.ids_at(list(ranking))
-            candidates = list(zip(ids, ranking.values(), strict=True))
+            candidates = list(zip(self.kb.ids_at(list(ranking)), ranking.values(), strict=True))
             best = candidates[0][0] if candidates else ""
-            fields = {**vars(blank), "candidates": candidates, "kb_id": best}
-            made.append(Prediction(**fields))
+            made.append(replace(blank, candidates=candidates, kb_id=best))
         return made
 
     def coverage(self) -> Dict[str, Any]:
@@ -75,5 +72,8 @@ class UnseenWorld:
         }
 
     def known(self, names: Collection[str]) -> List[bool]:
-        """names (Collection[str]): normalised. RETURNS (List[bool]): is the mention's surface one of them?"""
+        """RETURNS (List[bool]): for each mention, is its surface form one of these names?
+
+        names (Collection[str]): normalised.
+        """
         return [normalize_alias(surface) in names for surface in self.surfaces]

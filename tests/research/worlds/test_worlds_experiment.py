@@ -1,18 +1,18 @@
-"""The zero-shot protocol on wikis in ZESHEL's form: files to figures; and its rankings by hand."""
+"""The zero-shot experiment on wikis in the format of ZESHEL, and its rankings by hand."""
 
-import importlib
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.research.worlds.ranking import by_encoder, by_name, names_first
 from spacy_pel.types import Entity, MentionInText
+from tests.cli.conftest import run
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WORLDS = {
     "harbour": ["Gull Lamp", "Old Pier", "Salt Store", "Rope Walk", "Fish Market", "Boat Yard"],
     "kitchen": ["Copper Pan", "Bread Oven", "Spice Rack", "Soup Pot", "Fish Knife", "Milk Jug"],
@@ -76,9 +76,7 @@ def write(path, records):
 
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory):
-    """ZESHEL's folders, turned into one folder a world by the commands of the README."""
-    from spacy_pel.cli import pel_cli
-
+    """ZESHEL's folders, turned into one folder per world by the commands of configs/zeshel.cfg."""
     raw, out = tmp_path_factory.mktemp("zeshel"), tmp_path_factory.mktemp("worlds")
     for world in WORLDS:
         write(raw / "documents" / f"{world}.json", pages(world))
@@ -95,41 +93,27 @@ def worlds(tmp_path_factory):
             setting = ["--strict", "--set", f"worlds={json.dumps([world])}"]
             commands.append(["convert", target, "--reader", "zeshel", document, source, *setting])
         for command in commands:
-            result = CliRunner().invoke(pel_cli, command, catch_exceptions=False)
-            assert result.exit_code == 0, result.output
+            result = run(*command)
+            assert result.code == 0, result.err
     return out
 
 
-@pytest.fixture(scope="module")
-def benchmark():
-    return importlib.import_module("benchmarks.worlds")
-
-
-def call(benchmark, worlds, output, *more):
-    app = benchmark.typer.Typer()
-    app.command()(benchmark.main)
-    args = [
-        "--worlds",
-        str(worlds),
-        "--output",
-        str(output),
-        "--config",
-        str(ROOT / "configs" / "zeshel.cfg"),
-    ]
+def call(worlds, output, *more):
+    args = [output, "--worlds", worlds, "--config", ROOT / "configs" / "zeshel.cfg"]
     for name, value in TINY.items():
         args += ["--set", f"{name}={value}"]
-    return CliRunner().invoke(app, [*args, *more], catch_exceptions=False)
+    return run("research", "worlds", *args, *more)
 
 
 @pytest.fixture(scope="module")
-def ran(benchmark, worlds, tmp_path_factory):
+def ran(worlds, tmp_path_factory):
     output = tmp_path_factory.mktemp("output")
-    result = call(benchmark, worlds, output, "--train", "harbour,kitchen", "--test", "railway,castle")
-    assert result.exit_code == 0, result.stderr
-    return output, result.stdout
+    result = call(worlds, output, "--train", "harbour,kitchen", "--test", "railway,castle")
+    assert result.code == 0, result.err
+    return output, result.out
 
 
-def test_figures_by_world_and_their_mean(ran):
+def test_metrics_by_world_and_their_mean(ran):
     output, stdout = ran
     report = json.loads((output / "worlds.json").read_text())
     assert (report["train"], report["test"]) == (["harbour", "kitchen"], ["railway", "castle"])
@@ -153,7 +137,7 @@ def test_figures_by_world_and_their_mean(ran):
 
 def test_names_of_the_training_worlds_are_told_apart(ran):
     names = json.loads((ran[0] / "worlds.json").read_text())["names"]
-    # "Spice Rack" is a page of the kitchen, too, and a mention of it stands in the castle
+    # "Spice Rack" is a page of the kitchen, too, and the castle has a mention of it
     assert names["castle"]["n_known"] + names["castle"]["n_new"] == 6
     assert names["castle"]["n_known"] == 1 and set(names["castle"]["new"]) == set(names["castle"]["known"])
 
@@ -167,26 +151,21 @@ def test_predictions_can_be_compared(ran):
     )
 
 
-def test_a_trained_model_is_taken_as_it_is(benchmark, worlds, ran, tmp_path):
+def test_a_trained_model_is_taken_as_it_is(worlds, ran, tmp_path):
     model = ran[0] / "encoder" / "model-best"
     args = ["--train", "harbour,kitchen", "--test", "railway,castle", "--model", str(model), "--json"]
-    result = call(benchmark, worlds, tmp_path, *args)
-    again, first = json.loads(result.stdout), json.loads((ran[0] / "worlds.json").read_text())
+    result = call(worlds, tmp_path, *args)
+    again, first = result.json, json.loads((ran[0] / "worlds.json").read_text())
     assert {**again, "model": ""} == {**first, "model": ""}
     assert not (tmp_path / "encoder").exists()
 
 
-def test_bad_input_is_one_line(benchmark, worlds, tmp_path):
-    result = call(benchmark, worlds, tmp_path, "--train", "harbour", "--test", "nowhere")
-    assert result.exit_code == 2 and "nowhere" in result.stderr and result.stderr.count("\n") == 1
+def test_bad_input_is_one_line(worlds, tmp_path):
+    result = call(worlds, tmp_path, "--train", "harbour", "--test", "nowhere")
+    assert result.code == 2 and "nowhere" in result.err and result.err.count("\n") == 1
 
 
 # -- rankings -------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def zero_shot():
-    return importlib.import_module("benchmarks.zero_shot")
 
 
 @pytest.fixture(scope="module")
@@ -204,15 +183,15 @@ def ids(kb, ranking):
     return kb.ids_at(list(ranking))
 
 
-def test_by_name(zero_shot, kb):
-    rankings = zero_shot.by_name(kb, ["Cold", "warm"])
+def test_by_name(kb):
+    rankings = by_name(kb, ["Cold", "warm"])
     assert ids(kb, rankings[0]) == ["C", "B"], "the canonical name before the alias"
     assert rankings[1] == {}
 
 
-def test_by_encoder_gives_each_entity_once_with_its_best_cosine(zero_shot, kb):
+def test_by_encoder_gives_each_entity_once_with_its_best_cosine(kb):
     encoder = HashEmbed(width=256, context_weight=0.0)
-    ranking = zero_shot.by_encoder(kb, encoder, [MentionInText("herpes labialis", 0, 15)])[0]
+    ranking = by_encoder(kb, encoder, [MentionInText("herpes labialis", 0, 15)])[0]
     assert ids(kb, ranking)[0] == "A" and len(ranking) == 4
     assert list(ranking.values()) == sorted(ranking.values(), reverse=True)
     own = encoder.encode_names(["herpes labialis"])[0]
@@ -222,10 +201,10 @@ def test_by_encoder_gives_each_entity_once_with_its_best_cosine(zero_shot, kb):
         assert score == pytest.approx(float(best), abs=1e-5)
 
 
-def test_names_first(zero_shot, kb):
+def test_names_first(kb):
     near = {0: 0.9, 2: 0.8, 3: 0.1}
-    (joined,) = zero_shot.names_first([{2: 1.0, 1: 0.5}], [near])
+    (joined,) = names_first([{2: 1.0, 1: 0.5}], [near])
     assert list(joined) == [2, 1, 0, 3], "a name that was not among the nearest still comes before them"
     assert list(joined.values()) == sorted(joined.values(), reverse=True)
-    assert zero_shot.names_first([{}], [near]) == [near]
-    assert zero_shot.names_first([{1: 1.0}], [{}])[0].keys() == {1}
+    assert names_first([{}], [near]) == [near]
+    assert names_first([{1: 1.0}], [{}])[0].keys() == {1}

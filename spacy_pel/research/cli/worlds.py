@@ -1,0 +1,66 @@
+"""The command ``research worlds``: zero-shot linking, trained on some worlds and tested on others."""
+
+from pathlib import Path
+from typing import Annotated, List, Optional
+
+import typer
+
+from ...cli._output import JSON, emit, message
+from ._app import research_cli
+
+
+@research_cli.command("worlds")
+def worlds(
+    output: Annotated[
+        Path,
+        typer.Argument(metavar="OUT", help="Folder for model, predictions, worlds.json and worlds.md."),
+    ],
+    config: Annotated[Path, typer.Option(help="A training config; its paths are set here.")],
+    folder: Annotated[
+        Path, typer.Option("--worlds", help="Has a folder for each world: kb and train, dev, test.jsonl.")
+    ],
+    train: Annotated[str, typer.Option(help="Worlds to train on, separated by commas.")],
+    test: Annotated[str, typer.Option(help="Worlds to test on, separated by commas.")],
+    model: Annotated[
+        Optional[Path], typer.Option(help="A trained encoder; without it, one is trained.")
+    ] = None,
+    mixed: Annotated[
+        bool, typer.Option("--mixed-batches", help="Train on batches of several worlds, not of one each.")
+    ] = False,
+    split: Annotated[str, typer.Option(help="The split of the test worlds.")] = "test",
+    settings: Annotated[
+        Optional[List[str]],
+        typer.Option("--set", help="A setting of the config, e.g. pel.training.max_steps=5 (repeatable)."),
+    ] = None,
+    gpu_id: Annotated[int, typer.Option("--gpu-id", help="CUDA device; -1 = CPU.")] = -1,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume from the training's checkpoint.")] = False,
+    as_json: bool = JSON,
+) -> None:
+    """Train on some ontologies or wikis, link to others that were never seen.
+
+    Example: spacy-pel research worlds metrics/worlds --config configs/worlds_minilm.cfg --worlds
+    corpus/worlds --train CHEBI,GO,UBERON --test CL,MONDO
+    """
+    from ...cli._settings import parse_settings
+    from ..worlds.experiment import run_worlds
+    from ..worlds.tables import as_markdown
+
+    report = run_worlds(
+        config,
+        folder,
+        _names(train),
+        _names(test),
+        output,
+        model=model,
+        mixed=mixed,
+        split=split,
+        overrides=parse_settings(settings or []),
+        gpu_id=gpu_id,
+        resume=resume,
+    )
+    message(f"Wrote {output}")
+    emit(report, as_json=as_json, text=as_markdown)
+
+
+def _names(given: str) -> List[str]:
+    return list(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))

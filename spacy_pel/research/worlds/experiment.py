@@ -1,0 +1,142 @@
+"""Zero-shot linking: one encoder trained on some worlds, tested on others that it never saw.
+
+A world is a folder with a knowledge base (``kb``) and corpora (``train.jsonl``, ``dev.jsonl``,
+``test.jsonl``): an ontology of CRAFT, a wiki of ZESHEL. Training joins the worlds; each batch is of one
+world, and dev.jsonl of the training worlds chooses the best model. Each test world has an index of the
+cards and names of its own KB, without annotated text. The trained encoder is compared with the same
+encoder untrained and with exact matches of names.
+"""
+
+from pathlib import Path
+from typing import Any, Dict, Optional, Sequence, Set
+
+import torch
+
+from ...corpora import read_corpus
+from ...encoders import load_encoder
+from ...evaluation.metrics.group_recall import GroupOutcomes, GroupTable, group_metrics
+from ...kb import KnowledgeBase
+from ...training.retriever.loop import Trainer
+from ...training.retriever.settings import read_settings
+from ...util import atomic_path, logger, normalize_alias, write_json, write_jsonl
+from .ranking import by_encoder, by_name, names_first
+from .tables import POLICY, as_markdown, world_difference
+from .unseen_world import UnseenWorld
+from .worlds import WorldTrainer, join_worlds
+
+NAMES, UNTRAINED, TRAINED = "exact names", "untrained encoder", "trained encoder"
+FIRST = ", exact names first"
+PAIRS = [
+    (TRAINED, UNTRAINED),
+    (TRAINED, NAMES),
+    (TRAINED + FIRST, UNTRAINED + FIRST),
+    (TRAINED + FIRST, NAMES),
+]
+
+
+def run_worlds(
+    config: Path,
+    worlds: Path,
+    train: Sequence[str],
+    test: Sequence[str],
+    output: Path,
+    *,
+    model: Optional[Path] = None,
+    mixed: bool = False,
+    split: str = "test",
+    overrides: Optional[Dict[str, Any]] = None,
+    gpu_id: int = -1,
+    resume: bool = False,
+) -> Dict[str, Any]:
+    """Train on some worlds, or take a trained model, and test on others.
+
+    config (Path): of the training; its paths are set here.
+    worlds (Path): has a folder for each world.
+    train, test (Sequence[str]): names of the worlds.
+    output (Path): gets the model, predictions, worlds.json and worlds.md.
+    model (Optional[Path]): a trained encoder; None = train one.
+    mixed (bool): train on batches of several worlds.
+    split (str): of the test worlds.
+    overrides (Optional[Dict[str, Any]]): settings of the config, by their dotted names.
+    gpu_id (int): CUDA device; -1 = CPU.
+    resume (bool): continue from the checkpoint of the training.
+    RETURNS (Dict[str, Any]): the content of worlds.json.
+    RAISES (PelError): if an input is missing or damaged.
+    """
+    overrides = overrides or {}
+    tested = [UnseenWorld(name, worlds, split) for name in test]  # errors before a long training
+    if model is None:
+        paths = join_worlds(worlds, train, output / "joined", splits=("train", "dev"))
+        joined = {**overrides, **{f"paths.{name}": str(path) for name, path in paths.items()}}
+        make = Trainer if mixed else WorldTrainer
+        make(read_settings(config, joined), output / "encoder", gpu_id=gpu_id).run(resume=resume)
+        model = output / "encoder" / "model-best"
+    encoders: Dict[str, Any] = {UNTRAINED: _untrained(config, overrides), TRAINED: load_encoder(model)}
+    outcomes: Dict[str, Dict[str, GroupOutcomes]] = {}
+    training_names = _names_of(worlds, train)
+    names: Dict[str, Any] = {}
+    for world in tested:
+        systems = {NAMES: by_name(world.kb, world.surfaces)}
+        for name, encoder in encoders.items():
+            logger.info("%s: %s", world.name, name)
+            if gpu_id >= 0:
+                encoder.towers.to(f"cuda:{gpu_id}")
+            systems[name] = by_encoder(world.kb, encoder, world.mentions, show_progress=True)
+        systems.update({name + FIRST: names_first(systems[NAMES], systems[name]) for name in encoders})
+        is_known = world.known(training_names)
+        n_known = sum(is_known)
+        recall: Dict[str, Any] = {
+            "known": {},
+            "new": {},
+            "n_known": n_known,
+            "n_new": len(is_known) - n_known,
+        }
+        for name, rankings in systems.items():
+            predictions = world.predictions(rankings)
+            folder = output / "predictions" / world.name / name.replace(", ", " ").replace(" ", "_")
+            write_jsonl(folder / "predictions.jsonl", (one.to_json() for one in predictions))
+            outcomes.setdefault(name, {})[world.name] = GroupOutcomes.of(predictions)
+            for kind, wanted in (("known", True), ("new", False)):
+                hits = [
+                    one.rank == 1 for one, own in zip(predictions, is_known, strict=True) if own is wanted
+                ]
+                recall[kind][name] = sum(hits) / max(len(hits), 1)
+        names[world.name] = recall
+    tables = {name: GroupTable(by_world) for name, by_world in outcomes.items()}
+    report = {
+        "train": list(train),
+        "test": list(test),
+        "batches": "mixed" if mixed else "one world each",
+        "model": str(model),
+        "seen_in_training": sorted(set(train) & set(test)),
+        "coverage": {world.name: world.coverage() for world in tested},
+        "systems": {name: group_metrics(table) for name, table in tables.items()},
+        "differences": {
+            f"{ours} - {theirs}": world_difference(tables[ours], tables[theirs]) for ours, theirs in PAIRS
+        },
+        "names": names,
+        "policy": POLICY,
+    }
+    write_json(output / "worlds.json", report)
+    with atomic_path(output / "worlds.md") as part:
+        part.write_text(as_markdown(report), encoding="utf8")
+    return report
+
+
+def _untrained(config: Path, overrides: Dict[str, Any]) -> Any:
+    """The encoder before training, with the same initial weights."""
+    settings = read_settings(config, overrides)
+    torch.manual_seed(settings.seed)
+    settings.pel.encoder.initialize()
+    return settings.pel.encoder
+
+
+def _names_of(worlds: Path, train: Sequence[str]) -> Set[str]:
+    """Normalised names of the training worlds: of their entities, and of the mentions in train.jsonl."""
+    known: Set[str] = set()
+    for world in train:
+        for entity in KnowledgeBase.from_disk(worlds / world / "kb").entities():
+            known.update(map(normalize_alias, (entity.canonical_name, *entity.aliases)))
+        for document in read_corpus(worlds / world / "train.jsonl"):
+            known.update(normalize_alias(document.text[m.start : m.end]) for m in document.mentions)
+    return known
