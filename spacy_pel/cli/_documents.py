@@ -1,4 +1,4 @@
-"""Reading the texts that are to be linked: plain text, JSON lines, Parquet, PubTator."""
+"""Reading the texts to link: plain text, JSON lines, Parquet, PubTator."""
 
 import re
 from itertools import chain
@@ -13,7 +13,7 @@ _PUBTATOR = re.compile(r"^[^|\t]+\|[ta]\|")
 
 
 def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
-    """Read texts, one document after the other. Files may be packed (.gz), but for Parquet.
+    """Read texts, one document after the other. Files may be gzipped, except for Parquet.
 
     path (Path): "txt": one document per line, named by its line number, or a folder of .txt
         files, one document each, named by the file. "jsonl": objects with "text" and perhaps

@@ -1,4 +1,4 @@
-"""The bi-encoder that a path leads to, wherever it is built in."""
+"""Opening a bi-encoder on its own, in a ranker or in a pipeline."""
 
 import copy
 from pathlib import Path
@@ -11,10 +11,10 @@ from ._pipeline import FACTORY
 def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> Any:
     """Open a bi-encoder.
 
-    path (str): its folder, the folder of a ranker made of one, or that of a pipeline; beside another
-        model also the weights it began with: "package:NAME", "random:SIZES" or a hub id.
-    like (Optional[BiEncoder]): gives templates, pooling and similarity of plain weights.
-    seed (int): of word vectors that plain weights lack, those of the markers.
+    path (str): its folder, that of a ranker made of one, or that of a pipeline; with ``like`` also plain
+        weights: "package:NAME", "random:SIZES" or a hub id.
+    like (Optional[BiEncoder]): gives the templates, pooling and similarity of plain weights.
+    seed (int): random seed of the word vectors that plain weights lack: those of the markers.
     RETURNS (BiEncoder): with weights.
     RAISES (PelError): if there is none.
     """
@@ -39,7 +39,7 @@ def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> 
     else:
         found = load_encoder(_in_pipeline(folder) if (folder / "config.cfg").is_file() else folder)
     if not isinstance(found, BiEncoder):
-        raise PelError(Errors.E653.format(path=path, got="it holds another kind of model"))
+        raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
     return found
 
 

@@ -12,7 +12,7 @@ _FILE = "cfg.json"  # in the component's folder, see pipeline/learned.py
 
 
 def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None:
-    """Can this pipeline take over what another one learned?
+    """Check that a pipeline can use what another one learned.
 
     pipeline (Path): a saved pipeline.
     learned (Dict[str, Any]): from ``learned_state``.
@@ -53,8 +53,11 @@ def store_learned(pipeline: Path, learned: Dict[str, Any]) -> None:
     pipeline (Path): a saved pipeline.
     learned (Dict[str, Any]): from ``learned_state``.
     """
+    from ..pipeline.linker_data import update_linker_folder
+
     path = learned_path(pipeline)
-    write_json(path, learned)
+    with update_linker_folder(path.parent):
+        write_json(path, learned)
     settings = _components(pipeline)[path.parent.name]
     if settings.get("threshold") is not None:
         logger.warning(Warnings.W600.format(path=pipeline, value=settings["threshold"]))

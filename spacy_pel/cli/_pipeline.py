@@ -45,7 +45,7 @@ def load_pipeline(path: Path) -> LoadedPipeline:
         nlp = spacy.load(path)
     except PelError:
         raise
-    except (ValueError, KeyError, OSError) as err:  # spaCy's errors come as all of these
+    except (ValueError, KeyError, OSError) as err:  # spaCy raises all of these
         raise PelError(Errors.E650.format(path=path, got=err)) from err
     names = linker_names(nlp)
     if not names:

@@ -1,4 +1,4 @@
-"""Output that grows in parts, so that a killed run can go on where it stopped."""
+"""Output written in parts, so that an interrupted run can be resumed."""
 
 import gzip
 import shutil
@@ -18,8 +18,8 @@ class PartFiles:
     output (Path): a .jsonl, .jsonl.gz or .parquet file.
     settings (Dict[str, Any]): what the parts depend on; parts made with other settings are
         refused.
-    resume (bool): go on with the parts that are there.
-    RAISES (PelError): if the output's kind is unknown, or parts are there that cannot be used.
+    resume (bool): continue with the existing parts.
+    RAISES (PelError): if the output's type is unknown, or existing parts cannot be used.
     """
 
     def __init__(self, output: Path, settings: Dict[str, Any], *, resume: bool) -> None:
@@ -37,14 +37,14 @@ class PartFiles:
             write_json(self.folder / _SETTINGS, settings)
 
     def paths(self) -> List[Path]:
-        """RETURNS (List[Path]): the parts that are complete, without a gap."""
+        """RETURNS (List[Path]): the complete parts, without gaps."""
         paths: List[Path] = []
         while (path := self._path(len(paths))).is_file():
             paths.append(path)
         return paths
 
     def write(self, number: int, records: List[Dict[str, Any]]) -> None:
-        """Write a part; it is there complete or not at all."""
+        """Write a part completely or not at all."""
         write_jsonl(self._path(number), records)
 
     def finish(self) -> None:

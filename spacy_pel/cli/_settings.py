@@ -39,7 +39,7 @@ def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
     names (str): short or full names with commas, in their order; "" = none.
     settings (Dict[str, Any]): values by "STEP.NAME".
     RETURNS (Dict[str, Preprocessor]): by name, in this order.
-    RAISES (PelError): if a name or a setting is unknown, or a name comes twice.
+    RAISES (PelError): if a name or a setting is unknown, or a name is repeated.
     """
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if len(set(wanted)) < len(wanted):

@@ -17,39 +17,40 @@ _FEW = 30  # NIL mentions
 def calibrate(
     pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
     corpus: Annotated[
-        Path, typer.Argument(help="Development corpus (JSON lines); some entities must lack in the KB (NIL).")
+        Path,
+        typer.Argument(help="Development corpus (JSON lines); the KB must lack some of its entities (NIL)."),
     ],
     apply_to: Annotated[
         Optional[List[Path]],
         typer.Option(
-            help="Store what was learned in this pipeline instead; may be given several times. For a "
-            "pipeline whose own KB holds the development corpus' entities: it has no NIL to learn from."
+            help="Store the calibration in this pipeline instead (repeatable). For a pipeline whose KB has "
+            "all entities of the development corpus, and so no NIL to learn from."
         ),
     ] = None,
     output: Annotated[
-        Optional[Path], typer.Option(help="Write a calibrated copy here and leave the pipeline as it is.")
+        Optional[Path], typer.Option(help="Write a calibrated copy here and leave the pipeline unchanged.")
     ] = None,
     precision: Annotated[
         Optional[float],
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Take the lowest threshold whose NIL precision reaches this, instead of the best F1.",
+            help="Use the lowest threshold with at least this NIL precision, instead of the best F1.",
         ),
     ] = None,
     by_label: Annotated[
         Optional[int],
         typer.Option(
             min=1,
-            help="Give each NER label with at least so many NIL mentions, and as many others, its own "
-            "threshold.",
+            help="Fit a threshold for each NER label with at least this many NIL mentions and as many "
+            "others.",
         ),
     ] = None,
     as_json: bool = JSON,
 ) -> None:
     """Fit how evidence is combined, P(NIL) and the NIL threshold (max F1), and store them.
 
-    The figures that it prints are those of the mentions that it fitted on: better than on other text.
+    The printed metrics are of the mentions used for fitting, so they are better than on unseen text.
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
@@ -76,7 +77,7 @@ def calibrate(
     n_nil = sum(not component.linker.gold_rows(ids).size for ids in gold)
     message(f"Fitting on {len(gold):,} mentions, {n_nil:,} of them NIL")
     if 0 < n_nil < _FEW:
-        message(f"Fewer than {_FEW} NIL mentions: the threshold is unsure, take more text")
+        message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable, use more text")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
     links = component.linker.fit_mentions(queries, gold, choose=choose, label_least=by_label)
     learned = learned_state(component.linker)

@@ -23,7 +23,9 @@ class GroupBy(str, Enum):
 @pel_cli.command("compare")
 def compare(
     dir_a: Annotated[Path, typer.Argument(metavar="DIR_A", help="What `evaluate` wrote for one pipeline.")],
-    dir_b: Annotated[Path, typer.Argument(metavar="DIR_B", help="... and for another, on the same corpus.")],
+    dir_b: Annotated[
+        Path, typer.Argument(metavar="DIR_B", help="What it wrote for another, on the same corpus.")
+    ],
     group_by: Annotated[
         GroupBy,
         typer.Option(
@@ -32,10 +34,10 @@ def compare(
     ] = GroupBy.label,
     kb: Annotated[
         Optional[Path],
-        typer.Option(help="KB or pipeline, for the types where the predictions lack them."),
+        typer.Option(help="KB or pipeline: source of types that the predictions lack."),
     ] = None,
     samples: Annotated[int, typer.Option(min=1, help="Bootstrap samples.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Is B better than A? McNemar's test at 0.05, and paired bootstrap intervals over documents.
@@ -98,7 +100,7 @@ def _text(found: Dict[str, Any]) -> str:
             ],
             rows,
         ),
-        f"* = the interval leaves out 0. {found['policy']}",
+        f"* = the interval excludes 0. {found['policy']}",
     ]
     return "\n\n".join(parts)
 

@@ -16,7 +16,9 @@ from ._settings import make_reader, make_steps, parse_settings, split_settings
 @pel_cli.command("convert")
 def convert(
     out: Annotated[Path, typer.Argument(help="What to write: .jsonl, .jsonl.gz, or .spacy for spaCy.")],
-    files: Annotated[List[Path], typer.Argument(help="The corpus: files or folders, as the reader wants.")],
+    files: Annotated[
+        List[Path], typer.Argument(help="The corpus: files or folders, depending on the reader.")
+    ],
     reader: Annotated[
         str,
         typer.Option(
@@ -25,7 +27,7 @@ def convert(
     ],
     split: Annotated[
         Optional[List[Path]],
-        typer.Option(help="Keep the documents whose ids stand in this file, one a line; may be repeated."),
+        typer.Option(help="Keep the documents whose ids are in this file, one per line (repeatable)."),
     ] = None,
     settings: Annotated[
         Optional[List[str]],
@@ -38,8 +40,8 @@ def convert(
     preprocess: Annotated[
         Optional[str],
         typer.Option(
-            help="Steps in their order, with commas: expandabbreviations, lowercase, sentencewindows, "
-            "longestmentions, or any registered. The command restore leads back."
+            help="Steps in order, separated by commas: expandabbreviations, lowercase, sentencewindows, "
+            "longestmentions, or any registered. `corpus restore` undoes them."
         ),
     ] = None,
     strict: Annotated[
@@ -47,11 +49,13 @@ def convert(
     ] = False,
     dev_share: Annotated[
         float,
-        typer.Option(min=0.0, max=1.0, help="Cut this share of the documents out, by a hash of their ids."),
+        typer.Option(
+            min=0.0, max=1.0, help="Move this share of the documents to --dev-out, by a hash of their ids."
+        ),
     ] = 0.0,
-    dev_out: Annotated[Optional[Path], typer.Option(help="Where the cut out documents go.")] = None,
+    dev_out: Annotated[Optional[Path], typer.Option(help="The file for these documents.")] = None,
     nlp: Annotated[
-        str, typer.Option(help="For .spacy: a language, or a pipeline whose tokenizer cuts the text.")
+        str, typer.Option(help="For .spacy: a language, or a pipeline whose tokenizer is used.")
     ] = "en",
     as_json: bool = JSON,
 ) -> None:

@@ -34,7 +34,9 @@ def debug(
     elif "components" in settings:
         result = _debug_pipeline(config, settings)
     else:
-        raise PelError(Errors.E601.format(path=config, got="it has no section [pel] and no [components]"))
+        raise PelError(
+            Errors.E601.format(path=config, got="it has neither a [pel] nor a [components] section")
+        )
     emit(result, as_json=as_json, text=key_values)
 
 
@@ -81,7 +83,7 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def coverage(kb: Any, documents: Iterable[Document], *, seen_before: Optional[Set[str]]) -> Dict[str, Any]:
-    """Count a corpus against a KB.
+    """Count how much of a corpus a KB covers.
 
     kb (KnowledgeBase): resolves the ids.
     documents (Iterable[Document]): the corpus; reading it verifies the offsets.

@@ -15,7 +15,7 @@ _N_CANDIDATES = 5
 def demo(
     text: Annotated[
         Optional[List[str]],
-        typer.Option(help="Your own text, may be given several times; default: three abstracts."),
+        typer.Option(help="Your own text (repeatable); default: three abstracts."),
     ] = None,
     pipeline: Annotated[Path, typer.Option(help="The pipeline folder.")] = Path("assets/pel_medmentions"),
     output: Annotated[Path, typer.Option(help="Folder for links.jsonl and links.html.")] = Path("demo"),

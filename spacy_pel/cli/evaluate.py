@@ -15,24 +15,24 @@ def evaluate(
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     output: Annotated[Path, typer.Option(help="Folder for metrics.json, predictions.jsonl and the plots.")],
     end_to_end: Annotated[
-        bool, typer.Option("--end-to-end", help="Let the pipeline find the mentions, too.")
+        bool, typer.Option("--end-to-end", help="Let the pipeline find the mentions as well.")
     ] = False,
     top_k: Annotated[int, typer.Option(min=1, help="Candidates per mention (gold mentions only).")] = 64,
     seen: Annotated[
         Optional[List[Path]],
         typer.Option(
-            help="Training corpus that tells seen from unseen entities; default: the texts that the index "
-            "was built with."
+            help="Training corpus, to tell seen from unseen entities (repeatable); default: the texts that "
+            "the index was built with."
         ),
     ] = None,
     group_by: Annotated[
         Optional[str],
         typer.Option(
-            help="Figures for each group of documents, and their mean (macro); a key of the documents' meta, "
-            "e.g. meta.world."
+            help="Metrics for each group of documents, and their macro average; a key of the documents' "
+            "meta, e.g. meta.world."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Evaluate a pipeline on gold mentions, or end to end.

@@ -17,21 +17,21 @@ def index(
     model: Annotated[Path, typer.Argument(help="The model folder, e.g. training/model-best.")],
     out: Annotated[Path, typer.Argument(help="The index folder to write.")],
     kinds: Annotated[
-        str, typer.Option(help="Rows that an entity gets: card, alias, mention; separated by commas.")
+        str, typer.Option(help="Rows of an entity: card, alias, mention; separated by commas.")
     ] = "card,alias",
     mentions: Annotated[
         Optional[List[Path]],
         typer.Option(
-            help="Annotated corpus (JSON lines) for the mention rows and the counts of surfaces; may be "
-            "given several times. Use training text only."
+            help="Annotated corpus (JSON lines) for the mention rows and the counts of surface forms "
+            "(repeatable). Use training text only."
         ),
     ] = None,
     max_mentions: Annotated[
-        Optional[int], typer.Option(min=1, help="At most so many mention rows for an entity.")
+        Optional[int], typer.Option(min=1, help="Maximum number of mention rows per entity.")
     ] = None,
-    index_type: Annotated[str, typer.Option(help="The kind of vector index.")] = "faissflat",
+    index_type: Annotated[str, typer.Option(help="The type of vector index.")] = "faissflat",
     codes: Annotated[
-        Optional[str], typer.Option(help="How vectors are kept: fp32, fp16 or int8 (faissflat).")
+        Optional[str], typer.Option(help="Precision of the stored vectors: fp32, fp16 or int8 (faissflat).")
     ] = None,
     pca: Annotated[
         Optional[int], typer.Option(min=1, help="Width after a PCA rotation (faissflat); default: no PCA.")
@@ -40,7 +40,7 @@ def index(
         Optional[int], typer.Option(min=1, help="Bytes of a row (faisspq); default: a quarter of the width.")
     ] = None,
     backend: Annotated[
-        Optional[str], typer.Option(help="What computes the vectors, e.g. torchbackend or openvinobackend.")
+        Optional[str], typer.Option(help="Inference backend, e.g. torchbackend or openvinobackend.")
     ] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -84,7 +84,7 @@ def index(
 def make_vector_index(
     name: str, codes: Optional[str], pca: Optional[int], row_bytes: Optional[int] = None
 ) -> Any:
-    """Build a vector index from what the command line says of it.
+    """Make a vector index from the options of the command line.
 
     RAISES (PelError): if there is no such kind, or it has no such setting.
     """

@@ -21,18 +21,18 @@ def link(
         typer.Argument(
             metavar="INPUT",
             help="Texts: .txt (a document per line), a folder of .txt files, .jsonl, .parquet or PubTator; "
-            "all but Parquet may be packed (.gz).",
+            "plain or gzipped (.gz), except for Parquet.",
         ),
     ],
     output: Annotated[Path, typer.Argument(help="A .jsonl, .jsonl.gz or .parquet file.")],
     format_name: Annotated[
-        str, typer.Option("--format", help="txt, jsonl, parquet, pubtator; auto = by name and first line.")
+        str, typer.Option("--format", help="txt, jsonl, parquet, pubtator; auto = by file name and content.")
     ] = "auto",
-    n_process: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
-    batch_size: Annotated[Optional[int], typer.Option(min=1, help="Documents handed over together.")] = None,
+    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    batch_size: Annotated[Optional[int], typer.Option(min=1, help="Documents per batch.")] = None,
     n_candidates: Annotated[int, typer.Option(min=0, help="Candidates written per mention.")] = 5,
-    part_size: Annotated[int, typer.Option(min=1, help="Documents between two saved states.")] = 1000,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
+    part_size: Annotated[int, typer.Option(min=1, help="Documents per saved part.")] = 1000,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     as_json: bool = JSON,
 ) -> None:
     """Link a corpus. Each output line is a document with its mentions, ids and candidates.
@@ -65,7 +65,7 @@ def link(
     parts = PartFiles(output, settings, resume=resume)
     done = len(parts.paths())
     if done:
-        message(f"Going on after {done * part_size:,} documents")
+        message(f"Resuming after {done * part_size:,} documents")
     started = time.perf_counter()
     rest = islice(read_documents(input_path, format_name), done * part_size, None)
     records = _records(nlp, component, rest, n_process, batch_size, n_candidates)
@@ -79,7 +79,7 @@ def link(
         counts["nil"] += sum(found["kb_id"] == NIL for record in part for found in record["mentions"])
     parts.finish()
     if not counts["mentions"] and counts["documents"]:
-        message("No mention was found. Has the pipeline a component that finds mentions (ner)?")
+        message("No mentions were found. Does the pipeline have a component that finds them (ner)?")
     seconds = time.perf_counter() - started
     result = {**counts, "seconds": seconds, "documents_per_second": counts["documents"] / max(seconds, 1e-9)}
     emit({"output": str(output), **result}, as_json=as_json, text=key_values)

@@ -16,22 +16,22 @@ def mine(
     model: Annotated[Path, typer.Argument(help="The model folder, e.g. training/model-best.")],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     out: Annotated[Path, typer.Argument(help="The file to write, .jsonl or .jsonl.gz.")],
-    depth: Annotated[int, typer.Option(min=1, help="Entities for each mention.")] = 64,
+    depth: Annotated[int, typer.Option(min=1, help="Entities per mention.")] = 64,
     index: Annotated[
         str, typer.Option(help="flat = exact; ivf = approximate, for millions of entities.")
     ] = "flat",
-    limit: Annotated[int, typer.Option(min=0, help="Only the first so many mentions; 0 = all.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Only the first N mentions; 0 = all.")] = 0,
     backend: Annotated[
-        Optional[str], typer.Option(help="What computes the vectors, e.g. torchbackend or openvinobackend.")
+        Optional[str], typer.Option(help="Inference backend, e.g. torchbackend or openvinobackend.")
     ] = None,
     gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
     as_json: bool = JSON,
 ) -> None:
-    """Find for each mention the nearest entities that are wrong, over the whole knowledge base.
+    """Find the nearest wrong entities of each mention in the whole knowledge base.
 
-    Writes one line a mention: {"doc", "start", "end", "text", "gold", "rank", "negatives":
-    [[id, score], ...]}, the nearest first; "rank" is that of the right entity, null if it is not
-    among them. A training takes the file as --paths.negatives.
+    Writes one line per mention: {"doc", "start", "end", "text", "gold", "rank", "negatives":
+    [[id, score], ...]}, the nearest first; "rank" is that of the gold entity, null if it is not
+    found. `train` takes the file as --paths.negatives.
 
     Example: spacy-pel mine corpus/kb training/model-best corpus/train.jsonl training/negatives.jsonl
     """

@@ -14,9 +14,9 @@ from .index import make_vector_index
 def recode(
     index: Annotated[Path, typer.Argument(help="The index folder to copy, best with fp16 or fp32 codes.")],
     out: Annotated[Path, typer.Argument(help="The index folder to write.")],
-    index_type: Annotated[str, typer.Option(help="The kind of vector index.")] = "faissflat",
+    index_type: Annotated[str, typer.Option(help="The type of vector index.")] = "faissflat",
     codes: Annotated[
-        Optional[str], typer.Option(help="How vectors are kept: fp32, fp16 or int8 (faissflat).")
+        Optional[str], typer.Option(help="Precision of the stored vectors: fp32, fp16 or int8 (faissflat).")
     ] = None,
     pca: Annotated[
         Optional[int], typer.Option(min=1, help="Width after a PCA rotation (faissflat); default: no PCA.")
@@ -26,7 +26,7 @@ def recode(
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Copy an index into other codes, e.g. to ship it: seconds instead of embedding anew.
+    """Copy an index with other codes, in seconds and without embedding again.
 
     Example: spacy-pel recode training/index training/index_small --index-type faisspq
     """

@@ -15,24 +15,27 @@ _LARGE = 5_000_000  # bytes
 def report(
     dirs: Annotated[
         List[Path],
-        typer.Argument(metavar="DIR...", help="What `evaluate` wrote; others are compared with the first."),
+        typer.Argument(
+            metavar="DIR...", help="Folders that `evaluate` wrote; the others are compared with the first."
+        ),
     ],
     output: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
     corpus: Annotated[
         Optional[List[Path]],
-        typer.Option(help="What was evaluated, to show errors in their context; may be given several times."),
+        typer.Option(help="The evaluated corpus, to show errors in context (repeatable)."),
     ] = None,
     kb: Annotated[
-        Optional[Path], typer.Option(help="KB or pipeline, for names, and types where predictions lack them.")
+        Optional[Path],
+        typer.Option(help="KB or pipeline: source of names, and of types that predictions lack."),
     ] = None,
-    title: Annotated[str, typer.Option(help="Of the page.")] = "Entity linking",
+    title: Annotated[str, typer.Option(help="Title of the page.")] = "Entity linking",
     max_errors: Annotated[
-        int, typer.Option(min=0, help="Errors shown of each kind, all runs together; a sample.")
+        int, typer.Option(min=0, help="Maximum number of errors shown of each kind, over all runs.")
     ] = 200,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap and of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap and of the errors shown.")] = 0,
     as_json: bool = JSON,
 ) -> None:
-    """Write one HTML page with tables, curves and a browser of errors. It needs no network.
+    """Write one HTML page with tables, curves and a browser of errors. It works offline.
 
     Example: spacy-pel report metrics/base metrics/new --corpus corpus/test.jsonl --kb training/pipeline
     """
@@ -54,7 +57,7 @@ def report(
     with atomic_path(output) as part:
         part.write_bytes(data)
     if len(data) > _LARGE:
-        message(f"The page has {len(data) / 1e6:.1f} MB; a smaller --max-errors makes it smaller.")
+        message(f"The page has {len(data) / 1e6:.1f} MB; lower --max-errors to shrink it.")
     result = {"output": str(output), "bytes": len(data), "errors": made.errors, "errors_shown": made.n_shown}
     emit(result, as_json=as_json, text=_text)
 

@@ -16,7 +16,9 @@ def train(
     config: Annotated[Path, typer.Argument(help="A config with a [pel] section.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for models and metrics.jsonl.")],
     gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the output's checkpoint.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume from the checkpoint in the output folder.")
+    ] = False,
     as_json: bool = JSON,
 ) -> None:
     """Train a bi-encoder; settings can be overridden by --section.key value.

@@ -15,22 +15,23 @@ from .._output import JSON, emit, key_values, message
 def candidates_add(
     pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
     generator: Annotated[
-        Path, typer.Argument(help="The generator's folder, made by candidates build for the pipeline's KB.")
+        Path,
+        typer.Argument(help="The generator's folder, built from the pipeline's KB by `candidates build`."),
     ],
     out: Annotated[Path, typer.Argument(help="The pipeline folder to write.")],
     ensemble: Annotated[
         Optional[Literal["rrf", "union"]],
         typer.Option(
-            help="Put it beside the pipeline's own retrieval by vectors, by reciprocal-rank fusion or by the "
-            "better rank. Default: in its place."
+            help="Combine it with the pipeline's own vector retrieval, by reciprocal-rank fusion or by the "
+            "better rank. Default: replace it."
         ),
     ] = None,
     as_json: bool = JSON,
 ) -> None:
     """Write a copy of a pipeline whose linker uses a candidate generator.
 
-    Encoder and index stay only where vectors are read. The copy starts with the default weights of the
-    evidence and has no NIL threshold until it is calibrated: the pipeline's own belong to other candidates.
+    Encoder and index are kept only if vectors are used. The copy has the default weights of the evidence
+    and no NIL threshold until it is calibrated: those of the pipeline were fitted on other candidates.
 
     Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf --ensemble rrf
     """
@@ -67,15 +68,15 @@ def candidates_add(
                 shutil.rmtree(part / name / kind, ignore_errors=True)
         config.to_disk(part / "config.cfg")
         found.to_disk(part / name / "generator")
-        write_json(part / name / learned.name, _afresh(read_json(learned), generator_kind(found)))
+        write_json(part / name / learned.name, _uncalibrated(read_json(learned), generator_kind(found)))
         load_pipeline(part)
     message(f"Wrote {out}. Calibrate it now: spacy-pel calibrate {out} CORPUS.jsonl")
     result = {"pipeline": str(out), "generator": generator_kind(found), "encoder": found.needs_encoder}
     emit(result, as_json=as_json, text=key_values)
 
 
-def _afresh(saved: Dict[str, Any], generator: str) -> Dict[str, Any]:
-    """RETURNS (Dict[str, Any]): what a component has learned, as if it had learned nothing yet."""
+def _uncalibrated(saved: Dict[str, Any], generator: str) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): the same without what calibration fitted."""
     names = [name for name in ("combiner", "nil_model", "reranker") if name in saved]
     parts: Dict[str, Any] = {name: {**saved[name], "state": {}} for name in names}
     return {"calibrated_threshold": None, **parts, "generator": {"kind": generator}}

@@ -16,8 +16,8 @@ BUILD = "build.json"
 
 @candidates_cli.command("build")
 def candidates_build(
-    kb: Annotated[Path, typer.Argument(help="The KB folder (or a pipeline, whose KB is taken).")],
-    out: Annotated[Path, typer.Argument(help="The folder to write; a generator that is there is replaced.")],
+    kb: Annotated[Path, typer.Argument(help="The KB folder, or a pipeline (its KB is used).")],
+    out: Annotated[Path, typer.Argument(help="The folder to write; an existing generator is replaced.")],
     generator: Annotated[
         str,
         typer.Option(
@@ -34,7 +34,7 @@ def candidates_build(
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Build a candidate generator, for candidates eval and candidates add.
+    """Build a candidate generator for `candidates eval` and `candidates add`.
 
     Example: spacy-pel candidates build corpus/kb training/tfidf --generator tfidf
     """

@@ -17,11 +17,11 @@ def corpus_info(
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     output: Annotated[Path, typer.Option(help="Folder for corpus.json and mentions.png, .svg.")],
     kb: Annotated[
-        Optional[Path], typer.Option(help="KB or pipeline: which ids does it know, of which types?")
+        Optional[Path], typer.Option(help="KB or pipeline, to count known ids and their types.")
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Count mentions, entities, NIL, ambiguous surfaces and types, and draw the mentions per entity.
+    """Count mentions, entities, NIL, ambiguous surface forms and types, and draw the mentions per entity.
 
     Example: spacy-pel corpus info corpus/train.jsonl --kb corpus/kb --output metrics/corpus
     """

@@ -15,10 +15,10 @@ def corpus_restore(
         Path,
         typer.Argument(
             metavar="INPUT",
-            help="What came of a preprocessed corpus: a folder of evaluate, a .jsonl of link, or the corpus.",
+            help="Made from a preprocessed corpus: a folder of evaluate, a .jsonl of link, or the corpus.",
         ),
     ],
-    output: Annotated[Path, typer.Argument(help="The same kind of thing: a folder or a .jsonl file.")],
+    output: Annotated[Path, typer.Argument(help="The folder or .jsonl file to write.")],
     corpus: Annotated[
         Path,
         typer.Option(
@@ -26,10 +26,10 @@ def corpus_restore(
             "before preprocessing."
         ),
     ],
-    seed: Annotated[int, typer.Option(help="Of the bootstrap, for a folder.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap, for a folder.")] = 0,
     as_json: bool = JSON,
 ) -> None:
-    """Give the mentions of a preprocessed corpus their places in the original texts.
+    """Map the mentions of a preprocessed corpus back to the original texts.
 
     Example: spacy-pel corpus restore metrics/expanded metrics/restored
     --corpus corpus/dev_expanded.jsonl

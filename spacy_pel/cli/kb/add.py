@@ -16,17 +16,17 @@ def kb_add(
         Path,
         typer.Argument(
             metavar="FILE.jsonl",
-            help='Entities, one a line, and lines {"concept_id": …, "retired": true, "successor": …}.',
+            help='Entities, one per line, and lines {"concept_id": …, "retired": true, "successor": …}.',
         ),
     ],
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse faulty lines instead of repairing them.")
+        bool, typer.Option("--strict", help="Reject invalid lines instead of repairing them.")
     ] = False,
     as_json: bool = JSON,
 ) -> None:
     """Add new entities, replace those with a known id, retire those marked as retired.
 
-    The folder changes in one step at the end: a failure leaves it as it was.
+    The folder is replaced in one step at the end; a failure leaves it unchanged.
 
     Example: spacy-pel kb add corpus/kb changes.jsonl
     """
@@ -39,7 +39,9 @@ def kb_add(
     counts = apply_changes(opened, changes)
     opened.to_disk(kb)
     if opened.fingerprint != before:
-        message("An index of this knowledge base is out of date now: spacy-pel index KB MODEL OUT")
+        message(
+            "Indexes of this knowledge base are out of date now. Rebuild them with: spacy-pel index KB MODEL OUT"
+        )
     result = {
         **counts,
         "repairs": changes.repairs,

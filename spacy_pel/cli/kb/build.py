@@ -12,7 +12,7 @@ from .._settings import make_reader, parse_settings
 
 @kb_cli.command("build")
 def kb_build(
-    out: Annotated[Path, typer.Argument(help="The KB folder to write; a KB that is there is replaced.")],
+    out: Annotated[Path, typer.Argument(help="The KB folder to write; an existing KB is replaced.")],
     files: Annotated[List[Path], typer.Argument(help="The source files (for umls: the META folder).")],
     reader: Annotated[
         str,
@@ -30,7 +30,7 @@ def kb_build(
     languages: Annotated[
         Optional[List[str]], typer.Option(help="Keep names in these languages, separated by commas.")
     ] = None,
-    id_prefix: Annotated[str, typer.Option(help="Keep entities whose id starts so.")] = "",
+    id_prefix: Annotated[str, typer.Option(help="Keep entities whose id starts with this.")] = "",
     settings: Annotated[
         Optional[List[str]],
         typer.Option(
@@ -38,7 +38,7 @@ def kb_build(
         ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse faulty entities instead of repairing them.")
+        bool, typer.Option("--strict", help="Reject invalid entities instead of repairing them.")
     ] = False,
     as_json: bool = JSON,
 ) -> None:

@@ -13,7 +13,7 @@ from .._output import JSON, emit
 def kb_diff(
     old: Annotated[Path, typer.Argument(help="A KB folder.")],
     new: Annotated[Path, typer.Argument(help="Another KB folder.")],
-    limit: Annotated[int, typer.Option(min=0, help="How many ids of each kind the text shows.")] = 20,
+    limit: Annotated[int, typer.Option(min=0, help="Maximum number of ids printed of each kind.")] = 20,
     as_json: bool = JSON,
 ) -> None:
     """Show which entities were added, removed or changed, by id.

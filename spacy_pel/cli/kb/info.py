@@ -16,7 +16,7 @@ _SHOWN = 20  # types
 def kb_info(
     kb: Annotated[Path, typer.Argument(help="The KB folder.")],
     check: Annotated[
-        bool, typer.Option("--check", help="Read everything and compare it with the fingerprint.")
+        bool, typer.Option("--check", help="Read everything and verify the fingerprint.")
     ] = False,
     as_json: bool = JSON,
 ) -> None:

@@ -19,10 +19,10 @@ def kb_merge(
     config: Annotated[
         Path, typer.Argument(help="A config with the section [merge], e.g. configs/open_cui.cfg.")
     ],
-    data: Annotated[Path, typer.Option(help="The folder of the sources' files.")] = Path("."),
+    data: Annotated[Path, typer.Option(help="Folder with the source files.")] = Path("."),
     corpus: Annotated[
         Optional[List[Path]],
-        typer.Option(help="Corpus JSON lines whose gold mentions name entities; may be given several times."),
+        typer.Option(help="Corpus (JSON lines) whose gold mentions add names of entities (repeatable)."),
     ] = None,
     as_json: bool = JSON,
 ) -> None:

@@ -16,12 +16,12 @@ def kb_sample(
     share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the entities to draw.")] = 0.1,
     keep: Annotated[
         Optional[List[Path]],
-        typer.Option(help="Corpus (JSON lines) whose entities are kept, drawn or not; may be repeated."),
+        typer.Option(help="Corpus (JSON lines) whose entities are always kept (repeatable)."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     as_json: bool = JSON,
 ) -> None:
-    """Draw a part of a knowledge base, for trials and small studies; recall on it is higher.
+    """Draw a random part of a knowledge base, for small experiments. Recall on it is higher.
 
     Example: spacy-pel kb sample corpus/kb corpus/kb_small --share 0.1 --keep corpus/dev.jsonl
     """

@@ -17,21 +17,21 @@ def ranker_add(
         Path, typer.Argument(help="The ranker's model folder, e.g. training/ranker/model-best.")
     ],
     out: Annotated[Path, typer.Argument(help="The pipeline folder to write.")],
-    top_k: Annotated[int, typer.Option(min=1, help="So many of the best candidates are read.")] = 16,
+    top_k: Annotated[int, typer.Option(min=1, help="Number of candidates to rerank.")] = 16,
     mix: Annotated[
         Optional[float],
         typer.Option(
-            min=0.0, help="Weight of the combiner's score beside the ranker's; default: learned by calibrate."
+            min=0.0, help="Weight of the combiner's score against the ranker's; default: fitted by calibrate."
         ),
     ] = None,
     backend: Annotated[
-        Optional[str], typer.Option(help="What computes the scores, e.g. torchbackend or openvinobackend.")
+        Optional[str], typer.Option(help="Inference backend, e.g. torchbackend or openvinobackend.")
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Write a copy of a pipeline whose linker lets a ranker read its best candidates.
+    """Write a copy of a pipeline whose linker reranks its best candidates.
 
-    The copy has no NIL threshold until it is calibrated: the pipeline's own belongs to other scores.
+    The copy has no NIL threshold until it is calibrated: that of the pipeline was fitted on other scores.
 
     Example: spacy-pel ranker add training/pipeline training/ranker/model-best training/pipeline_ranked
     """

@@ -16,10 +16,8 @@ def gradients(
     output: Annotated[
         Path, typer.Argument(metavar="OUT", help="Folder for gradients.png and gradients.svg.")
     ],
-    run: Annotated[
-        List[str], typer.Option(help="NAME=FOLDER of a training; may be given several times, a line each.")
-    ],
-    window: Annotated[int, typer.Option(min=1, help="Steps averaged in the figure.")] = 100,
+    run: Annotated[List[str], typer.Option(help="A training as NAME=FOLDER, a line each (repeatable).")],
+    window: Annotated[int, typer.Option(min=1, help="Steps to average.")] = 100,
     as_json: bool = JSON,
 ) -> None:
     """Draw the smoothed l2 norm of the gradient per step and print its mean, deviation and maximum.

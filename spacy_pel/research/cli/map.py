@@ -11,24 +11,26 @@ from ._app import research_cli
 
 @research_cli.command("map")
 def entity_map(
-    kb: Annotated[Path, typer.Argument(help="The KB folder, or a pipeline's.")],
+    kb: Annotated[Path, typer.Argument(help="Folder of a KB or of a pipeline.")],
     model: Annotated[
-        str, typer.Argument(help="A bi-encoder's folder, a ranker's that is made of one, or a pipeline's.")
+        str, typer.Argument(help="Folder of a bi-encoder, of a ranker made of one, or of a pipeline.")
     ],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     output: Annotated[Path, typer.Option(help="Folder for map.png, map.svg and map.json.")],
     entities: Annotated[
-        Optional[str], typer.Option(help="Ids with commas; default: those with most mentions.")
+        Optional[str], typer.Option(help="Ids, separated by commas; default: those with most mentions.")
     ] = None,
-    n_entities: Annotated[int, typer.Option(min=1, help="How many, without --entities.")] = 8,
-    max_mentions: Annotated[int, typer.Option(min=1, help="Of an entity; drawn if it has more.")] = 40,
+    n_entities: Annotated[int, typer.Option(min=1, help="Number of entities, without --entities.")] = 8,
+    max_mentions: Annotated[
+        int, typer.Option(min=1, help="Maximum number per entity, drawn at random.")
+    ] = 40,
     before: Annotated[
         Optional[str],
         typer.Option(
-            help="Another model, drawn to the left, e.g. the weights that training began with: package:NAME."
+            help="Another model, plotted on the left, e.g. the weights before training: package:NAME."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the draw of mentions.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the draw of mentions.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Draw a 2-D map of mentions (dots) and their entities (stars) by multi-dimensional scaling.

@@ -22,7 +22,7 @@ def margins(
         List[str],
         typer.Option(
             help='A run as LABEL=FOLDER, the folder written by evaluate (repeatable). "Pb 0", "Pb 0.01", '
-            '"Pb 0.05", "Pb 0.1" and "CE" get the paper\'s figures beside theirs.'
+            '"Pb 0.05", "Pb 0.1" and "CE" are shown with the paper\'s results.'
         ),
     ],
     as_json: bool = JSON,
@@ -45,7 +45,7 @@ def margins(
     for row in rows:
         if row["threshold"] is None:
             message(
-                f"{row['run']} has no NIL threshold: P, R, r@1 and r@64 say little. Calibrate its pipeline."
+                f"{row['run']} has no NIL threshold: P, R, r@1 and r@64 mean little. Calibrate its pipeline."
             )
     result = {"n": rows[0]["n"], "n_nil": rows[0]["n_nil"], "runs": rows}
     write_json(out / "margins.json", result)

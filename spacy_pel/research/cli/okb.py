@@ -31,25 +31,25 @@ def okb(
     types: Annotated[
         Optional[List[str]],
         typer.Option(
-            help="Entities of these types leave: names or ids of UMLS semantic types, or the KB's own types "
+            help="Remove entities of these types: names or ids of UMLS semantic types, or the KB's own types "
             "(repeatable). Default: the paper's 11 types."
         ),
     ] = None,
     groups: Annotated[
         Optional[List[str]],
-        typer.Option(help="Entities whose ids start like this leave, e.g. MONDO: (repeatable)."),
+        typer.Option(help="Remove entities whose ids start with this, e.g. MONDO: (repeatable)."),
     ] = None,
     share: Annotated[
         Optional[float],
-        typer.Option(min=0.0, max=1.0, help="This share of the entities that the corpora name leaves."),
+        typer.Option(min=0.0, max=1.0, help="Remove this share of the entities mentioned in the corpora."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the draw by --share.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of --share.")] = 0,
     as_json: bool = JSON,
 ) -> None:
-    """Build an out-of-KB data set: entities leave the KB, and their mentions become NIL.
+    """Build an out-of-KB data set: entities are removed, and their mentions become NIL.
 
-    It is reported whether that part is like the whole corpus: entities that the training split
-    lacks, surface forms that several splits have, lengths of descriptions.
+    The report compares the removed part with the whole corpus: entities unseen in training, surface
+    forms shared by several splits, lengths of descriptions.
 
     Example: spacy-pel research okb corpus/kb corpus/okb --corpus train=corpus/train.jsonl
     --corpus dev=corpus/dev.jsonl --corpus test=corpus/test.jsonl --share 0.1

@@ -24,10 +24,10 @@ def study(
     gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
     as_json: bool = JSON,
 ) -> None:
-    """Train and evaluate a matrix of settings; a killed study goes on where it was.
+    """Train and evaluate a matrix of settings; an interrupted study resumes exactly.
 
     Writes OUTPUT/RUN/seedN with model and evaluation for each run, and OUTPUT/study.md and
-    study.json: the tables beside the paper's figures, and what the runs say of its claims. A config with
+    study.json: tables with the paper's results, and tests of its claims. A config with
     a [ranker] section instead of [pel] trains rankers on the candidates of one pipeline.
 
     Example: spacy-pel research study configs/study.cfg --output training/study --pel.training.max_steps 100

@@ -20,7 +20,8 @@ def sweep(
     study: Annotated[
         Optional[Tuple[Path, Path]],
         typer.Option(
-            metavar="CONFIG FOLDER", help="A study and its --output: the runs that differ in nothing else."
+            metavar="CONFIG FOLDER",
+            help="A study and its --output; its runs that differ only in the setting are used.",
         ),
     ] = None,
     run: Annotated[
