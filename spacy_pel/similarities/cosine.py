@@ -6,6 +6,7 @@ import numpy as np
 
 from ..registry import registry
 from ..types import Vectors
+from ..util.precision import widen
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
@@ -33,15 +34,11 @@ class Cosine:
         """(n, d) and (m, d) -> (n, m), float32 or wider."""
         from torch.nn.functional import normalize
 
-        from ..util.precision import widen
-
         return normalize(widen(mentions), dim=-1) @ normalize(widen(entities), dim=-1).T
 
     def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
         from torch.nn.functional import normalize
-
-        from ..util.precision import widen
 
         own = normalize(widen(mentions), dim=-1).unsqueeze(1)
         return (own * normalize(widen(entities), dim=-1)).sum(dim=-1)

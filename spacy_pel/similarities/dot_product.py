@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Dict
 
 from ..registry import registry
 from ..types import Vectors
+from ..util.precision import widen
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
@@ -30,14 +31,10 @@ class DotProduct:
 
     def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (m, d) -> (n, m), float32 or wider."""
-        from ..util.precision import widen
-
         return widen(mentions) @ widen(entities).T
 
     def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (n, k, d) -> (n, k), float32 or wider."""
-        from ..util.precision import widen
-
         return (widen(mentions).unsqueeze(1) * widen(entities)).sum(dim=-1)
 
     def index_width(self, width: int) -> int:

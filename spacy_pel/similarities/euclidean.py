@@ -6,6 +6,7 @@ import numpy as np
 
 from ..registry import registry
 from ..types import Vectors
+from ..util.precision import widen
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ class Euclidean:
         """(n, d) and (m, d) -> (n, m), float32 or wider. The gradient of two equal vectors is 0."""
         import torch
 
-        from ..util.precision import widen
-
         # by a matrix product, small distances between long vectors would be rounding errors
         exact = "donot_use_mm_for_euclid_dist"
         return -torch.cdist(widen(mentions), widen(entities), compute_mode=exact)
@@ -42,8 +41,6 @@ class Euclidean:
     def paired(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":
         """(n, d) and (n, k, d) -> (n, k), float32 or wider. The gradient of two equal vectors is 0."""
         import torch
-
-        from ..util.precision import widen
 
         exact = "donot_use_mm_for_euclid_dist"
         own = widen(mentions).unsqueeze(1)

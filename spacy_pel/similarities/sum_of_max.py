@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Dict
 
 from ..registry import registry
 from ..types import Vectors
+from ..util.precision import widen
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ class SumOfMax:
     def __call__(self, mentions: "TokenVectors", entities: "TokenVectors") -> "Tensor":
         """Tokens of n and of m texts -> (n, m), float32 or wider. All n m length length products are in
         memory at once: draw negatives with ``shared = true``."""
-        from ..util.precision import widen
-
         left, right = widen(mentions.vectors), widen(entities.vectors)
         # (n length, m length): one product of matrices
         products = left.flatten(0, 1) @ right.flatten(0, 1).T
@@ -46,8 +45,6 @@ class SumOfMax:
 
     def paired(self, mentions: "TokenVectors", entities: "TokenVectors") -> "Tensor":
         """Tokens of n texts and of (n, k) texts of their own -> (n, k), float32 or wider."""
-        from ..util.precision import widen
-
         left, right = widen(mentions.vectors), widen(entities.vectors)
         # (n, length, k length) -> (n, length, k, length)
         products = (left @ right.flatten(1, 2).transpose(1, 2)).unflatten(2, entities.mask.shape[1:])
