@@ -1,4 +1,4 @@
-"""A custom loss, as in the README: one file and one entry point, in another package."""
+"""A custom loss, as in docs/parts.md: one file and one entry point, in another package."""
 
 import os
 import subprocess
