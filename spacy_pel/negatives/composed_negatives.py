@@ -24,7 +24,7 @@ class ComposedNegatives:
             raise PelError(Errors.E301.format(name="number of parts", least=1, value=0))
         for name, part in parts.items():
             if not isinstance(part, NegativeSampler):
-                raise PelError(Errors.E322.format(name=name, came=type(part).__name__))
+                raise PelError(Errors.E322.format(name=name, got=type(part).__name__))
         self.parts: Dict[str, NegativeSampler] = {name: parts[name] for name in sorted(parts)}
 
     @property

@@ -107,7 +107,7 @@ class BaseTrainer:
         """
         if planner.batches_per_epoch < self.accelerator.num_processes:
             raise PelError(
-                Errors.E318.format(world=self.accelerator.num_processes, came=planner.batches_per_epoch)
+                Errors.E318.format(world=self.accelerator.num_processes, got=planner.batches_per_epoch)
             )
         optimizer: Any = make_optimizer(objective, self.training.optimizer, own_rates)
         # gradients of modules with their own learning rate do not count in the others' norm

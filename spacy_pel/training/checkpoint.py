@@ -52,9 +52,7 @@ def read_progress(path: Path, fingerprint: str) -> Progress:
     try:
         state = Progress(**read_json(path / "progress.json"))
     except TypeError as err:
-        raise PelError(
-            Errors.E304.format(path=path, came=f"its progress.json has other keys: {err}")
-        ) from err
+        raise PelError(Errors.E304.format(path=path, got=f"its progress.json has other keys: {err}")) from err
     if state.fingerprint != fingerprint:
         raise PelError(Errors.E312.format(path=path))
     return state
@@ -71,7 +69,7 @@ def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str
         weights = load_file(str(path / "objective.safetensors"))
         moments = load_file(str(path / "optimizer.safetensors"))
     except Exception as err:  # safetensors raises a type of its own
-        raise PelError(Errors.E304.format(path=path, came=str(err))) from err
+        raise PelError(Errors.E304.format(path=path, got=str(err))) from err
     objective.load_state_dict(weights, strict=False)
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for number, parameter in enumerate(parameters):

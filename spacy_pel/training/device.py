@@ -12,8 +12,8 @@ from ..errors import Errors, PelError
 def check_gpu(gpu_id: int) -> None:
     """RAISES (PelError): if torch does not see this CUDA device."""
     if gpu_id >= torch.cuda.device_count():
-        came = f"torch sees {torch.cuda.device_count()} CUDA devices"
-        raise PelError(Errors.E316.format(gpu_id=gpu_id, came=came))
+        got = f"torch sees {torch.cuda.device_count()} CUDA devices"
+        raise PelError(Errors.E316.format(gpu_id=gpu_id, got=got))
 
 
 def make_accelerator(

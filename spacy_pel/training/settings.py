@@ -78,7 +78,7 @@ NOT_FINGERPRINTED = {"eval_frequency", "patience", "max_epochs", "max_steps"}
 def explained(text: str, path: Path) -> Iterator[None]:
     """Turn what is wrong with a config's keys and parts into one line.
 
-    text (str): of the error, with {path} and {came}.
+    text (str): of the error, with {path} and {got}.
     path (Path): the config.
     RAISES (PelError): names every unknown or ill-typed key, or the part that is not registered.
     """
@@ -86,13 +86,13 @@ def explained(text: str, path: Path) -> Iterator[None]:
         yield
     except ValidationError as err:
         problems = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}{_hint(e)}" for e in err.errors()]
-        raise PelError(text.format(path=path, came="; ".join(problems))) from err
+        raise PelError(text.format(path=path, got="; ".join(problems))) from err
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
-        came = " ".join(str(err).split())
-        meant = registry.meant(came)
+        got = " ".join(str(err).split())
+        meant = registry.meant(got)
         # the list of all registries says less than the suggestion
-        came = came.split(" Available names:")[0] if meant else came
-        raise PelError(text.format(path=path, came=came + meant)) from err
+        got = got.split(" Available names:")[0] if meant else got
+        raise PelError(text.format(path=path, got=got + meant)) from err
 
 
 def resolve_section(config: Any, section: str, text: str, path: Path) -> Dict[str, Any]:
@@ -100,12 +100,12 @@ def resolve_section(config: Any, section: str, text: str, path: Path) -> Dict[st
 
     config (Config): of thinc.
     section (str): "pel" or "ranker".
-    text (str): of the error, with {path} and {came}.
+    text (str): of the error, with {path} and {got}.
     RETURNS (dict): the section with its parts built.
     RAISES (PelError): if there is no such section.
     """
     if section not in config:
-        raise PelError(text.format(path=path, came=f"it has no [{section}] section"))
+        raise PelError(text.format(path=path, got=f"it has no [{section}] section"))
     return spacy_registry.resolve({section: config[section]})[section]  # type: ignore[no-any-return]
 
 

@@ -35,7 +35,7 @@ def test_train_and_resume(train, tmp_path):
     resumed = train(tmp_path / "run", "--resume", "--pel.training.max_steps", 6)
     assert resumed.code == 0, resumed.err
     assert "recall@1" in resumed.out
-    assert "Going on at step 4" in resumed.err
+    assert "Resuming at step 4" in resumed.err
 
 
 @pytest.mark.parametrize(

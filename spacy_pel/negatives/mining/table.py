@@ -62,7 +62,7 @@ class MinedNegatives:
         try:
             arrays = [np.load(path / name, mmap_mode="r") for name in ("examples.npy", "rows.npy")]
         except (OSError, ValueError, EOFError) as err:
-            raise PelError(Errors.E320.format(path=path, came=err)) from err
+            raise PelError(Errors.E320.format(path=path, got=err)) from err
         if len(arrays[0]) != len(arrays[1]):
-            raise PelError(Errors.E320.format(path=path, came="its files have different lengths"))
+            raise PelError(Errors.E320.format(path=path, got="its files have different lengths"))
         return cls(*arrays)

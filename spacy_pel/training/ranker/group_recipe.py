@@ -33,7 +33,7 @@ class GroupRecipe:
         refuse("DualEncoder", "regularizer", settings.regularizer, why)
         similarity = ranker.encoder.similarity
         if similarity.token_level:
-            raise PelError(Errors.E331.format(came=similarity.registered_name))
+            raise PelError(Errors.E331.format(got=similarity.registered_name))
         self.ranker, self.settings = ranker, settings
         self.loss: nn.Module = settings.loss or Triplet()
         self.anchors: AnchorPart = settings.anchors or AllMentions()

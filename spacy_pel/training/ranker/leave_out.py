@@ -54,7 +54,7 @@ class LeaveOut:
             kept = LinkedMentions(self._mentions, self._kb_rows, 0).capped(most)
             if not np.array_equal(kept.kb_rows, rows.kb_rows[places]):
                 raise PelError(
-                    Errors.E391.format(what=f"{len(places):,} mention rows", came=f"{len(kept.kb_rows):,}")
+                    Errors.E391.format(what=f"{len(places):,} mention rows", got=f"{len(kept.kb_rows):,}")
                 )
             owner_of_row[places] = [by_object[id(mention)] for mention in kept.mentions]
         return owner_of_row
@@ -66,7 +66,7 @@ class LeaveOut:
         )
         if len(priors) and not same:
             raise PelError(
-                Errors.E391.format(what=f"{len(priors):,} counts of surface forms", came=f"{len(counted):,}")
+                Errors.E391.format(what=f"{len(priors):,} counts of surface forms", got=f"{len(counted):,}")
             )
 
     def _priors(self, kept: NDArray[np.bool_]) -> AliasPriors:

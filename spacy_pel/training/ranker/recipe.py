@@ -45,7 +45,7 @@ def recipe_of(ranker: Any, settings: RankerSettings) -> RankRecipe:
     name = getattr(ranker, "registered_name", type(ranker).__name__)
     if name not in registry.pel_rank_recipes:
         known = ", ".join(sorted(registry.parts("pel_rank_recipes").values()))
-        raise PelError(Errors.E347.format(came=name, known=known))
+        raise PelError(Errors.E347.format(got=name, known=known))
     return registry.pel_rank_recipes.get(name)(ranker, settings)  # type: ignore[no-any-return]
 
 

@@ -73,7 +73,7 @@ class EntityChunks:
         try:
             vectors = np.load(path)
         except (OSError, ValueError, EOFError) as err:
-            raise PelError(Errors.E320.format(path=path, came=err)) from err
+            raise PelError(Errors.E320.format(path=path, got=err)) from err
         if len(vectors) != n:
-            raise PelError(Errors.E320.format(path=path, came=f"it has {len(vectors)} vectors, not {n}"))
+            raise PelError(Errors.E320.format(path=path, got=f"it has {len(vectors)} vectors, not {n}"))
         return vectors.astype(np.float32)

@@ -81,7 +81,7 @@ class ExampleStore:
                 for name in ("mention_key", "name_entity", *_gold("mention"), *_gold("name"))
             }
         except (OSError, ValueError, EOFError) as err:
-            raise PelError(Errors.E326.format(path=folder, came=err)) from err
+            raise PelError(Errors.E326.format(path=folder, got=err)) from err
         mention_gold, name_gold = (
             MembersByLabel(*(arrays[name] for name in _gold(kind))) for kind in ("mention", "name")
         )

@@ -122,8 +122,8 @@ def read_mined_negatives(path: Path, kb: KnowledgeBase, store: ExampleStore) -> 
             key = mention_keys([(record["doc"], record["start"], record["end"])])[0]
             ids: List[str] = [entity_id for entity_id, _ in record["negatives"]]
         except (KeyError, TypeError, ValueError) as err:
-            came = f"line {number} is malformed: {type(err).__name__} {err}"
-            raise PelError(Errors.E324.format(path=path, came=came)) from err
+            got = f"line {number} is malformed: {type(err).__name__} {err}"
+            raise PelError(Errors.E324.format(path=path, got=got)) from err
         first, last = np.searchsorted(keys, [key, key + np.uint64(1)])
         if first < last:
             rows = kb.rows(ids) if ids else np.zeros(0, dtype=np.int64)
@@ -131,7 +131,7 @@ def read_mined_negatives(path: Path, kb: KnowledgeBase, store: ExampleStore) -> 
             for example in order[first:last].tolist():
                 found[example] = places[~np.isin(places, store.mention_gold[example])]
     if not found:
-        raise PelError(Errors.E324.format(path=path, came="it has none of them"))
+        raise PelError(Errors.E324.format(path=path, got="it has none of them"))
     logger.info("Mined negatives of %d of %d mentions in %s", len(found), len(store.mentions), path)
     examples = np.array(sorted(found), dtype=np.int64)
     table = np.full((len(examples), max(map(len, found.values()))), -1, dtype=np.int32)

@@ -66,11 +66,9 @@ class Miner:
         asked = self.planner.negatives.mined_depth
         self.depth = self.settings.depth or asked
         self.is_active = asked > 0 and table is None
-        came, where = (
-            (self.depth, "pel.training.mining.depth") if table is None else (table.depth, "the file")
-        )
-        if came < min(asked, self.planner.store.n_entities - 1):
-            raise PelError(Errors.E323.format(least=asked, where=where, came=came))
+        got, where = (self.depth, "pel.training.mining.depth") if table is None else (table.depth, "the file")
+        if got < min(asked, self.planner.store.n_entities - 1):
+            raise PelError(Errors.E323.format(least=asked, where=where, got=got))
         if asked and table is not None:
             self.planner.mined = table
         store = self.planner.store

@@ -29,12 +29,14 @@ class Hinge(nn.Module):
 '''
 ENTRY_POINTS = "[spacy_pel_losses]\nmy-package.Hinge.v1 = my_hinge:Hinge\n"
 RUN = """
+import sys
+
 import torch
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.registry import registry
 
-pel = read_settings("my.cfg").pel
+pel = read_settings(sys.argv[1]).pel
 assert registry.parts("pel_losses")["hinge"] == "my-package.Hinge.v1"
 pel.encoder.initialize()
 loss = Objective(pel.encoder.towers, pel.loss).loss
@@ -53,9 +55,9 @@ def test_a_file_and_an_entry_point(tmp_path):
     old = '@pel_losses = "spacy-pel.ProxySoftplus.v1"\nalpha = 32.0\nmargin = 0.0'
     assert old in text
     (tmp_path / "my.cfg").write_text(text.replace(old, '@pel_losses = "my-package.Hinge.v1"\nmargin = 0.3'))
-    where = {**os.environ, "PYTHONPATH": str(tmp_path)}  # as if it were installed
-    result = subprocess.run(
-        [sys.executable, "-c", RUN], cwd=tmp_path, env=where, capture_output=True, text=True
-    )
+    # as if it were installed
+    where = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-c", RUN, str(tmp_path / "my.cfg")]
+    result = subprocess.run(command, env=where, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ["Hinge", "0.2"]

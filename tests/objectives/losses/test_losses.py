@@ -245,7 +245,7 @@ def test_binary_cross_entropy_about_an_offset():
         for p, row, used in zip(positives, negatives, mask, strict=True)
     ]
     np.testing.assert_allclose(values.numpy(), expected, rtol=1e-8)
-    with pytest.raises(PelError, match="E332.*above 0, but it is 0"):
+    with pytest.raises(PelError, match="E332.*scale > 0, got 0"):
         BinaryCrossEntropy(scale=0)
 
 

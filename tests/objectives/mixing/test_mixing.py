@@ -155,7 +155,7 @@ def test_contract_without_any_negatives(make, level):
 
 @pytest.mark.parametrize("settings", [{"k": 0}, {"k": -1}])
 def test_contract_settings(make, settings):
-    with pytest.raises(PelError, match="E301.*k of at least 1"):
+    with pytest.raises(PelError, match="E301.*k >= 1"):
         make(**settings)
 
 
@@ -202,5 +202,5 @@ def test_the_weight_rises_with_the_distance_of_the_positive():
 
 
 def test_a_negative_alpha():
-    with pytest.raises(PelError, match="E301.*alpha of at least 0"):
+    with pytest.raises(PelError, match="E301.*alpha >= 0"):
         AdaptiveMixup(alpha=-0.1)

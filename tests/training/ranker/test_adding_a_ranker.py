@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from spacy_pel.registry import registry
 from spacy_pel.training.ranker.recipe import recipe_of
 from spacy_pel.training.ranker.settings import RankerSettings
 
-ROOT = Path(__file__).parents[3]
 FILE = '''
 import json
 from dataclasses import dataclass
@@ -130,8 +128,6 @@ my-package.SharedWords.v1 = my_ranker:SharedWords
 my-package.SharedWords.v1 = my_ranker:SharedWordsRecipe
 """
 CONFIG = """[paths]
-train = "train.jsonl"
-dev = "dev.jsonl"
 
 [ranker]
 
@@ -150,6 +146,7 @@ eval_frequency = 30
 learn_rate = 0.5
 """
 RUN = """
+import sys
 from pathlib import Path
 from spacy_pel.corpora import write_corpus
 from spacy_pel.evaluation.predict import gold_queries
@@ -157,15 +154,17 @@ from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
 from tests.training.ranker.conftest import make_sense_documents, make_sense_linker
 
-write_corpus(Path("train.jsonl"), make_sense_documents(32))
-write_corpus(Path("dev.jsonl"), make_sense_documents(16, first=100))
-settings = read_rank_settings(Path("my.cfg"))
+folder = Path(sys.argv[1])
+paths = {f"paths.{name}": str(folder / f"{name}.jsonl") for name in ("train", "dev")}
+write_corpus(Path(paths["paths.train"]), make_sense_documents(32))
+write_corpus(Path(paths["paths.dev"]), make_sense_documents(16, first=100))
+settings = read_rank_settings(folder / "my.cfg", paths)
 weight = settings.ranker.model.tower.weight.item()
 trainer = RankTrainer(
-    settings, Path("out"), linker=make_sense_linker(), queries=gold_queries, show_progress=False
+    settings, folder / "out", linker=make_sense_linker(), queries=gold_queries, show_progress=False
 )
 best = trainer.run()
-print(weight, best["accuracy"], (Path("out") / "model-best" / "weight.json").read_text())
+print(weight, best["accuracy"], (folder / "out" / "model-best" / "weight.json").read_text())
 """
 
 
@@ -176,11 +175,10 @@ def test_one_file_and_two_entry_points(tmp_path):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
     (tmp_path / "my.cfg").write_text(CONFIG)
-    # as if the package were installed; the data of these tests comes from the root
-    where = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    result = subprocess.run(
-        [sys.executable, "-c", RUN], cwd=tmp_path, env=where, capture_output=True, text=True
-    )
+    # as if the package were installed
+    where = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-c", RUN, str(tmp_path)]
+    result = subprocess.run(command, env=where, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     before, accuracy, after = map(float, result.stdout.split())
     assert before == -1.0 and after > 0 and accuracy == 1.0
