@@ -9,6 +9,7 @@ import pytest
 
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.types import Entity
 from tests.cli.conftest import run
 
@@ -59,6 +60,9 @@ def test_index_of_another_kb(folder, broken, tmp_path):
     index = broken / "proxy_entity_linker" / "index"
     shutil.rmtree(index)
     assert run("index", tmp_path / "kb", folder / "model", index).code == 0
+    assert "index/manifest.json" in error(*evaluate(broken, folder, tmp_path))
+    with update_linker_folder(index.parent):
+        pass  # the index is the one that was meant
     assert "spacy-pel index KB MODEL OUT" in error(*evaluate(broken, folder, tmp_path))
 
 

@@ -7,6 +7,7 @@ import pytest
 import spacy
 
 from spacy_pel.errors import PelError
+from spacy_pel.pipeline.linker_data import update_linker_folder
 from tests.pipeline.conftest import NAME, TEXTS, links
 
 
@@ -67,7 +68,8 @@ def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(nlp, tm
 
 def test_index_of_another_encoder_is_refused(nlp, blank, tmp_path):
     nlp.to_disk(tmp_path / "one")
-    blank.get_pipe(NAME).encoder.to_disk(tmp_path / "one" / NAME / "encoder")
+    with update_linker_folder(tmp_path / "one" / NAME):
+        blank.get_pipe(NAME).encoder.to_disk(tmp_path / "one" / NAME / "encoder")
     with pytest.raises(PelError, match="spacy-pel index"):
         spacy.load(tmp_path / "one")
 
