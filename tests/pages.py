@@ -39,6 +39,13 @@ def section(path: Path, title: str) -> str:
     return "\n".join(found)
 
 
+def section_of(path: Path, heading: str) -> str:
+    """RETURNS (str): the text below a heading of the second level."""
+    text = path.read_text(encoding="utf8").partition(f"\n## {heading}\n")[2]
+    assert text, (path, heading)
+    return text.partition("\n## ")[0]
+
+
 def rows(text: str) -> Iterator[List[str]]:
     """YIELDS (List[str]): the cells of each row of the tables in a text, without heads."""
     lines = text.splitlines()

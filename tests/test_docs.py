@@ -37,6 +37,7 @@ from tests.pages import (
     product_commands,
     rows,
     section,
+    section_of,
     shell_commands,
 )
 
@@ -312,6 +313,20 @@ def test_settings_of_trainings():
     assert not written
 
 
+def test_kinds_of_saved_folders(tmp_path):
+    small_pipeline().to_disk(tmp_path / "pipeline")
+    made = [json.loads(path.read_text()) for path in sorted(tmp_path.rglob("manifest.json"))]
+    saved_folders = section_of(DOCS / "file-formats.md", "Saved folders")
+    assert {one["kind"] for one in made} <= {cells[0] for cells in rows(saved_folders)}
+    (example,) = [
+        json.loads(code) for language, code in blocks(DOCS / "file-formats.md") if '"sha256"' in code
+    ]
+    (kb,) = [one for one in made if one["kind"] == example["kind"]]
+    assert kb.keys() == example.keys() and kb["format"] == example["format"]
+    assert example["files"].keys() < kb["files"].keys() and len(made) >= 3
+    assert all(entry.keys() == kb["files"]["meta.json"].keys() for entry in example["files"].values())
+
+
 def test_examples_of_formats_can_be_read(tmp_path):
     examples = [code for language, code in blocks(DOCS / "file-formats.md") if language == "json"]
     manifest, entity, change, *of_documents = examples
@@ -334,7 +349,7 @@ def test_keys_of_metrics_json_are_described():
     mentions = [Mention(0, 15, "ENTITY", ids=("C0",)), Mention(20, 26, "ENTITY", ids=())]
     documents = [Document("1", "Cystic fibrosis and sepsis.", mentions=mentions)]
     written = set()
-    text = DOCS.joinpath("file-formats.md").read_text(encoding="utf8").partition("## metrics.json")[2]
+    text = section_of(DOCS / "file-formats.md", "metrics.json")
     for cells in rows(text):
         for key in re.findall(r"`([^`]+)`", cells[0]):
             stem, _, first = key.partition("@")
