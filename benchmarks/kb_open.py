@@ -1,9 +1,9 @@
-"""How fast does a large knowledge base open, how much memory does it take, how fast are look-ups?
+"""How fast does a large knowledge base open, how much memory does it use, how fast are look-ups?
 
     python -m benchmarks.kb_open FOLDER --entities 2400000 --aliases 7400000
 
-builds a knowledge base of made-up entities in FOLDER (2 GB at full size), opens it in fresh
-processes and prints a table. The folder is deleted at the end unless ``--keep`` is given.
+builds a knowledge base of made-up entities in FOLDER (2 GB at full size), opens it in new processes
+and prints a table. The folder is deleted at the end unless ``--keep`` is given.
 """
 
 import json
@@ -30,9 +30,9 @@ _BATCH = 10_000
 def made_up_entities(n_entities: int, n_aliases: int, *, seed: int = 0) -> Iterator[Entity]:
     """Entities with names of one to five made-up words; some names belong to several entities.
 
-    n_entities, n_aliases (int): how many of each; the aliases are spread evenly.
-    seed (int): same seed, same entities.
-    YIELDS (Entity): a fifth of them with a definition.
+    n_entities, n_aliases (int): number of each; the aliases are spread evenly.
+    seed (int): random seed.
+    YIELDS (Entity): one in five has a definition.
     """
     rng = np.random.default_rng(seed)
     words = ["".join(rng.choice(_SYLLABLES, rng.integers(2, 5))) for _ in range(50_000)]
@@ -55,8 +55,7 @@ def made_up_entities(n_entities: int, n_aliases: int, *, seed: int = 0) -> Itera
 
 def memory() -> Dict[str, float]:
     """RETURNS (Dict[str, float]): this process's memory in MB: "private" (pages that no other process
-    has mapped now, even of files), "own" (not of files), "files" (of files, shared by who maps them).
-    """
+    maps, even of files), "own" (not of files), "files" (of files, shared by all who map them)."""
     megabytes = {}
     for line in Path("/proc/self/smaps_rollup").read_text(encoding="utf8").splitlines()[1:]:
         name, kilobytes = line.split()[:2]
@@ -74,7 +73,7 @@ def timed(function: Callable[[], Any]) -> Tuple[float, Any]:
 
 
 def measure(folder: Path, *, n_queries: int = 10_000) -> Dict[str, float]:
-    """Open a knowledge base and look things up; run it in a fresh process.
+    """Open a knowledge base and look things up; run it in a new process.
 
     RETURNS (Dict[str, float]): times in milliseconds or microseconds, memory in MB.
     """
@@ -111,9 +110,9 @@ def measure(folder: Path, *, n_queries: int = 10_000) -> Dict[str, float]:
 
 
 def measure_apart(folder: Path, n_processes: int) -> List[Dict[str, float]]:
-    """Run ``measure`` in fresh processes at the same time.
+    """Run ``measure`` in several new processes at the same time.
 
-    RETURNS (List[Dict[str, float]]): what each found.
+    RETURNS (List[Dict[str, float]]): the result of each.
     """
     command = [sys.executable, "-m", "benchmarks.kb_open", str(folder), "--only-measure"]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(n_processes)]
@@ -123,9 +122,9 @@ def measure_apart(folder: Path, n_processes: int) -> List[Dict[str, float]]:
 
 def main(
     folder: Annotated[Path, typer.Argument(help="Where to build the knowledge base.")],
-    entities: Annotated[int, typer.Option(help="How many entities.")] = 2_400_000,
-    aliases: Annotated[int, typer.Option(help="How many aliases.")] = 7_400_000,
-    processes: Annotated[int, typer.Option(help="How many processes share the files.")] = 4,
+    entities: Annotated[int, typer.Option(help="Number of entities.")] = 2_400_000,
+    aliases: Annotated[int, typer.Option(help="Number of aliases.")] = 7_400_000,
+    processes: Annotated[int, typer.Option(help="Number of processes that share the files.")] = 4,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the folder.")] = False,
     only_measure: Annotated[bool, typer.Option("--only-measure", hidden=True)] = False,
 ) -> None:
@@ -140,7 +139,7 @@ def main(
     cpu = time.process_time() - cpu
     size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     title = f"{len(kb):,} entities, {kb.meta['counts']['aliases']:,} aliases, {size:,.0f} MB on disk"
-    del kb  # pages that this process maps too would not count as private
+    del kb  # pages that this process maps, too, would not count as private
     alone = measure_apart(folder, 1)[0]
     together = measure_apart(folder, processes)
     table = Table(title=title)

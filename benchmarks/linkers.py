@@ -1,11 +1,12 @@
 """Linkers side by side: ours, scispaCy's, and the plain frequency prior.
 
-Same KB, same mentions, same measures, one run. Example:
+All get the same KB and mentions and are measured in the same way, in one run. Example:
 
     python -m benchmarks.linkers --pipeline training/pipeline --corpus corpus/st21pv_test.jsonl \
         --train corpus/st21pv_trainall.jsonl --output metrics/linkers_st21pv
 """
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional, Sequence, Tuple
@@ -15,40 +16,38 @@ import typer
 from benchmarks.peers import frequency_prior, run_peers, scispacy_linker
 from spacy_pel.errors import PelError
 from spacy_pel.types import Document
-from spacy_pel.util import fingerprint, read_jsonl, write_json
+from spacy_pel.util import fingerprint, write_json
 
 OURS = "spacy_pel"
 COLUMNS = ("recall@1", "recall@5", "recall@64", "accuracy_seen", "accuracy_unseen", "nil_aupr")
-Figures = Tuple[Dict[str, Any], Any]  # metrics and outcomes
+Result = Tuple[Dict[str, Any], Any]  # metrics and outcomes
 
 
 def main(
     corpus: Annotated[Path, typer.Option(help="The annotated test corpus (JSON lines).")],
     train: Annotated[
-        Path, typer.Option(help="The training corpus: for the prior, and to tell seen from unseen.")
+        Path, typer.Option(help="The training corpus: for the prior, and for seen and unseen entities.")
     ],
-    output: Annotated[Path, typer.Option(help="Folder for linkers.json and the plots.")],
+    output: Annotated[Path, typer.Option(help="Folder for linkers.json and the figures.")],
     pipeline: Annotated[Optional[Path], typer.Option(help="Our pipeline; without it the peers only.")] = None,
-    kb: Annotated[Optional[Path], typer.Option(help="The KB folder, where no pipeline is given.")] = None,
-    cache: Annotated[Optional[Path], typer.Option(help="Folder that keeps the peers' answers.")] = None,
+    kb: Annotated[Optional[Path], typer.Option(help="The KB folder, if there is no pipeline.")] = None,
+    cache: Annotated[Optional[Path], typer.Option(help="Folder to cache the answers of the peers.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Compare linkers on gold mentions."""
     try:
-        figures = compare(corpus, train, output, pipeline=pipeline, kb_path=kb, cache=cache)
+        results = compare(corpus, train, output, pipeline=pipeline, kb_path=kb, cache=cache)
     except PelError as err:
         typer.echo(f"Error: {err}", err=True)
         raise typer.Exit(2) from err
     report = {
         "corpus": str(corpus),
-        "linkers": {name: metrics for name, (metrics, _) in figures.items()},
+        "linkers": {name: metrics for name, (metrics, _) in results.items()},
         "notes": [scispacy_linker.NOTE, frequency_prior.NOTE],
     }
     write_json(output / "linkers.json", report)
-    _plot(output, figures)
+    _plot(output, results)
     if as_json:
-        import json
-
         typer.echo(json.dumps(report))
     else:
         _print_table(report)
@@ -62,43 +61,44 @@ def compare(
     pipeline: Optional[Path],
     kb_path: Optional[Path],
     cache: Optional[Path],
-) -> Dict[str, Figures]:
+) -> Dict[str, Result]:
     """Evaluate all linkers.
 
-    RETURNS (Dict[str, Figures]): name -> its metrics and outcomes; ours first.
-    RAISES (PelError): if an input is missing or broken.
+    RETURNS (Dict[str, Result]): name -> metrics and outcomes; ours first.
+    RAISES (PelError): if an input is missing or damaged.
     """
     from spacy_pel.corpora import read_corpus
     from spacy_pel.evaluation import Outcomes, compute_metrics, seen_in_corpus
     from spacy_pel.kb import KnowledgeBase
 
     documents, train_documents = list(read_corpus(corpus)), list(read_corpus(train))
-    figures: Dict[str, Figures] = {}
+    results: Dict[str, Result] = {}
     if pipeline is not None:
         from spacy_pel.cli._pipeline import load_pipeline
 
         loaded = load_pipeline(pipeline)
         kb = loaded.component.linker.kb
-        figures[OURS] = _ours(loaded, documents, seen_in_corpus(kb, train_documents), output / OURS, corpus)
+        results[OURS] = _ours(loaded, documents, seen_in_corpus(kb, train_documents), output / OURS, corpus)
     elif kb_path is not None:
         kb = KnowledgeBase.from_disk(kb_path)
     else:
-        raise PelError("Expected a pipeline or a KB, but none came. Add --pipeline or --kb.")
+        raise PelError("Expected a pipeline or a KB, got neither. Add --pipeline or --kb.")
     key = fingerprint(kb.fingerprint, Path(corpus), Path(train))
     is_seen = seen_in_corpus(kb, train_documents)
     for name, run in run_peers(kb, train_documents, documents, key=key, cache=cache).items():
         outcomes = Outcomes.of(_predictions(kb, documents, run.answers, is_seen))
         metrics = compute_metrics(outcomes)
-        # a peer without a threshold calls nothing NIL: these would be no figures of its own
+        # a peer without a threshold calls nothing NIL, so these metrics would not be its own
         decided = ("nil_precision", "nil_recall", "nil_f1", "accuracy", "accuracy_low", "accuracy_high")
         for absent in (*decided, *(key for key in metrics if key.startswith("recall_all@"))):
             metrics.pop(absent, None)
-        figures[name] = ({**metrics, "mentions_per_second": run.per_second}, outcomes)
-    return figures
+        results[name] = ({**metrics, "mentions_per_second": run.per_second}, outcomes)
+    return results
 
 
-def _ours(loaded: Any, documents: List[Document], is_seen: Any, output: Path, corpus: Path) -> Figures:
-    from spacy_pel.evaluation import Outcomes, Prediction, evaluate
+def _ours(loaded: Any, documents: List[Document], is_seen: Any, output: Path, corpus: Path) -> Result:
+    from spacy_pel.evaluation import evaluate
+    from spacy_pel.evaluation.run_folder import read_run
     from spacy_pel.pipeline.gold import gold_queries
 
     metrics = evaluate(
@@ -110,8 +110,7 @@ def _ours(loaded: Any, documents: List[Document], is_seen: Any, output: Path, co
         corpus_fingerprint=fingerprint(Path(corpus)),
         show_progress=True,
     )
-    lines = read_jsonl(output / "predictions.jsonl")
-    return metrics, Outcomes.of(Prediction.from_json(line) for line in lines)
+    return metrics, read_run(output).outcomes
 
 
 def _predictions(kb: Any, documents: Sequence[Document], answers: Sequence[Any], is_seen: Any) -> Any:
@@ -126,11 +125,14 @@ def _predictions(kb: Any, documents: Sequence[Document], answers: Sequence[Any],
             yield prediction
 
 
-def _plot(output: Path, figures: Dict[str, Figures]) -> None:
-    from spacy_pel.evaluation.report.plots import plot_nil, plot_recall
+def _plot(output: Path, results: Dict[str, Result]) -> None:
+    from spacy_pel.evaluation.report.figure import save_figure
+    from spacy_pel.evaluation.report.plots import nil_figure, recall_figure
 
-    plot_recall(output / "recall.png", {name: metrics for name, (metrics, _) in figures.items()})
-    plot_nil(output / "nil.png", {name: outcomes for name, (_, outcomes) in figures.items()})
+    recall = recall_figure({name: metrics for name, (metrics, _) in results.items()})
+    save_figure(*recall, output / "recall.png")
+    nil = nil_figure({name: outcomes for name, (_, outcomes) in results.items()})
+    save_figure(*nil, output / "nil.png")
 
 
 def _print_table(report: Dict[str, Any]) -> None:

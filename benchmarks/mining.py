@@ -2,8 +2,8 @@
 
     python -m benchmarks.mining corpus/kb training/encoder/model-best corpus/st21pv_train.jsonl
 
-mines parts of the knowledge base with parts of the mentions, and at last all with all, and prints a
-table. With ``--index flat --index ivf`` both ways to search are compared.
+mines with the whole knowledge base and all mentions, or with parts of both (``--entities``,
+``--mentions``), and prints a table. ``--index flat --index ivf`` compares the two kinds of search.
 """
 
 import json
@@ -38,10 +38,10 @@ _COLUMNS = {
 def part_of(
     kb: KnowledgeBase, mentions: List[LinkedMention], n_entities: int, n_mentions: int, *, seed: int = 0
 ) -> "tuple[KnowledgeBase, List[LinkedMention]]":
-    """Draw mentions, and a part of the knowledge base that has their entities and others.
+    """Draw mentions, and a part of the knowledge base with their entities and others.
 
-    n_entities, n_mentions (int): how many; there are more entities if the mentions need more.
-    seed (int): of both draws.
+    n_entities, n_mentions (int): sizes; there are more entities if the mentions need more.
+    seed (int): random seed of both draws.
     RETURNS (tuple): the part, and the mentions with their places in it.
     """
     rng = np.random.default_rng(seed)
@@ -70,9 +70,9 @@ def main(
     ] = None,
     depth: Annotated[int, typer.Option(help="Entities for each mention.")] = 64,
     index: Annotated[Optional[List[str]], typer.Option(help="flat, ivf; may be given several times.")] = None,
-    backend: Annotated[Optional[str], typer.Option(help="What computes the vectors.")] = None,
+    backend: Annotated[Optional[str], typer.Option(help="Backend that computes the vectors.")] = None,
     gpu_id: Annotated[int, typer.Option(help="CUDA device; -1 = CPU.")] = -1,
-    output: Annotated[Optional[Path], typer.Option(help="Write the figures as JSON lines, too.")] = None,
+    output: Annotated[Optional[Path], typer.Option(help="Also write the rows as JSON lines.")] = None,
 ) -> None:
     """Mine and print a table. Without sizes: all entities and all mentions."""
     whole = KnowledgeBase.from_disk(kb)
@@ -90,7 +90,7 @@ def main(
                 settings: Any = {"depth": depth, "index": kind, "show_progress": True}
                 rows.append(mine_corpus(part, encoder, chosen, **settings)[1])
                 Console(stderr=True).print(rows[-1])
-    table = Table(title=f"Mining the {depth} nearest wrong entities; seconds in all, and of the parts")
+    table = Table(title=f"Mining the {depth} nearest wrong entities; seconds in total, and of the parts")
     for name in _COLUMNS:
         table.add_column(name.replace("seconds_", "of these: "), justify="right")
     for row in rows:

@@ -1,10 +1,10 @@
-"""What trainings took and how fast their models are: one table from the folders of finished runs.
+"""How long trainings took and how fast their models link: one table from the folders of finished runs.
 
     python -m benchmarks.times "Pb=training/pb,metrics/pb,assets/pipeline" training/study/CE/seed0
 
-A row is one folder, or several joined by commas with a name: those of a training (metrics.jsonl,
-steps.jsonl, model-best), a study's run (evaluation/metrics.json), an evaluation (metrics.json), a model or a
-pipeline. The folder of `candidates eval` (candidates.json) gives a row for each generator. Nothing is run.
+A row is one folder, or a name and several folders joined by commas: of a training (metrics.jsonl,
+steps.jsonl, model-best), a run of a study (evaluation/metrics.json), an evaluation (metrics.json), a model or
+a pipeline. The folder of `candidates eval` (candidates.json) gives one row per generator. Nothing is run.
 """
 
 from pathlib import Path
@@ -28,14 +28,14 @@ _MODELS = ("encoder.json", "ranker.json", "config.cfg")  # their folders
 
 
 class Times(NamedTuple):
-    """What is known of a run; None = no file says it.
+    """What the files of a run say; None = nothing.
 
-    seconds (Optional[float]): of training, its evaluations among them, or of building a generator.
+    seconds (Optional[float]): of training, evaluations included, or of building a generator.
     updates (Optional[int]): of the weights.
-    trained_per_second (Optional[float]): mentions read in training.
+    trained_per_second (Optional[float]): mentions trained on.
     linked_per_second (Optional[float]): mentions linked, or candidates found for them.
     model_bytes (Optional[int]): files of the best model, or of the pipeline.
-    machine (Optional[str]): what the linking was measured on.
+    machine (Optional[str]): on which linking was measured.
     """
 
     seconds: Optional[float] = None
@@ -73,7 +73,7 @@ def read_times(folder: Path) -> Times:
 
 
 def joined(parts: List[Times]) -> Times:
-    """RETURNS (Times): of each figure the first that is known; of model sizes the last."""
+    """RETURNS (Times): of each number the first that is known; of model sizes the last."""
 
     def first(values: Tuple[Any, ...]) -> Any:
         return next((value for value in values if value is not None), None)
@@ -86,7 +86,7 @@ def joined(parts: List[Times]) -> Times:
 def table_rows(run: str) -> List[List[str]]:
     """run (str): "FOLDER", or "NAME=FOLDER,FOLDER".
 
-    RETURNS (List[List[str]]): its row, or one for each generator that its folder tells of.
+    RETURNS (List[List[str]]): its row, or one per generator in candidates.json.
     RAISES (PelError): if there is no such folder, or a file is damaged."""
     name, equals, folders = run.partition("=")
     paths = [Path(part) for part in (folders if equals else name).split(",")]

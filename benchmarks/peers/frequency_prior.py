@@ -1,4 +1,4 @@
-"""What annotated text says about a surface, without reading the context: P(entity | surface)."""
+"""The frequency prior of a surface form in annotated text, P(entity | surface form), without context."""
 
 from collections import Counter, defaultdict
 from typing import DefaultDict, Iterable, List, Sequence, Tuple
@@ -8,17 +8,17 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.util import normalize_alias
 
 NOTE = (
-    "Frequency prior: the training entities of the (normalised) surface by how often it names them, then "
-    "scispaCy's candidates. NIL score: (1 - P(best)) / 2 for a surface of the training corpus, "
-    "1 - similarity / 2 for others, so that an unknown surface is always more likely NIL."
+    "Frequency prior: the training entities of the (normalised) surface form by frequency, then scispaCy's "
+    "candidates. NIL score: (1 - P(best)) / 2 for a surface form of the training corpus, "
+    "1 - similarity / 2 for others, so that an unknown surface form is always more likely NIL."
 )
 
 
 class FrequencyPrior:
     """Ranks by counts of the training corpus, and falls back on another linker's candidates.
 
-    kb (KnowledgeBase): resolves the training corpus' ids; ids it lacks are not counted.
-    named (Iterable[Tuple[str, Sequence[str]]]): surface and gold ids of each training mention.
+    kb (KnowledgeBase): resolves the ids of the training corpus; ids it lacks are not counted.
+    named (Iterable[Tuple[str, Sequence[str]]]): surface form and gold ids of each training mention.
     top_k (int): candidates kept.
     """
 
@@ -33,10 +33,10 @@ class FrequencyPrior:
                 self._counts[normalize_alias(surface)].update(live)
 
     def rank(self, surfaces: Sequence[str], fallback: Sequence[Answer]) -> List[Answer]:
-        """Rank the entities of each surface.
+        """Rank the entities of each surface form.
 
-        surfaces (Sequence[str]): mentions.
-        fallback (Sequence[Answer]): another linker's answers, for what the counts do not say.
+        surfaces (Sequence[str]): of the mentions.
+        fallback (Sequence[Answer]): another linker's answers, for entities without a count.
         RETURNS (List[Answer]): the training entities with P(entity | surface), then the others
             with scores below them.
         """
@@ -48,7 +48,7 @@ class FrequencyPrior:
             best = other.candidates[0][1] if other.candidates else 0.0
             return Answer(other.candidates[: self.top_k], 1 - best / 2)
         total = sum(counts.values())
-        # equally frequent: the id decides, not the order of the corpus
+        # ties are broken by id, not by the order of the corpus
         order = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         first = [(entity_id, n / total) for entity_id, n in order]
         below = first[-1][1] / 2

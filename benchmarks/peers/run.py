@@ -1,4 +1,4 @@
-"""Run the peers over a corpus, and keep their answers for the next run."""
+"""Run the peers on a corpus, and cache their answers."""
 
 import gzip
 import json
@@ -17,7 +17,11 @@ PEERS = ("frequency prior", "scispaCy, abbreviations expanded", "scispaCy")
 
 
 class PeerRun(NamedTuple):
-    """answers: one per gold mention. per_second: distinct surfaces looked up per second."""
+    """The answers of one peer.
+
+    answers (List[Answer]): one per gold mention.
+    per_second (float): distinct surface forms looked up per second.
+    """
 
     answers: List[Answer]
     per_second: float
@@ -38,7 +42,7 @@ def run_peers(
     train (Sequence[Document]): annotated text for the frequency prior.
     test (Sequence[Document]): the documents whose mentions are linked.
     key (str): fingerprint of the three.
-    cache (Optional[Path]): a folder that keeps the answers.
+    cache (Optional[Path]): folder of the cached answers; None = no cache.
     RETURNS (Dict[str, PeerRun]): by the names of ``PEERS``.
     """
     path = cache / f"{fingerprint(key, top_k, PEERS)}.json.gz" if cache else None
@@ -49,7 +53,7 @@ def run_peers(
     plain, expanded = surfaces(test, expand=False), surfaces(test, expand=True)
     runs = {PEERS[2]: _timed(linker, plain), PEERS[1]: _timed(linker, expanded)}
     ids = [mention.ids for document in train for mention in document.mentions]
-    # the training text names entities as it stands: expanding there made the prior worse
+    # abbreviations of the training text are not expanded: that made the prior worse
     named: Sequence[Tuple[str, Sequence[str]]] = list(zip(surfaces(train, expand=False), ids, strict=True))
     prior = FrequencyPrior(kb, named, top_k=top_k)
     answers = prior.rank(expanded, runs[PEERS[1]].answers)

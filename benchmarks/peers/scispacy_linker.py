@@ -10,12 +10,12 @@ NOTE = (
     "scispaCy: its CandidateGenerator with its own TF-IDF settings (character 3-grams, min_df 10) over all "
     "names of the KB, candidates ordered by their best similarity, NIL score 1 - the best. Its approximate "
     "nmslib index cannot be built with scipy >= 1.11, so neighbours come from an exact search: recall is an "
-    "upper bound of nmslib's, and the rate (distinct surfaces per second) is that of the exact search."
+    "upper bound of nmslib's, and the rate (distinct surface forms per second) is that of the exact search."
 )
 
 
 class Answer(NamedTuple):
-    """What a peer says about one surface.
+    """The answer of a peer for one surface form.
 
     candidates (List[Tuple[str, float]]): ids and scores, best first.
     nil_score (float): higher = more likely NIL.
@@ -26,11 +26,11 @@ class Answer(NamedTuple):
 
 
 class ScispacyLinker:
-    """Candidates from character 3-grams, as ``scispacy.linking.EntityLinker`` orders them.
+    """Candidates from character 3-grams, in the order of ``scispacy.linking.EntityLinker``.
 
     kb (KnowledgeBase): the entities.
     neighbours (int): names looked up per mention; several may belong to one entity.
-    top_k (int): candidates kept.
+    top_k (int): candidates to keep.
     RAISES (PelError): if scispaCy is not installed.
     """
 
@@ -41,11 +41,11 @@ class ScispacyLinker:
         self._generator.build(kb)
 
     def rank(self, surfaces: Sequence[str]) -> List[Answer]:
-        """RETURNS (List[Answer]): each surface's candidates by similarity; equal ones in the order of the
-        KB. The NIL score is 1 - the best similarity."""
-        places: Dict[str, int] = {}
-        rows = [places.setdefault(surface, len(places)) for surface in surfaces]
-        mentions = [MentionInText(surface, 0, len(surface)) for surface in places]
+        """RETURNS (List[Answer]): the candidates of each surface form by similarity, ties in KB order. The
+        NIL score is 1 - the best similarity."""
+        numbers: Dict[str, int] = {}
+        rows = [numbers.setdefault(surface, len(numbers)) for surface in surfaces]
+        mentions = [MentionInText(surface, 0, len(surface)) for surface in numbers]
         ranked = self._generator.rank(self._kb, mentions, top_k=self.top_k)
         ids, scores = self._kb.ids_at(ranked.kb_rows), ranked.scores.tolist()
         distinct = []

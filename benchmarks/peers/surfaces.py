@@ -1,4 +1,4 @@
-"""The surfaces of gold mentions, as they stand or with abbreviations expanded."""
+"""The surface forms of gold mentions, unchanged or with abbreviations expanded."""
 
 from typing import Dict, Iterable, List
 
