@@ -37,7 +37,7 @@ class FrequencyPrior:
 
         surfaces (Sequence[str]): of the mentions.
         fallback (Sequence[Answer]): another linker's answers, for entities without a count.
-        RETURNS (List[Answer]): the training entities with P(entity | surface), then the others
+        RETURNS (List[Answer]): the training entities with P(entity | surface form), then the others
             with scores below them.
         """
         return [self._rank(normalize_alias(s), other) for s, other in zip(surfaces, fallback, strict=True)]

@@ -90,8 +90,8 @@ def _intervals(
         if name.startswith("accuracy_") and not chosen.any():
             keep(name, None, None)
             continue
-        hits = np.bincount(outcomes.document, value * chosen, n_documents)
-        counts = np.bincount(outcomes.document, chosen, n_documents)
+        hits = np.bincount(outcomes.document, value * chosen, n_documents).astype(np.float64)
+        counts = np.bincount(outcomes.document, chosen, n_documents).astype(np.float64)
         keep(name, *share_interval(hits, counts, n_samples=n_samples, rng=rng))
     if outcomes.is_nil.any():
 

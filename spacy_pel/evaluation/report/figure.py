@@ -3,7 +3,7 @@
 import re
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, List, Tuple
+from typing import TYPE_CHECKING, Any, List, Tuple
 
 from markupsafe import Markup
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's, in an order whose neighbours differ in lightness too; told apart by the colour blind
+# Okabe and Ito's, in an order whose neighbours differ in lightness, too; the colour-blind can tell them apart
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
 LINE_STYLES = ("-", "--", ":", "-.", "--", ":", "-.")  # report.css has the same for the names of the runs
 GREY = "#999999"  # lines that are no data
@@ -84,7 +84,7 @@ def inline_svg(figure: "Figure", name: str, *, title: str) -> Markup:
     from matplotlib import rc_context
 
     file = StringIO()
-    settings = {"svg.hashsalt": "spacy-pel", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
+    settings: Any = {"svg.hashsalt": "spacy-pel", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
     with rc_context(settings):
         no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(file, format="svg", transparent=True, metadata=no_metadata)

@@ -105,8 +105,8 @@ def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any
     hits = float((outcomes.called_nil & outcomes.is_nil).sum())
     if hits:
         at = (hits / outcomes.is_nil.sum(), hits / outcomes.called_nil.sum())
-        dot = {"marker": "o", "color": line.get_color(), "markeredgecolor": "white"}
-        axes.plot(*at, linestyle="", zorder=3, clip_on=False, **dot)
+        look: Any = {"marker": "o", "color": line.get_color(), "markeredgecolor": "white", "linestyle": ""}
+        axes.plot(*at, zorder=3, clip_on=False, **look)
     return line
 
 
