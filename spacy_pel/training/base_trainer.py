@@ -23,6 +23,8 @@ Metrics = Dict[str, float]
 class Trained(Protocol):
     """The model that is trained: an encoder or a ranker."""
 
+    def initialize(self) -> None: ...  # load the initial weights
+
     def changed(self) -> None: ...  # the weights have changed
 
     def to_disk(self, path: Path) -> None: ...
@@ -81,6 +83,11 @@ class BaseTrainer:
         """RAISES (PelError): if the output holds a training that is not to be resumed."""
         if not resume and (self.checkpoint.exists() or (self.output / "model-last").exists()):
             raise PelError(Errors.E314.format(path=self.output))
+
+    def initialize(self, model: Trained) -> None:
+        """Load the initial weights; vectors of added tokens are drawn with the seed."""
+        torch.manual_seed(self.seed)
+        model.initialize()
 
     def learn(
         self,

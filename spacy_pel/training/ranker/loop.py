@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-import torch
-
 from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...linking import Linker
@@ -63,8 +61,7 @@ class RankTrainer(BaseTrainer):
         RAISES (PelError): if inputs are missing, or the output holds another training.
         """
         self.check_output(resume=resume)
-        torch.manual_seed(self.seed)  # vectors of added tokens are drawn when the weights are loaded
-        self.ranker.initialize()
+        self.initialize(self.ranker)
         with self.accelerator.main_process_first():  # the others read its candidates
             (mentions, candidates), dev = self.prepare()
         return self.learn(

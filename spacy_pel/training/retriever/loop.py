@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any, Dict
 
-import torch
-
 from ...corpora import read_corpus
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
@@ -57,7 +55,8 @@ class Trainer(BaseTrainer):
         pel, paths = self.settings.pel, self.settings.paths
         kb = KnowledgeBase.from_disk(paths.required("kb"))
         dev = DevRetrieval(kb, read_corpus(paths.required("dev")), pel.training.dev, self.seed)
-        self.encoder = self._encoder()
+        self.encoder = pel.encoder
+        self.initialize(self.encoder)
         fingerprint = run_fingerprint(self.settings, kb)
         if resume and self.checkpoint.exists():
             read_progress(self.checkpoint, fingerprint)  # refuse another run's before any work
@@ -92,13 +91,6 @@ class Trainer(BaseTrainer):
             pad_id=pel.encoder.tokenizer.pad_token_id,
             seed=self.seed,
         )
-
-    def _encoder(self) -> BiEncoder:
-        encoder = self.settings.pel.encoder
-        # vectors of added tokens are drawn when the weights are loaded
-        torch.manual_seed(self.seed)
-        encoder.initialize()
-        return encoder
 
     def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
         cache = self.settings.paths.cache or self.output / "cache"
