@@ -24,11 +24,12 @@ def parse_overrides(args: List[str]) -> Dict[str, Any]:
             if not rest or rest[0].startswith("--"):
                 raise PelError(Errors.E600.format(got=f"{name} without a value"))
             value = rest.pop(0)
-        overrides[name[2:].replace("-", "_")] = _value(value)
+        overrides[name[2:].replace("-", "_")] = json_or_text(value)
     return overrides
 
 
-def _value(text: str) -> Any:
+def json_or_text(text: str) -> Any:
+    """RETURNS (Any): the value if it is JSON, the text itself otherwise."""
     try:
         return json.loads(text)
     except ValueError:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ..errors import Errors, PelError
-from ._pipeline import FACTORY
+from ._pipeline import FACTORY, saved_part
 
 
 def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> Any:
@@ -37,16 +37,11 @@ def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> 
 
         found = getattr(load_ranker(folder), "encoder", None)
     else:
-        found = load_encoder(_in_pipeline(folder) if (folder / "config.cfg").is_file() else folder)
+        in_pipeline = (folder / "config.cfg").is_file()
+        saved = saved_part(folder, "encoder") if in_pipeline else folder
+        if saved is None:
+            raise PelError(Errors.E653.format(path=folder, got=f"it has no '{FACTORY}' with an encoder"))
+        found = load_encoder(saved)
     if not isinstance(found, BiEncoder):
         raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
     return found
-
-
-def _in_pipeline(folder: Path) -> Path:
-    from spacy.util import load_config
-
-    for name, settings in load_config(folder / "config.cfg").get("components", {}).items():
-        if settings.get("factory") == FACTORY and (folder / name / "encoder").is_dir():
-            return folder / name / "encoder"
-    raise PelError(Errors.E653.format(path=folder, got=f"the pipeline has no '{FACTORY}' with an encoder"))

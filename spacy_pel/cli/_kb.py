@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable
 
 from ..errors import Errors, PelError
-from ._pipeline import FACTORY
+from ._pipeline import FACTORY, saved_part
 
 if TYPE_CHECKING:
     from ..evaluation import Prediction
@@ -17,19 +17,16 @@ def open_kb(path: Path) -> "KnowledgeBase":
     path (Path): the folder of a KB or of a pipeline.
     RAISES (PelError): if it is neither.
     """
-    from spacy.util import load_config
-
     from ..kb import KnowledgeBase
 
     if not (path / "config.cfg").is_file():
         if not (path / "meta.json").is_file():
             raise PelError(Errors.E686.format(path=path, missing="meta.json"))
         return KnowledgeBase.from_disk(path)
-    components = load_config(path / "config.cfg").get("components", {})
-    for name, settings in components.items():
-        if settings.get("factory") == FACTORY and (path / name / "kb").is_dir():
-            return KnowledgeBase.from_disk(path / name / "kb")
-    raise PelError(Errors.E686.format(path=path, missing=f"component '{FACTORY}' with a KB"))
+    folder = saved_part(path, "kb")
+    if folder is None:
+        raise PelError(Errors.E686.format(path=path, missing=f"component '{FACTORY}' with a KB"))
+    return KnowledgeBase.from_disk(folder)
 
 
 def fill_types(kb: "KnowledgeBase") -> "Callable[[Prediction], None]":

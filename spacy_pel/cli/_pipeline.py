@@ -1,7 +1,7 @@
 """Loading pipelines for commands, with one-line errors."""
 
 from pathlib import Path
-from typing import Any, List, NamedTuple
+from typing import Any, List, NamedTuple, Optional
 
 from ..errors import Errors, PelError
 
@@ -56,3 +56,16 @@ def load_pipeline(path: Path) -> LoadedPipeline:
 def linker_names(nlp: Any) -> List[str]:
     """RETURNS (List[str]): the names of the components that link."""
     return [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == FACTORY]
+
+
+def saved_part(pipeline: Path, part: str) -> Optional[Path]:
+    """RETURNS (Optional[Path]): where a saved pipeline's linker has a part, e.g. "kb"; None = it has none.
+
+    RAISES (PelError): if the pipeline's config cannot be read.
+    """
+    from ..util.config import load_config
+
+    for name, settings in load_config(pipeline / "config.cfg", {}).get("components", {}).items():
+        if settings.get("factory") == FACTORY and (pipeline / name / part).exists():
+            return pipeline / name / part
+    return None

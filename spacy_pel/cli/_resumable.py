@@ -13,7 +13,7 @@ _KINDS = (".jsonl", ".jsonl.gz", ".parquet")
 
 
 class PartFiles:
-    """Numbered files of records beside the output, joined at the end.
+    """Numbered files of records next to the output, joined at the end.
 
     output (Path): a .jsonl, .jsonl.gz or .parquet file.
     settings (Dict[str, Any]): what the parts depend on; parts made with other settings are
@@ -30,8 +30,8 @@ class PartFiles:
         if (self.folder / _SETTINGS).is_file():
             if not resume:
                 raise PelError(Errors.E643.format(folder=self.folder))
-            if (came := read_json(self.folder / _SETTINGS)) != settings:
-                changed = ", ".join(key for key in settings if settings[key] != came.get(key))
+            if (found := read_json(self.folder / _SETTINGS)) != settings:
+                changed = ", ".join(key for key in settings if settings[key] != found.get(key))
                 raise PelError(Errors.E644.format(folder=self.folder, changed=changed))
         else:
             write_json(self.folder / _SETTINGS, settings)

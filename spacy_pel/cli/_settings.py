@@ -1,10 +1,10 @@
 """Parts on the command line: their settings, ``--set NAME=VALUE``, and clear errors for them."""
 
 import inspect
-import json
 from typing import Any, Dict, List, Tuple
 
 from ..errors import Errors, PelError
+from ._config import json_or_text
 
 
 def parse_settings(settings: List[str]) -> Dict[str, Any]:
@@ -20,10 +20,7 @@ def parse_settings(settings: List[str]) -> Dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise PelError(Errors.E211.format(got=setting))
-        try:
-            parsed[name.replace("-", "_")] = json.loads(value)
-        except ValueError:
-            parsed[name.replace("-", "_")] = value
+        parsed[name.replace("-", "_")] = json_or_text(value)
     return parsed
 
 

@@ -58,8 +58,8 @@ def calibrate(
     from ..nil import best_f1_threshold, precision_threshold
     from ..pipeline.calibration import learned_state
     from ..pipeline.gold import gold_queries
-    from ._learned import check_fits, copy_pipeline, store_learned
     from ._pipeline import load_pipeline
+    from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if apply_to and output:
         raise PelError(Errors.E660)
@@ -90,14 +90,14 @@ def calibrate(
     result: Dict[str, Any] = {
         "threshold": learned["calibrated_threshold"],
         **({"threshold_by_label": learned.get("calibrated_by_label", {})} if by_label else {}),
-        **_figures(component.linker, documents, links),
+        **_metrics(component.linker, documents, links),
         "stored_in": [str(target) for target in targets],
     }
     emit(result, as_json=as_json, text=key_values)
 
 
-def _figures(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, Any]:
-    """RETURNS (Dict[str, Any]): counts, and figures of NIL and of recall over all classes."""
+def _metrics(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): counts, and metrics of NIL and of recall over all classes."""
     from ..evaluation import Outcomes, gold_prediction
     from ..evaluation.metrics.nil import nil_metrics
 
@@ -111,7 +111,7 @@ def _figures(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, A
             predictions.append(prediction)
     outcomes = Outcomes.of(predictions)
     ks = sorted({1, min(64, linker.top_k)})
-    figures: Dict[str, Any] = nil_metrics(outcomes, ks)
+    metrics: Dict[str, Any] = nil_metrics(outcomes, ks)
     if not outcomes.is_nil.any():  # nothing is known of NIL then, which is not the same as 0
-        figures = {name: None if name.startswith("nil_") else value for name, value in figures.items()}
-    return {"n": len(outcomes.rank), "n_nil": int(outcomes.is_nil.sum()), **figures}
+        metrics = {name: None if name.startswith("nil_") else value for name, value in metrics.items()}
+    return {"n": len(outcomes.rank), "n_nil": int(outcomes.is_nil.sum()), **metrics}

@@ -81,7 +81,7 @@ def evaluate(
 
 
 def table(metrics: Dict[str, Any]) -> str:
-    """RETURNS (str): the figures with their intervals in percent, one per line."""
+    """RETURNS (str): the metrics with their intervals in percent, one per line."""
     lines = [
         f"{metrics['n']:,} mentions in {metrics['n_documents']:,} documents, {metrics['n_nil']:,} NIL "
         f"({100 * metrics['nil_share']:.1f} %)"

@@ -31,7 +31,7 @@ class Retrieval:
     index (EntityIndex): their vectors, with the encoder's fingerprint.
     encoder (Encoder): reads the mentions.
     top_k (int): candidates of a mention.
-    first_stage (int): so many are fetched where the encoder compares tokens, which then order them.
+    first_stage (int): entities fetched first where the encoder compares tokens, which then order them.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ def evaluate_retrieval(
     predictions (List[Prediction]): from ``Retrieval.predict``; a mention whose nil_score exceeds
         the threshold is called NIL.
     threshold (Optional[float]): from ``nil_threshold_of`` on a development corpus; None = never NIL.
-    top_k (Optional[int]): candidates asked for; a small knowledge base has fewer. None = as many as came.
+    top_k (Optional[int]): candidates asked for; a small KB has fewer. None = as many as were found.
     output (Optional): folder for metrics.json and predictions.jsonl, which ``compare``, ``margins`` and
         ``report`` read.
     facts (Optional[dict]): goes into metrics.json.

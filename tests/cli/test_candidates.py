@@ -28,7 +28,7 @@ def test_settings_reach_the_generator(folder, tmp_path):
         json.loads((tmp_path / "out" / "generator.json").read_text())["settings"] == result.json["settings"]
     )
     part = 'generators={"a": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}}'
-    result = run(*args[:4], "ensemble", "--set", part, "--set", "how=union", "--json")
+    result = run(*args[:5], "ensemble", "--set", part, "--set", "how=union", "--json")
     assert result.json["settings"]["how"] == "union"
 
 

@@ -59,7 +59,7 @@ def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
     result = run("candidates", "add", calibrated, tfidf, tmp_path / "out", "--json")
     assert result.code == 0, result.err
     assert result.json["generator"] == "TfIdf" and result.json["encoder"] is False
-    assert parts(tmp_path / "out") == ["cfg.json", "generator", "kb"]
+    assert parts(tmp_path / "out") == ["cfg.json", "generator", "kb", "manifest.json"]
     saved = learned(tmp_path / "out")
     assert saved["calibrated_threshold"] is None and saved["generator"] == {"kind": "TfIdf"}
     assert saved["combiner"]["state"] == saved["nil_model"]["state"] == {}
@@ -78,7 +78,7 @@ def test_beside_the_vectors(folder, tfidf, tmp_path, how):
     result = run("candidates", "add", folder / "pipeline", tfidf, tmp_path / "out", "--ensemble", how)
     assert result.code == 0, result.err
     assert "EnsembleCandidates(BiEncoderCandidates + TfIdf)" in result.out
-    assert parts(tmp_path / "out") == ["cfg.json", "encoder", "generator", "index", "kb"]
+    assert parts(tmp_path / "out") == ["cfg.json", "encoder", "generator", "index", "kb", "manifest.json"]
     assert f'how = "{how}"' in (tmp_path / "out" / "config.cfg").read_text()
     metrics = evaluated(tmp_path / "out", folder, tmp_path / "metrics")
     assert metrics["recall@5"] == 1.0 and metrics["n_seen"] > 0 and metrics["threshold"] is None

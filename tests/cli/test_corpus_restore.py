@@ -42,9 +42,8 @@ def test_the_corpus(source):
             assert original.text[start:end].lower() == document.text[mention.start : mention.end]
     text = run("convert", source / "x.jsonl", source / "dev.jsonl", "--reader", "jsonl", *STEPS).out
     assert "texts lowered: 40" in text and "sentences: 80" in text
-    done = run(
-        "restore", source / "low.jsonl", source / "back.jsonl", "--corpus", source / "dev.jsonl", "--json"
-    )
+    files = source / "low.jsonl", source / "back.jsonl", "--corpus", source / "dev.jsonl"
+    done = run("corpus", "restore", *files, "--json")
     assert done.json["documents"] == 40
     assert list(read_corpus(source / "back.jsonl")) == list(originals.values())
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.corpora import read_corpus, write_corpus
+from spacy_pel.pipeline.linker_data import update_linker_folder
 from tests.cli.conftest import run
 from tests.cli.test_link import killed_after
 
@@ -91,7 +92,8 @@ def test_linking_does_not_go_on_with_another_ranker(folder, ranked, tmp_path):
     path = tmp_path / "pipeline" / "proxy_entity_linker" / "cfg.json"
     saved = json.loads(path.read_text())
     saved["reranker"]["state"] = {"weights": [0.25, 0.75]}
-    path.write_text(json.dumps(saved))
+    with update_linker_folder(path.parent):
+        path.write_text(json.dumps(saved))
     refused = run(*args, "--resume")
     assert refused.code == 2 and "E644" in refused.err and "pipeline" in refused.err
 

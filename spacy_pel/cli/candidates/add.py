@@ -2,13 +2,13 @@
 
 import shutil
 from pathlib import Path
-from typing import Annotated, Any, Dict, Literal, Optional
+from typing import Annotated, Any, Literal, Optional
 
 import typer
 
 from ...errors import Errors, PelError
 from .._app import candidates_cli
-from .._output import JSON, emit, key_values, message
+from .._output import JSON, emit, key_values
 
 
 @candidates_cli.command("add")
@@ -35,48 +35,33 @@ def candidates_add(
 
     Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf --ensemble rrf
     """
-    from thinc.api import Config
-
     from ...candidates.bi_encoder import BiEncoderCandidates
     from ...candidates.ensemble import EnsembleCandidates
     from ...candidates.loading import load_generator
     from ...kb import KnowledgeBase
     from ...pipeline.calibration import generator_kind
-    from ...util import atomic_path, read_json, write_json
-    from .._learned import learned_path
-    from .._pipeline import load_pipeline
+    from .._saved_pipeline import changed_copy, learned_path
 
-    learned = learned_path(pipeline)
-    name = learned.parent.name
-    found: Any = load_generator(generator, kb=KnowledgeBase.from_disk(learned.parent / "kb"))
+    kb = KnowledgeBase.from_disk(learned_path(pipeline).parent / "kb")
+    found: Any = load_generator(generator, kb=kb)
     if ensemble:
         parts = {"bi_encoder": BiEncoderCandidates(), "added": found}
         found = EnsembleCandidates(generators=parts, how=ensemble)
-    with atomic_path(out) as part:
-        shutil.copytree(pipeline, part)
-        config = Config().from_disk(part / "config.cfg", interpolate=False)
-        settings = config["components"][name]
-        if found.needs_encoder and settings.get("encoder") is None:
+    with changed_copy(pipeline, out) as copy:
+        if found.needs_encoder and copy.settings.get("encoder") is None:
             raise PelError(Errors.E458.format(path=pipeline, generator=found.registered_name))
-        settings["generator"] = {"@pel_candidates": found.registered_name, **found.settings}
-        loaders = config.get("initialize", {}).get("components", {}).get(name, {})
-        loaders.pop("generator_loader", None)
+        copy.settings["generator"] = {"@pel_candidates": found.registered_name, **found.settings}
+        copy.loaders.pop("generator_loader", None)
         if not found.needs_encoder:
             for kind in ("encoder", "index"):
-                settings[kind] = None
-                loaders.pop(f"{kind}_loader", None)
-                shutil.rmtree(part / name / kind, ignore_errors=True)
-        config.to_disk(part / "config.cfg")
-        found.to_disk(part / name / "generator")
-        write_json(part / name / learned.name, _uncalibrated(read_json(learned), generator_kind(found)))
-        load_pipeline(part)
-    message(f"Wrote {out}. Calibrate it now: spacy-pel calibrate {out} CORPUS.jsonl")
+                copy.settings[kind] = None
+                copy.loaders.pop(f"{kind}_loader", None)
+                shutil.rmtree(copy.folder / kind, ignore_errors=True)
+        found.to_disk(copy.folder / "generator")
+        copy.learned.pop("calibrated_by_label", None)
+        copy.learned["calibrated_threshold"] = None
+        copy.learned["generator"] = {"kind": generator_kind(found)}
+        for name in {"combiner", "nil_model", "reranker"}.intersection(copy.learned):
+            copy.learned[name]["state"] = {}
     result = {"pipeline": str(out), "generator": generator_kind(found), "encoder": found.needs_encoder}
     emit(result, as_json=as_json, text=key_values)
-
-
-def _uncalibrated(saved: Dict[str, Any], generator: str) -> Dict[str, Any]:
-    """RETURNS (Dict[str, Any]): the same without what calibration fitted."""
-    names = [name for name in ("combiner", "nil_model", "reranker") if name in saved]
-    parts: Dict[str, Any] = {name: {**saved[name], "state": {}} for name in names}
-    return {"calibrated_threshold": None, **parts, "generator": {"kind": generator}}

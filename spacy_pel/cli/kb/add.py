@@ -39,9 +39,7 @@ def kb_add(
     counts = apply_changes(opened, changes)
     opened.to_disk(kb)
     if opened.fingerprint != before:
-        message(
-            "Indexes of this knowledge base are out of date now. Rebuild them with: spacy-pel index KB MODEL OUT"
-        )
+        message("Its indexes are out of date now. Rebuild them with: spacy-pel index KB MODEL OUT")
     result = {
         **counts,
         "repairs": changes.repairs,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Dict, Optional
 import typer
 
 from .._app import ranker_cli
-from .._output import JSON, emit, key_values, message
+from .._output import JSON, emit, key_values
 
 
 @ranker_cli.command("add")
@@ -35,13 +35,9 @@ def ranker_add(
 
     Example: spacy-pel ranker add training/pipeline training/ranker/model-best training/pipeline_ranked
     """
-    from thinc.api import Config
-
     from ...rankers import load_ranker
     from ...registry import registry
-    from ...util import atomic_path, read_json, write_json
-    from .._learned import learned_path
-    from .._pipeline import load_pipeline
+    from .._saved_pipeline import changed_copy
 
     ranker: Any = load_ranker(model)
     settings: Dict[str, Any] = {"top_k": top_k, "mix": mix}
@@ -49,23 +45,14 @@ def ranker_add(
         registry.resolve_short("pel_backends", backend)
         names = registry.parts("pel_backends")
         settings["backend"] = {"@pel_backends": names.get(backend, backend)}
-    learned = learned_path(pipeline)
-    name = learned.parent.name
-    with atomic_path(out) as part:
-        shutil.copytree(pipeline, part)
-        config = Config().from_disk(part / "config.cfg", interpolate=False)
-        config["components"][name]["reranker"] = {"@pel_rankers": ranker.registered_name, **settings}
-        config.get("initialize", {}).get("components", {}).get(name, {}).pop("reranker_loader", None)
-        config.to_disk(part / "config.cfg")
-        shutil.rmtree(part / name / "reranker", ignore_errors=True)
-        ranker.to_disk(part / name / "reranker")
-        saved = read_json(learned)
-        saved.pop("calibrated_by_label", None)
-        saved["calibrated_threshold"] = None
-        saved["nil_model"]["state"] = {}
-        saved["reranker"] = {"kind": type(ranker).__name__, "state": {}}
-        write_json(part / name / learned.name, saved)
-        load_pipeline(part)
-    message(f"Wrote {out}. Calibrate it now: spacy-pel calibrate {out} CORPUS.jsonl")
+    with changed_copy(pipeline, out) as copy:
+        copy.settings["reranker"] = {"@pel_rankers": ranker.registered_name, **settings}
+        copy.loaders.pop("reranker_loader", None)
+        shutil.rmtree(copy.folder / "reranker", ignore_errors=True)
+        ranker.to_disk(copy.folder / "reranker")
+        copy.learned.pop("calibrated_by_label", None)
+        copy.learned["calibrated_threshold"] = None
+        copy.learned["nil_model"]["state"] = {}
+        copy.learned["reranker"] = {"kind": type(ranker).__name__, "state": {}}
     result = {"pipeline": str(out), "ranker_fingerprint": ranker.fingerprint, **settings}
     emit(result, as_json=as_json, text=key_values)

@@ -34,7 +34,7 @@ def build_okb(
     kb_path (Path): the KB folder; it stays as it is.
     out (Path): the folder to write; an earlier data set there is replaced.
     corpora (Mapping[str, Path]): split -> its JSON lines. The split "train", or else the first
-        one, tells which entities were seen.
+        one, decides which entities were seen.
     choose (Choose): takes the KB and the rows of the entities that occur, gives what leaves.
     show_progress (bool): show a progress bar.
     RETURNS (Dict[str, Any]): the report.

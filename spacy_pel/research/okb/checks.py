@@ -41,7 +41,7 @@ def zero_shot(splits: Splits, train: str) -> Dict[str, Dict[str, float]]:
     """Check 1: are entities that the training split lacks as frequent as in the whole corpus?
 
     splits (Mapping[str, Sequence[Naming]]): split -> its mentions.
-    train (str): the split that tells what was seen, as it was before entities left.
+    train (str): the split that decides what was seen, before entities are removed.
     RETURNS (Dict[str, Dict[str, float]]): split -> shares of "mentions" and of "entities" that are
         unseen, each for the out-of-KB mentions ("okb_...") and for all mentions of the KB ("all_...").
     """

@@ -87,7 +87,7 @@ def by_groups(kb: KnowledgeBase, prefixes: Sequence[str]) -> Choice:
     """Choose the entities whose ids start in some way: one source of a KB of several, such as
     "MONDO", or a branch.
 
-    kb (KnowledgeBase): with ids that tell groups apart.
+    kb (KnowledgeBase): with ids that start with their group.
     prefixes (Sequence[str]): how ids start; one string may hold several, with commas.
     RETURNS (Choice): with one part for each prefix.
     RAISES (PelError): if no id starts like this.

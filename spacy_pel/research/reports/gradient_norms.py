@@ -63,7 +63,7 @@ def read_norms(path: Path) -> GradientNorms:
 
 
 def smoothed(values: Floats, window: int) -> Floats:
-    """Centred moving average. At both ends, and beside values that are NaN, it is taken over what is there.
+    """Centred moving average. At both ends, and next to NaN values, it is over the available values.
 
     values (Floats): (n,).
     window (int): values averaged; an even number takes one more behind than ahead.

@@ -23,8 +23,8 @@ PAPER: Dict[str, Tuple[float, ...]] = {
 }
 
 
-def paper_figures(label: str) -> Optional[Dict[str, float]]:
-    """The paper's figures for a run, by its label.
+def paper_results(label: str) -> Optional[Dict[str, float]]:
+    """The paper's results for a run, by its label.
 
     label (str): e.g. "Pb 0.05", "Pb δ=.05" or "CE mixed".
     RETURNS (Optional[Dict[str, float]]): by the names of ``COLUMNS``, shares between 0 and 1; None
@@ -43,8 +43,8 @@ def margin_rows(runs: Mapping[str, Run]) -> List[Dict[str, Any]]:
     """Figures of NIL and of recall over all classes, for each run.
 
     runs (Mapping[str, Run]): label -> evaluation, all of the same mentions.
-    RETURNS (List[Dict[str, Any]]): "run", the figures of ``nil_metrics``, the interval of
-        "nil_aupr", "threshold", "n", "n_nil", and "paper": its figures or None.
+    RETURNS (List[Dict[str, Any]]): "run", the metrics of ``nil_metrics``, the interval of
+        "nil_aupr", "threshold", "n", "n_nil", and "paper": its results or None.
     RAISES (PelError): if the runs are of different mentions, without NIL or with few candidates.
     """
     _check_same(runs)
@@ -55,7 +55,7 @@ def margin_rows(runs: Mapping[str, Run]) -> List[Dict[str, Any]]:
         interval = {key: run.metrics.get(key) for key in ("nil_aupr_low", "nil_aupr_high", "threshold")}
         counts = {"n": len(run.outcomes.rank), "n_nil": int(run.outcomes.is_nil.sum())}
         figures = {**nil_metrics(run.outcomes), **interval, **counts}
-        rows.append({"run": label, **figures, "paper": paper_figures(label)})
+        rows.append({"run": label, **figures, "paper": paper_results(label)})
     return rows
 
 
@@ -89,7 +89,7 @@ def plot_margins(runs: Mapping[str, Run], rows: List[Dict[str, Any]], *paths: Pa
     lines, names = [], []
     for place, (label, run) in enumerate(runs.items()):
         names.append(f"{label}  (auPR {100 * rows[place]['nil_aupr']:.1f})")
-        # beyond the number of colours, the line tells runs apart
+        # beyond the number of colours, the line style distinguishes runs
         style = {
             "color": COLORS[place % len(COLORS)],
             "linestyle": ("-", "--", ":")[place // len(COLORS) % 3],
@@ -97,7 +97,7 @@ def plot_margins(runs: Mapping[str, Run], rows: List[Dict[str, Any]], *paths: Pa
         lines.append(draw_nil_curve(axes, run.outcomes, label="_run", linewidth=1.8, **style))
     share = rows[0]["n_nil"] / rows[0]["n"]
     lines.append(axes.axhline(share, color="#999999", linewidth=1, linestyle=(0, (2, 2))))
-    # beside the axes: the curves leave no room inside them
+    # outside the axes: the curves leave no room inside
     figure.legend(lines, [*names, f"chance  ({100 * share:.1f})"], loc="outside right upper", frameon=False)
     axes.set(
         xlabel="recall of NIL",

@@ -11,8 +11,8 @@ METRICS = ("recall@1", "recall@64")
 _LOG_FROM = 20  # times the smallest value, from which the axis of the values is logarithmic
 
 
-class Figure(NamedTuple):
-    """A figure and its 95 % interval, where there is one."""
+class Measured(NamedTuple):
+    """A metric and its 95 % interval, if there is one."""
 
     value: float
     low: Optional[float]
@@ -24,12 +24,12 @@ class SweepPoint(NamedTuple):
 
     value (float): of the setting.
     n_runs (int): seeds.
-    figures (Dict[str, Figure]): by metric; means over the seeds, of the bounds of their intervals too.
+    figures (Dict[str, Measured]): by metric; means over the seeds, of the bounds of their intervals too.
     """
 
     value: float
     n_runs: int
-    figures: Dict[str, Figure]
+    figures: Dict[str, Measured]
 
 
 def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[SweepPoint]:
@@ -51,7 +51,7 @@ def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[Swe
             for bound in (f"{name}_low", f"{name}_high"):
                 given = [metrics.get(bound) for _, metrics in same]
                 bounds.append(None if None in given else mean(x for x in given if x is not None))
-            figures[name] = Figure(mean(metrics[name] for _, metrics in same), *bounds)
+            figures[name] = Measured(mean(metrics[name] for _, metrics in same), *bounds)
         points.append(SweepPoint(value, len(same), figures))
     return points
 

@@ -15,7 +15,7 @@ from ...util.config import load_config
 
 Tree = Dict[str, Any]
 _SECTIONS = ("ranker", "pel")
-# settings of [study] that speak of retrieval, which a ranker leaves to its pipeline
+# settings of [study] for retrieval, which a study of rankers leaves to its pipeline
 _OF_RETRIEVAL = ("kb", "kinds", "top_k", "first_stage", "n_dev", "paper", "claims")
 
 
@@ -24,7 +24,7 @@ class ExtraRun(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     like: Dict[str, str] = Field(title="Factor -> level that it starts from")
-    label: str = Field(title="What tables and plots call it")
+    label: str = Field(title="Its name in tables and plots")
     pel: Tree = Field(default={}, title="What is different, as in [pel]")
     ranker: Tree = Field(default={}, title="What is different, as in [ranker]")
 
@@ -49,7 +49,7 @@ class ClaimSettings(BaseModel):
 
 
 class PaperRun(BaseModel):
-    """``[study.paper.NAME]``: the paper's figures, which the table shows beside ours."""
+    """``[study.paper.NAME]``: the paper's results, shown next to ours."""
 
     model_config = ConfigDict(extra="forbid")
     label: str = Field(title="Of our run")
@@ -75,7 +75,7 @@ class StudySettings(BaseModel):
     )
     cells: Dict[str, CellChange] = Field(default={}, title="Changes of some combinations")
     extra: Dict[str, ExtraRun] = Field(default={}, title="Trainings outside the matrix")
-    paper: Dict[str, PaperRun] = Field(default={}, title="The paper's figures for runs that it has, too")
+    paper: Dict[str, PaperRun] = Field(default={}, title="Results of the paper for the same runs")
     claims: Dict[str, ClaimSettings] = Field(default={}, title="What the paper says of its runs")
 
 
@@ -84,10 +84,10 @@ class StudyRun:
     """One training.
 
     name: its folder.
-    label: what tables and plots call it, the same for all seeds.
+    label: its name in tables and plots, the same for all seeds.
     levels: factor -> level; empty for an extra run.
-    seed: of everything.
-    config: a whole training config.
+    seed: random seed.
+    config: a complete training config.
     """
 
     name: str
@@ -121,11 +121,13 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
         raise PelError(Errors.E690.format(path=path, got="it has no [study] section"))
     section = next((name for name in _SECTIONS if name in config), None)
     if section is None:
-        raise PelError(Errors.E690.format(path=path, got="it has no [pel] section, and no [ranker] section"))
+        raise PelError(
+            Errors.E690.format(path=path, got="it has neither a [pel] section nor a [ranker] section")
+        )
     useless = [f"study.{name}" for name in _OF_RETRIEVAL if section == "ranker" and name in config["study"]]
     if useless:
-        came = f"{', '.join(useless)} say nothing of a study of rankers"
-        raise PelError(Errors.E690.format(path=path, got=came))
+        problem = f"{', '.join(useless)} do not apply to a study of rankers"
+        raise PelError(Errors.E690.format(path=path, got=problem))
     base: Tree = {name: copy.deepcopy(dict(section)) for name, section in config.items() if name != "study"}
     try:
         study = StudySettings(**config["study"])
@@ -175,40 +177,40 @@ def _run(
 def _check_levels(study: StudySettings, levels: Mapping[str, str], name: str, path: Path) -> None:
     for factor, level in levels.items():
         if level not in study.factors.get(factor, {}):
-            came = f"{name} names no level of '{factor}'"
-            raise PelError(Errors.E690.format(path=path, got=came))
+            problem = f"{name} names no level of '{factor}'"
+            raise PelError(Errors.E690.format(path=path, got=problem))
 
 
 def _check_labels(study: StudySettings, known: Set[str], path: Path) -> None:
-    """A mistyped label would leave a claim or a figure of the paper out without a word."""
+    """A mistyped label would silently drop a claim or a result of the paper."""
     named = [(f"study.paper.{name}.label", run.label) for name, run in study.paper.items()]
     for name, claim in study.claims.items():
         named += [(f"study.claims.{name}", label) for label in (*claim.better, *claim.than)]
-    for place, label in named:
+    for where, label in named:
         if label not in known:
-            came = f"{place} names '{label}', which is the label of no run"
-            raise PelError(Errors.E690.format(path=path, got=came))
+            problem = f"{where} names '{label}', which is the label of no run"
+            raise PelError(Errors.E690.format(path=path, got=problem))
 
 
 def _check_overrides(overrides: Tree, section: str, runs: List[StudyRun], path: Path) -> None:
-    """An override of what each level sets whole would change nothing, without a word."""
+    """An override of a part that every level replaces would silently change nothing."""
     for name, value in overrides.items():
         if name.startswith(f"{section}.") and not any(
             at(run.config, name.split(".")) == value for run in runs
         ):
-            came = f"--{name} reaches no run, as [study.factors] sets this part. Override it there"
-            raise PelError(Errors.E690.format(path=path, got=came))
+            problem = f"--{name} reaches no run, since [study.factors] sets this part. Override it there"
+            raise PelError(Errors.E690.format(path=path, got=problem))
 
 
 def at(tree: Any, keys: Sequence[str]) -> Any:
-    """RETURNS (Any): what a config has at a place; None = nothing."""
+    """RETURNS (Any): the value at these keys of a config; None = there is none."""
     for key in keys:
         tree = tree.get(key) if isinstance(tree, dict) else None
     return tree
 
 
 def merged(tree: Tree, change: Tree) -> Tree:
-    """Lay one tree over another. A registered part ("@...") replaces what was there whole, since the
+    """Lay one tree over another. A registered part ("@...") replaces the old one completely, since the
     settings of one part mean nothing to another.
 
     RETURNS (dict): a new tree.

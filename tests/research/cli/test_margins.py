@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spacy_pel.evaluation import Prediction
-from spacy_pel.research.reports.margins import COLUMNS, paper_figures
+from spacy_pel.research.reports.margins import COLUMNS, paper_results
 from spacy_pel.util import write_json, write_jsonl
 from tests.cli.conftest import run
 
@@ -89,11 +89,11 @@ def test_table_and_figure(runs, tmp_path):
     ],
 )
 def test_labels_of_the_paper(label, aupr):
-    figures = paper_figures(label)
+    figures = paper_results(label)
     assert (figures and figures["nil_aupr"]) == (aupr and pytest.approx(aupr / 100))
 
 
-def test_a_run_of_another_name_has_no_paper_figures(runs, tmp_path):
+def test_a_run_of_another_name_has_no_paper_results(runs, tmp_path):
     out = run("research", "margins", tmp_path / "out", "--run", f"ours={tmp_path / 'a'}").out
     assert out.splitlines()[-1].split()[6:] == ["–"] * 5
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.training.conftest import CONFIG, SMALL
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
@@ -17,6 +16,7 @@ from spacy_pel.research.study.claims import check_claims
 from spacy_pel.research.study.encoder_task import EncoderTask
 from spacy_pel.research.study.plan import merged
 from spacy_pel.research.study.table import encoder_columns, run_rows
+from tests.training.conftest import CONFIG, SMALL
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 
@@ -166,7 +166,7 @@ def test_other_mentions_are_measured_without_training_again(config, data, tmp_pa
 def test_a_study_without_a_training_says_so(tmp_path):
     path = tmp_path / "study.cfg"
     path.write_text(STUDY.format(test="x"))
-    with pytest.raises(PelError, match="E690.*no .pel. section"):
+    with pytest.raises(PelError, match="E690.*neither a .pel. section"):
         plan_study(path)
 
 

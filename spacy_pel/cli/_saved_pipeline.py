@@ -1,0 +1,124 @@
+"""Changing a saved pipeline without loading it: its calibration, its config, its parts."""
+
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Dict, Iterator, NamedTuple
+
+from ..errors import Errors, PelError, Warnings
+from ..util import atomic_path, logger, read_json, write_json
+from ._output import message
+from ._pipeline import FACTORY, load_pipeline
+
+_FILE = "cfg.json"  # in the component's folder, see pipeline/calibration.py
+
+
+class PipelineCopy(NamedTuple):
+    """A copy of a saved pipeline that is being changed.
+
+    folder (Path): of the component that links.
+    settings (Dict[str, Any]): of the component, in the config.
+    loaders (Dict[str, Any]): what ``nlp.initialize`` loads for it, in the config.
+    learned (Dict[str, Any]): its calibration; see ``learned_state``.
+    """
+
+    folder: Path
+    settings: Dict[str, Any]
+    loaders: Dict[str, Any]
+    learned: Dict[str, Any]
+
+
+@contextmanager
+def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
+    """Write a changed copy of a saved pipeline. It is loaded once, so that an unusable copy is never written.
+
+    pipeline (Path): a saved pipeline.
+    output (Path): the folder to write.
+    YIELDS (PipelineCopy): to be changed in place.
+    RAISES (PelError): if it is no pipeline with a linker, or the copy cannot be loaded.
+    """
+    from thinc.api import Config
+
+    from ..pipeline.linker_data import update_linker_folder
+
+    learned = learned_path(pipeline)
+    name = learned.parent.name
+    with atomic_path(output) as part:
+        shutil.copytree(pipeline, part)
+        config = Config().from_disk(part / "config.cfg", interpolate=False)
+        loaders = config.get("initialize", {}).get("components", {}).get(name, {})
+        with update_linker_folder(part / name):
+            copy = PipelineCopy(part / name, config["components"][name], loaders, read_json(learned))
+            yield copy
+            write_json(part / name / _FILE, copy.learned)
+        config.to_disk(part / "config.cfg")
+        load_pipeline(part)
+    message(f"Wrote {output}. Calibrate it now: spacy-pel calibrate {output} CORPUS.jsonl")
+
+
+def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None:
+    """Check that a pipeline can use the calibration of another one.
+
+    pipeline (Path): a saved pipeline.
+    learned (Dict[str, Any]): from ``learned_state``.
+    source (Path): the saved pipeline that was calibrated.
+    RAISES (PelError): if it is no pipeline with a linker, or has another encoder (the NIL model depends on
+        directions of its vectors), or another kind of generator, combiner, NIL model or reranker.
+    """
+    expected = _kinds(source, learned)
+    for part, kind in _kinds(pipeline, read_json(learned_path(pipeline))).items():
+        if kind != expected[part]:
+            raise PelError(Errors.E661.format(path=pipeline, part=part, expected=expected[part], got=kind))
+
+
+def store_learned(pipeline: Path, learned: Dict[str, Any]) -> None:
+    """Replace the calibration of a saved pipeline.
+
+    pipeline (Path): a saved pipeline.
+    learned (Dict[str, Any]): from ``learned_state``.
+    """
+    from ..pipeline.linker_data import update_linker_folder
+
+    path = learned_path(pipeline)
+    with update_linker_folder(path.parent):
+        write_json(path, learned)
+    settings = _components(pipeline)[path.parent.name]
+    if settings.get("threshold") is not None:
+        logger.warning(Warnings.W600.format(path=pipeline, value=settings["threshold"]))
+
+
+def copy_pipeline(pipeline: Path, output: Path, learned: Dict[str, Any]) -> None:
+    """Write a copy of a saved pipeline with another calibration."""
+    with atomic_path(output) as part:
+        shutil.copytree(pipeline, part)
+        store_learned(part, learned)
+
+
+def learned_path(pipeline: Path) -> Path:
+    """RETURNS (Path): the file of a saved pipeline with the calibration of its linker.
+
+    RAISES (PelError): if it is no pipeline with a linker.
+    """
+    for name, settings in _components(pipeline).items():
+        if settings.get("factory") == FACTORY:
+            return Path(pipeline) / name / _FILE
+    raise PelError(Errors.E651.format(path=pipeline, factory=FACTORY, got=", ".join(_components(pipeline))))
+
+
+def _kinds(pipeline: Path, learned: Dict[str, Any]) -> Dict[str, str]:
+    """RETURNS (Dict[str, str]): fingerprint of the encoder, and the kind of every calibrated part."""
+    from ..pipeline.calibration import saved_generator_kind
+
+    meta = learned_path(pipeline).parent / "index" / "meta.json"
+    return {
+        "encoder": str(read_json(meta).get("encoder_fingerprint")) if meta.is_file() else "",
+        "generator": saved_generator_kind(learned),
+        **{part: learned[part]["kind"] for part in ("combiner", "nil_model")},
+        "reranker": (learned.get("reranker") or {}).get("kind", "null"),
+    }
+
+
+def _components(pipeline: Path) -> Dict[str, Dict[str, Any]]:
+    from ..util.config import load_config
+
+    return load_config(Path(pipeline) / "config.cfg", {}).get("components", {})
