@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from tempfile import TemporaryFile
 from typing import Any, Callable, Iterable, Iterator, Literal, Protocol, Tuple, runtime_checkable
 
 import numpy as np
@@ -9,8 +10,10 @@ from numpy.typing import NDArray
 
 from ..registry import registry
 from ..templates import RaggedTokens
-from ..types import Rows
+from ..types import Rows, Vectors
 from ..util import progress
+
+_IN_MEMORY = 1 << 30  # bytes; larger arrays of vectors are files
 
 # (ids, mask), both (batch, length) -> (batch, width)
 EncodeBatch = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
@@ -88,6 +91,14 @@ def encode_batches(
         if show_progress:
             done = progress(done, description=description, total=len(batches))
         yield from done
+
+
+def empty_vectors(n: int, width: int) -> Vectors:
+    """RETURNS (Vectors): (n, width) to fill in; in a temporary file if they are larger than 1 GiB."""
+    if 4 * n * width <= _IN_MEMORY:
+        return np.empty((n, width), dtype=np.float32)
+    with TemporaryFile() as file:  # the mapping keeps the file, which has no name, until it is dropped
+        return np.memmap(file, dtype=np.float32, mode="w+", shape=(n, width))
 
 
 def _native_bfloat16(device: Any) -> bool:

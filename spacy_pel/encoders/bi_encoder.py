@@ -1,7 +1,7 @@
 """The bi-encoder: a mention tower and an entity tower into one vector space."""
 
 from pathlib import Path
-from typing import Any, Dict, Optional, Sequence
+from typing import Any, Dict, Iterator, Optional, Sequence
 
 from ..errors import Errors, PelError
 from ..registry import registry
@@ -13,7 +13,8 @@ from ..types import Entity, MentionInText, Vectors
 from ..util import write_json
 from ..util.saved_folder import damaged
 from ..util.saved_part import read_part, write_part
-from .backend import Backend, TorchBackend, encode_batches
+from ..util.vectors import unit_length
+from .backend import Backend, EncodedBatch, TorchBackend, empty_vectors, encode_batches
 from .representations import Representations
 from .tower import Pooling, TokenTower, Tower
 from .tower_files import FILE, read_encoder, save_tower, weights_fingerprint
@@ -159,8 +160,8 @@ class BiEncoder:
         self, mentions: Sequence[MentionInText], *, show_progress: bool = False
     ) -> Vectors:
         """RETURNS (Vectors): (n, width), rows of an index: mentions as rows of their entities."""
-        pooled = self._run("mention", self._mention_tokens(mentions), False, show_progress)
-        return self.similarity.index_vectors(pooled.vectors, "entity")
+        pooled = self._pooled("mention", self._mention_tokens(mentions), show_progress)
+        return self._for_index(pooled, "entity")
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors:
         """RETURNS (Vectors): (n, width), rows of an index, of the cards; of length 1 for the cosine."""
@@ -180,21 +181,24 @@ class BiEncoder:
         tokens (RaggedTokens): n sequences.
         RETURNS (Vectors): (n, width), of length 1 for the cosine, in the order of the sequences.
         """
-        return self.similarity.index_vectors(self._run(side, tokens, False, show_progress).vectors, side)
+        return self._for_index(self._pooled(side, tokens, show_progress), side)
+
+    def _for_index(self, pooled: Vectors, side: IndexSide) -> Vectors:
+        if self.similarity.unit_vectors:
+            return unit_length(pooled)
+        return self.similarity.index_vectors(pooled, side)
 
     def represent_mentions(
         self, mentions: Sequence[MentionInText], *, show_progress: bool = False
     ) -> Representations:
         """RETURNS (Representations): (n,), what the similarity reads of mentions; see ``pair_scores``."""
-        tokens = self._mention_tokens(mentions)
-        return self._run("mention", tokens, self.similarity.token_level, show_progress)
+        return self._represented("mention", self._mention_tokens(mentions), show_progress)
 
     def represent_entities(
         self, entities: Sequence[Entity], *, show_progress: bool = False
     ) -> Representations:
         """RETURNS (Representations): (n,), what the similarity reads of the entities' cards."""
-        tokens = self._entity_tokens(entities)
-        return self._run("entity", tokens, self.similarity.token_level, show_progress)
+        return self._represented("entity", self._entity_tokens(entities), show_progress)
 
     def _mention_tokens(self, mentions: Sequence[MentionInText]) -> RaggedTokens:
         self.tower("mention")
@@ -204,24 +208,35 @@ class BiEncoder:
         self.tower("entity")
         return self.entity_template.tokenize(self.tokenizer, entities)
 
-    def _run(
-        self, side: str, tokens: RaggedTokens, token_level: bool, show_progress: bool
-    ) -> Representations:
-        tower = self.tower(side)
+    def _pooled(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Vectors:
+        vectors = empty_vectors(len(tokens), int(self.tower(side).transformer.config.hidden_size))
+        for rows, _, batch in self._batches(side, tokens, show_progress):
+            vectors[rows] = batch
+        return vectors
+
+    def _represented(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Representations:
+        if not self.similarity.token_level:
+            return Representations(self._pooled(side, tokens, show_progress))
+        width = int(self.tower(side).transformer.config.hidden_size)
+        result = Representations.empty(tokens.lengths, width)
+        for batch in self._batches(side, tokens, show_progress, token_level=True):
+            result.put(*batch)
+        return result
+
+    def _batches(
+        self, side: str, tokens: RaggedTokens, show_progress: bool, *, token_level: bool = False
+    ) -> Iterator[EncodedBatch]:
         key = f"{'mention' if self.tied else side}{' tokens' if token_level else ''}"
         if key not in self._prepared:
+            tower = self.tower(side)
             self._prepared[key] = self.backend.prepare(TokenTower(tower) if token_level else tower)
-        width = int(tower.transformer.config.hidden_size)
-        result = Representations.empty(tokens.lengths, width, token_level=token_level)
-        for batch in encode_batches(
+        return encode_batches(
             self._prepared[key],
             tokens,
             batch_size=self.batch_size,
             pad_id=self.tokenizer.pad_token_id,
             show_progress=show_progress,
-        ):
-            result.put(*batch)
-        return result
+        )
 
     # -- disk ------------------------------------------------------------------------------
 

@@ -1,8 +1,7 @@
 """What a similarity reads of many texts, in arrays: one vector each, or one for each token."""
 
 from dataclasses import dataclass
-from tempfile import TemporaryFile
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +9,8 @@ from numpy.typing import NDArray
 from ..similarities import Encoded, Similarity, TokenVectors
 from ..types import Rows, Scores, Vectors
 from ..util.ragged import offsets_of, take_pieces
+from .backend import empty_vectors
 
-_IN_MEMORY = 1 << 30  # bytes; larger arrays lie in a temporary file
 _PAIRS = 1 << 22  # numbers of each side's vectors in one comparison: 16 MB
 
 
@@ -27,12 +26,10 @@ class Representations:
     offsets: Optional[Rows] = None
 
     @classmethod
-    def empty(cls, lengths: Rows, width: int, *, token_level: bool) -> "Representations":
-        """RETURNS (Representations): arrays for texts of these lengths, to be filled by ``put``."""
-        if token_level:
-            offsets = offsets_of(lengths)
-            return cls(_array((int(offsets[-1]), width)), offsets)
-        return cls(_array((len(lengths), width)))
+    def empty(cls, lengths: Rows, width: int) -> "Representations":
+        """RETURNS (Representations): arrays for tokens of texts of these lengths, to be filled by ``put``."""
+        offsets = offsets_of(lengths)
+        return cls(empty_vectors(int(offsets[-1]), width), offsets)
 
     @classmethod
     def of(cls, texts: Sequence[NDArray[np.float32]]) -> "Representations":
@@ -56,15 +53,15 @@ class Representations:
         return 1 if self.offsets is None else int(np.diff(self.offsets).max(initial=1))
 
     def put(self, rows: Rows, mask: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Fill in a batch, see ``encode_batches``.
+        """Fill in a batch of what ``empty`` made, see ``encode_batches``.
 
         rows (Rows): which texts.
         mask (NDArray): (batch, length), 1 = a real token.
-        vectors (NDArray): (batch, width), or (batch, length, width).
+        vectors (NDArray): (batch, length, width).
+        RAISES (ValueError): if there is one vector a text only.
         """
         if self.offsets is None:
-            self.vectors[rows] = vectors
-            return
+            raise ValueError("pooled vectors have no tokens")
         positions = take_pieces(np.arange(len(self.vectors)), self.offsets, rows)
         self.vectors[positions] = vectors[mask > 0]
 
@@ -125,10 +122,3 @@ def _to(encoded: Encoded, device: Optional[Any]) -> Encoded:
     if isinstance(encoded, TokenVectors):
         return TokenVectors(encoded.vectors.to(device), encoded.mask.to(device))
     return encoded.to(device)
-
-
-def _array(shape: Tuple[int, int]) -> Vectors:
-    if 4 * shape[0] * shape[1] <= _IN_MEMORY:
-        return np.empty(shape, dtype=np.float32)
-    with TemporaryFile() as file:  # the mapping keeps the file, which has no name, until it is dropped
-        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)

@@ -5,7 +5,7 @@ from typing import Any, Literal, Optional, Tuple
 import torch
 from torch import Tensor, nn
 
-from ..util.precision import widen
+from ..util.vectors import widen
 
 Pooling = Literal["mean", "cls", "mention", "markers"]
 

@@ -130,12 +130,12 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
     scores (Scores): (m,), the combiner's.
     RETURNS (Floats): (n, len(summary_names())); zeros where there is no candidate.
     """
-    summary = np.zeros((len(table), len(summary_names())))
     counts = np.diff(table.offsets)
+    summary = np.zeros((len(counts), len(summary_names())))
     filled = counts > 0
     if not filled.any():
         return summary
-    mention = np.repeat(np.arange(len(table)), counts)
+    mention = np.repeat(np.arange(len(counts)), counts)
     order = np.lexsort((-scores, mention))  # stable: a tie goes to the earlier candidate
     starts = table.offsets[:-1][filled]
     top = order[starts]

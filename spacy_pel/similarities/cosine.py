@@ -2,11 +2,9 @@
 
 from typing import TYPE_CHECKING, Any, Dict
 
-import numpy as np
-
 from ..registry import registry
 from ..types import Vectors
-from ..util.precision import widen
+from ..util.vectors import unit_length, widen
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:
@@ -48,5 +46,4 @@ class Cosine:
 
     def index_vectors(self, vectors: Vectors, side: IndexSide) -> Vectors:
         """RETURNS (Vectors): scaled to length 1."""
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.maximum(norms, 1e-12)
+        return unit_length(vectors)

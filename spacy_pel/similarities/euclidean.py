@@ -6,7 +6,7 @@ import numpy as np
 
 from ..registry import registry
 from ..types import Vectors
-from ..util.precision import widen
+from ..util.vectors import widen
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:

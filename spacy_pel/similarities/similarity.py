@@ -21,7 +21,8 @@ class Similarity(Protocol):
     rank as the similarity does (or, of tokens, nearly so: what the index finds is scored again).
 
     registered_name (str): its name in the registry "pel_similarities".
-    unit_vectors (bool): whether only the direction of a vector counts.
+    unit_vectors (bool): whether only the direction of a vector counts; then an index takes vectors of
+        length 1.
     token_level (bool): whether it compares tokens.
     metric (str): what the pooled vectors are compared by: their inner product or their distance.
     """

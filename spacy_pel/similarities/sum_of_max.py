@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Dict
 
 from ..registry import registry
 from ..types import Vectors
-from ..util.precision import widen
+from ..util.vectors import widen
 from .similarity import IndexSide, Metric
 
 if TYPE_CHECKING:

@@ -1,0 +1,25 @@
+"""Vectors: their precision and their length."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def widen(vectors: "Tensor") -> "Tensor":
+    """Half precision has too few digits for scores that a loss multiplies.
+
+    RETURNS (Tensor): float32; float64 does not change.
+    """
+    import torch
+
+    return vectors.to(torch.promote_types(vectors.dtype, torch.float32))
+
+
+def unit_length(vectors: NDArray[Any]) -> NDArray[Any]:
+    """RETURNS (NDArray): (n, width), scaled to length 1; a vector of zeros does not change."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(norms, 1e-12)
