@@ -105,8 +105,8 @@ class MentionEntityPair:
         second = np.minimum(whole, self.max_length - first)
         offsets = offsets_of(first + second)
         ids = np.empty(offsets[-1], dtype=np.int32)
-        _copy(mentions.ids, mentions.offsets[mention_rows], ids, offsets[:-1], first)
-        _copy(entities.ids, entities.offsets[entity_rows] + 1, ids, offsets[:-1] + first, second)
+        _copy(mentions.values, mentions.offsets[mention_rows], ids, offsets[:-1], first)
+        _copy(entities.values, entities.offsets[entity_rows] + 1, ids, offsets[:-1] + first, second)
         cut = np.flatnonzero(second < whole)
         ids[offsets[1:][cut] - 1] = ids[(offsets[:-1] + first)[cut] - 1]  # the mention's own [SEP]
         return RaggedTokens(ids, offsets)

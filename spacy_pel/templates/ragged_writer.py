@@ -29,7 +29,7 @@ class RaggedWriter:
 
     def append(self, tokens: RaggedTokens) -> None:
         """tokens (RaggedTokens): the next sequences."""
-        self._file.write(np.ascontiguousarray(tokens.ids, dtype="<i4").data)
+        self._file.write(np.ascontiguousarray(tokens.values, dtype="<i4").data)
         self._lengths.append(tokens.lengths)
 
     def __enter__(self) -> "RaggedWriter":

@@ -1,4 +1,4 @@
-"""What flows between the parts of a linker, as arrays."""
+"""What the parts of a linker hand to each other, as arrays."""
 
 from dataclasses import dataclass
 from typing import Dict, NamedTuple, Optional, Sequence
@@ -6,11 +6,12 @@ from typing import Dict, NamedTuple, Optional, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..util.ragged import owners
 from .texts import Entity, MentionInText
 
 NIL = "NIL"  # the id of a mention whose concept the knowledge base lacks
 
-FUSED = "fused"  # a feature of a CandidateTable: what the ranks of several generators say together
+FUSED = "fused"  # a feature of a CandidateTable: the fused ranks of several generators
 
 Vectors = NDArray[np.float32]  # (n, width)
 Scores = NDArray[np.float32]
@@ -25,7 +26,7 @@ class CandidateTable:
 
     kb_rows: (m,) int64, rows of the knowledge base.
     offsets: (n + 1,) int64.
-    features: name -> (m,) float32; names in ``FEATURES`` of ``indexes/evidence.py``, and FUSED
+    features: name -> (m,) float32; names in ``FEATURES`` of ``evidence/evidence.py``, and FUSED
         where several generators found the candidates.
     vectors: (n, width) of the mentions, where they are known.
     """
@@ -40,9 +41,9 @@ class CandidateTable:
 
     @property
     def best_cosines(self) -> Scores:
-        """RETURNS (Scores): (m,) the best cosine over all rows of each candidate. "mention" counts only where a
-        mention row of the entity was found (it votes then); elsewhere it holds the score of another entity's row.
-        """
+        """RETURNS (Scores): (m,) the best cosine over all rows of each candidate. "mention" counts only
+        where a mention row of the entity was found (it votes then); elsewhere it holds the score of
+        another entity's row."""
         name, mention = self.features["name"], self.features["mention"]
         return np.where(self.features["vote"] > 0, np.maximum(name, mention), name)
 
@@ -79,4 +80,4 @@ class RankingTask:
     @property
     def owners(self) -> Rows:
         """RETURNS (NDArray[int64]): (m,) the mention of each candidate."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return owners(self.offsets)

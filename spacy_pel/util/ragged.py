@@ -1,11 +1,56 @@
-"""Ragged arrays: values of item i lie at ``offsets[i]:offsets[i + 1]``. No Python loops."""
+"""Ragged arrays: pieces of different lengths in two arrays, without Python loops.
 
-from typing import Any
+Kept by hand: Arrow and awkward lists would copy what is memory-mapped here, and have no segment functions.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Sequence, Type, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Offsets = NDArray[np.int64]
+R = TypeVar("R", bound="Ragged")
+
+
+@dataclass
+class Ragged:
+    """Piece i is ``values[offsets[i]:offsets[i + 1]]``. The arrays may be memory-mapped.
+
+    values: (m,) the values of all pieces, one piece after the other.
+    offsets: (n + 1,) int64.
+    """
+
+    values: NDArray[Any]
+    offsets: Offsets
+    dtype: ClassVar[Any] = np.int64  # of the values of no pieces at all
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, piece: int) -> NDArray[Any]:
+        return self.values[self.offsets[piece] : self.offsets[piece + 1]]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """RETURNS (NDArray[int64]): (n,) number of values of each piece."""
+        return np.diff(self.offsets)
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """RETURNS (NDArray[int64]): (m,) the piece that each value belongs to."""
+        return owners(self.offsets)
+
+    def take(self: R, pieces: NDArray[np.int64]) -> R:
+        """RETURNS (Ragged): these pieces, in this order, in memory; repeats are allowed."""
+        return type(self)(take_pieces(self.values, self.offsets, pieces), offsets_of(self.lengths[pieces]))
+
+    @classmethod
+    def concatenate(cls: Type[R], parts: Sequence[R]) -> R:
+        """RETURNS (Ragged): the pieces of all parts in order."""
+        values = [part.values for part in parts] or [np.zeros(0, dtype=cls.dtype)]
+        lengths = [np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)]
+        return cls(np.concatenate(values), offsets_of(np.concatenate(lengths)))
 
 
 def offsets_of(lengths: NDArray[Any]) -> Offsets:
@@ -21,7 +66,7 @@ def owners(offsets: Offsets) -> NDArray[np.int64]:
 
 
 def places_in_pieces(offsets: Offsets) -> NDArray[np.int64]:
-    """RETURNS (NDArray[int64]): (m,) the place of each value in its piece, from 0."""
+    """RETURNS (NDArray[int64]): (m,) the position of each value in its piece, from 0."""
     return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
 
 
@@ -30,7 +75,7 @@ def take_pieces(values: NDArray[Any], offsets: Offsets, pieces: NDArray[np.int64
 
     values (NDArray): (m,) values.
     offsets (NDArray[int64]): (n + 1,) their offsets.
-    pieces (NDArray[int64]): which pieces, in which order; repeats are welcome.
+    pieces (NDArray[int64]): which pieces, in which order; repeats are allowed.
     RETURNS (NDArray): the values; their lengths are ``np.diff(offsets)[pieces]``.
     """
     lengths = np.diff(offsets)[pieces]

@@ -32,5 +32,5 @@ def test_padded(tokens):
 def test_disk(tokens, tmp_path):
     tokens.to_disk(tmp_path / "tokens")
     loaded = RaggedTokens.from_disk(tmp_path / "tokens")
-    assert isinstance(loaded.ids, np.memmap)
+    assert isinstance(loaded.values, np.memmap)
     assert [loaded[row].tolist() for row in range(len(loaded))] == LISTS

@@ -108,4 +108,4 @@ def _gold(kind: str) -> List[str]:
 
 def _firsts(groups: MembersByLabel) -> NDArray[np.int64]:
     """RETURNS (NDArray): the first member of each group; none may be empty."""
-    return groups.members[groups.offsets[:-1]].astype(np.int64)
+    return groups.values[groups.offsets[:-1]].astype(np.int64)

@@ -58,9 +58,9 @@ def test_the_same_data_is_not_tokenised_twice(cached, data, encoder, tmp_path):
     first, made = cached()
     again, made_again = cached()
     assert made and not made_again
-    assert isinstance(first.mentions.ids, np.memmap) and isinstance(again.cards.ids, np.memmap)
+    assert isinstance(first.mentions.values, np.memmap) and isinstance(again.cards.values, np.memmap)
     in_memory = build_examples(KnowledgeBase.from_disk(data["paths.kb"]), make_documents(), encoder)
-    assert not isinstance(in_memory.mentions.ids, np.memmap)
+    assert not isinstance(in_memory.mentions.values, np.memmap)
     assert tokens_of(first) == tokens_of(again) == tokens_of(in_memory)
     examples = np.arange(len(first.mentions) + len(first.names))
     for one, other in zip(again.gold(examples), in_memory.gold(examples), strict=True):
@@ -119,7 +119,7 @@ def test_no_names_and_no_mapping(cached, tmp_path):
     store, _ = cached(pel__positives__name=0.0, pel__positives__alias_share=0.0)
     assert len(store.names) == len(store.bare_names) == len(store.name_gold) == 0
     folder = next((tmp_path / "cache").iterdir())
-    assert not isinstance(ExampleStore.open(folder, mapped=False).cards.ids, np.memmap)
+    assert not isinstance(ExampleStore.open(folder, mapped=False).cards.values, np.memmap)
 
 
 def test_trainings_can_share_a_cache(train, tmp_path):
