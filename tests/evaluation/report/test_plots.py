@@ -1,0 +1,36 @@
+"""The figures of a report: which there are, and that each run keeps its colour in all of them."""
+
+from pathlib import Path
+
+from spacy_pel.evaluation import Outcomes, Prediction, compute_metrics
+from spacy_pel.evaluation.report.plots import inline_figures, plot_run
+from spacy_pel.evaluation.run_folder import Run
+
+
+def run(*nil_scores, nil=True, ks=(1, 4, 64), path=Path("run")):
+    made = []
+    for i, score in enumerate(nil_scores):
+        gold = [] if nil and i % 2 else ["A"]
+        made.append(Prediction(f"d{i}", 0, 1, "x", "", gold, "A", [("A", 1.0)], score))
+    outcomes = Outcomes.of(made)
+    return Run(path, compute_metrics(outcomes, ks=ks, n_samples=5), outcomes, [], [])
+
+
+def test_figures_that_there_are_data_for():
+    assert list(inline_figures({"a": run(0.1, 0.9, nil=False)})) == ["Candidates"]
+    assert list(inline_figures({"a": run(-3.0, 5.0)})) == ["Candidates", "NIL (dot = the decision)"]
+    assert list(inline_figures({"a": run(0.1, 0.9)}))[-1] == "Reliability"
+
+
+def test_a_run_has_the_same_colour_in_each_figure():
+    """Also where the run before it has no line, or candidates up to another k."""
+    figures = inline_figures({"no probabilities": run(-3.0, 5.0), "b": run(0.1, 0.9, ks=(1, 2))})
+    assert "var(--s0)" in figures["Candidates"] and "var(--s1)" in figures["Candidates"]
+    assert "var(--s0)" not in figures["Reliability"] and "var(--s1)" in figures["Reliability"]
+    assert all("var(--s2)" not in svg for svg in figures.values())
+
+
+def test_the_files_of_a_run(tmp_path):
+    plot_run(run(0.1, 0.9, path=tmp_path))
+    assert {path.name for path in tmp_path.iterdir()} == {"recall.png", "nil.png", "reliability.png"}
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.iterdir())
