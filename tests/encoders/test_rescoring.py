@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.encoders import representations, rescoring
+from spacy_pel.encoders import backend, representations, rescoring
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
@@ -76,7 +76,7 @@ def test_representations_of_tokens_are_those_of_the_texts_alone(tiny_bert, tied)
 @pytest.mark.parametrize("name", sorted(registry.parts("pel_similarities").values()))
 def test_pairs_of_every_similarity(tiny_bert, name, monkeypatch):
     monkeypatch.setattr(representations, "_PAIRS", 32 * 40)  # a few pairs at a time
-    monkeypatch.setattr(representations, "_IN_MEMORY", 64)  # in a temporary file
+    monkeypatch.setattr(backend, "_IN_MEMORY", 64)  # in a temporary file
     encoder = make(tiny_bert, registry.pel_similarities.get(name)())
     mentions, entities = encoder.represent_mentions(MENTIONS), encoder.represent_entities(ENTITIES)
     assert isinstance(mentions.vectors, np.memmap)
@@ -99,11 +99,11 @@ def test_two_stages_are_all_pairs_if_the_first_fetches_everything(tiny_bert, kin
     entities = tokens_by_hand(encoder, "entity", [kb.entity_at(row) for row in range(len(ENTITIES))])
     expected = np.array([[som_by_hand(m, e) for e in entities] for m in mentions])
     asked = []
-    run = type(encoder)._run
+    run = type(encoder)._batches
     monkeypatch.setattr(
         type(encoder),
-        "_run",
-        lambda self, *given: asked.append((given[0], len(given[1]))) or run(self, *given),
+        "_batches",
+        lambda self, *given, **more: asked.append((given[0], len(given[1]))) or run(self, *given, **more),
     )
     found = nearest_entities(kb, index, encoder, MENTIONS, top_k=6, first_stage=1000)
     assert sum(n for side, n in asked if side == "entity") == len(ENTITIES), "each distinct one once"

@@ -137,10 +137,10 @@ def test_dual_encoder_is_the_papers_by_default():
 def test_dual_encoder_encodes_each_text_once(monkeypatch):
     ranker = make_dual()
     asked = []
-    run = type(ranker.encoder)._run
+    run = type(ranker.encoder)._batches
     monkeypatch.setattr(
         type(ranker.encoder),
-        "_run",
+        "_batches",
         lambda self, side, tokens, *rest: asked.append((side, len(tokens))) or run(self, side, tokens, *rest),
     )
     task = replace(TASK, mentions=[MENTIONS[0]] * 2)
