@@ -12,11 +12,11 @@ from .readers.jsonl_kb import JsonlKB
 
 @dataclass
 class Changes:
-    """What a file of changes asks for.
+    """The changes that a file describes.
 
-    entities (List[Entity]): to add, or to put in the place of those with the same id.
+    entities (List[Entity]): to add, or to replace those with the same id.
     retired (Dict[str, Optional[str]]): ids to retire, with their successors if they have one.
-    repairs (Dict[str, int]): what was mended in the lines, by kind.
+    repairs (Dict[str, int]): repairs of the lines, by kind.
     """
 
     entities: List[Entity] = field(default_factory=list)
@@ -28,25 +28,25 @@ def read_changes(path: Union[str, Path], *, strict: bool = False) -> Changes:
     """Read a file of changes.
 
     A line is an entity in the interchange format, or ``{"concept_id": ..., "retired": true}``,
-    the latter with ``"successor": ...`` if another entity takes its place.
+    the latter with ``"successor": ...`` if another entity replaces it.
 
-    path (Union[str, Path]): JSON lines, packed or not.
+    path (Union[str, Path]): JSON lines, plain or gzipped.
     strict (bool): repairs are errors.
     RETURNS (Changes): in the order of the lines.
-    RAISES (PelError): at a line that is neither; names the line.
+    RAISES (PelError): if a line is neither; names the line.
     """
     reader, changes = JsonlKB(strict=strict), Changes()
-    for place, line in reader.lines(Path(path)):
+    for position, line in reader.lines(Path(path)):
         if not line.strip():
             continue
         record = _record(line) if '"retired"' in line else {}
         if record.get("retired") is not True:
-            changes.entities.append(reader.parse(place, line))
+            changes.entities.append(reader.parse(position, line))
             continue
         entity_id, successor = record.get("concept_id"), record.get("successor")
         if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
             reader.fail(
-                place,
+                position,
                 expected='{"concept_id": "…", "retired": true, "successor": "…" or null}',
                 got=repr(line),
                 todo="Fix the line.",
@@ -60,14 +60,14 @@ def _record(line: str) -> Dict[str, Any]:
     try:
         record = json.loads(line)
     except ValueError:
-        return {}  # the reader says what is wrong with the line
+        return {}  # the reader reports what is wrong with the line
     return record if isinstance(record, dict) else {}
 
 
 def apply_changes(kb: KnowledgeBase, changes: Changes) -> Dict[str, int]:
-    """Change a knowledge base; it is saved by its ``to_disk``. Successors may be new entities.
+    """Apply changes in memory; ``kb.to_disk`` saves them. Successors may be new entities.
 
-    RETURNS (Dict[str, int]): how many were "added", "updated" and "retired".
+    RETURNS (Dict[str, int]): numbers of entities "added", "updated" and "retired".
     RAISES (PelError): if an id to retire, or a successor, is not live.
     """
     known = [kb.resolve(entity.concept_id) == entity.concept_id for entity in changes.entities]

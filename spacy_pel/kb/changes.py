@@ -1,4 +1,4 @@
-"""Adding, changing and retiring entities: all checks come before the first change."""
+"""Adding, changing and retiring entities: everything is checked before the first change."""
 
 from typing import Iterable, List, Mapping
 
@@ -60,11 +60,11 @@ def _live_rows(merged: MergedStore, ids: List[str]) -> Rows:
 def _checked(entities: Iterable[Entity]) -> List[Entity]:
     repairs, checked, seen = Repairs(), [], set()
     for entity in entities:
-        mended = repairs(entity)
-        if mended is None:
+        repaired = repairs(entity)
+        if repaired is None:
             raise PelError(Errors.E104.format(entity=entity, kind="no usable id or no name"))
-        if mended.concept_id in seen:
-            raise PelError(Errors.E101.format(id=mended.concept_id))
-        seen.add(mended.concept_id)
-        checked.append(mended)
+        if repaired.concept_id in seen:
+            raise PelError(Errors.E101.format(id=repaired.concept_id))
+        seen.add(repaired.concept_id)
+        checked.append(repaired)
     return checked

@@ -17,9 +17,9 @@ class Diff:
     """From an old to a new knowledge base, by id.
 
     added (List[str]): ids that only the new one has.
-    removed (Dict[str, Optional[str]]): ids that only the old one has, and where they lead now.
-    changed (Dict[str, List[str]]): ids of both, and the fields that differ (orders of aliases and
-        types do not count).
+    removed (Dict[str, Optional[str]]): ids that only the old one has, and their successors.
+    changed (Dict[str, List[str]]): ids of both, and the fields that differ (the order of aliases and
+        types is ignored).
     """
 
     added: List[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ def _batches(entities: Iterator[Entity]) -> Iterator[List[Entity]]:
 def _same_ids(entities: List[Entity], kb: KnowledgeBase) -> List[Optional[Entity]]:
     rows = kb.rows([entity.concept_id for entity in entities]).tolist()
     there = [kb.entity_at(row) if row >= 0 else None for row in rows]
-    # a row found by a redirect is another entity
+    # a row that was found by a redirect holds another entity
     return [
         other if other is not None and other.concept_id == entity.concept_id else None
         for entity, other in zip(entities, there, strict=True)

@@ -1,4 +1,4 @@
-"""A part of a knowledge base, drawn at random: for trials that need not take hours."""
+"""A random sample of a knowledge base, for quick experiments."""
 
 from typing import Iterable, Iterator
 
@@ -11,13 +11,13 @@ from .knowledge_base import KnowledgeBase
 def sample_entities(
     kb: KnowledgeBase, *, share: float, seed: int = 0, documents: Iterable[Document] = ()
 ) -> Iterator[Entity]:
-    """Draw entities; the same seed draws the same ones. What links to a part of a knowledge base has fewer
-    entities to confuse: its recall is higher than on the whole, and only differences carry over.
+    """Draw entities at random. Recall on a sample is higher than on the whole knowledge base, as there are
+    fewer entities to confuse: only differences between methods carry over.
 
-    kb (KnowledgeBase): drawn from; retired entities are left out.
-    share (float): of the entities that the documents do not name, 0 to 1.
-    seed (int): of the draw.
-    documents (Iterable[Document]): the entities of their mentions are kept, all of them.
+    kb (KnowledgeBase): source; retired entities are left out.
+    share (float): share of the entities that are not in the documents, 0 to 1.
+    seed (int): random seed.
+    documents (Iterable[Document]): all entities of their mentions are kept.
     YIELDS (Entity): in the order of the knowledge base.
     """
     ids = sorted({id_ for document in documents for mention in document.mentions for id_ in mention.ids})

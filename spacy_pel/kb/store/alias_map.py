@@ -18,7 +18,7 @@ _SCHEMA = pa.schema([("name", pa.string())])
 
 
 class AliasMap:
-    """Reads the map where it lies.
+    """Reads the map in place.
 
     buffers (Dict[str, Buffer]): the contents of the four files by name.
     """
@@ -62,10 +62,10 @@ class AliasMap:
 class AliasMapWriter:
     """Collects the names of entities and writes the map.
 
-    The names go to a spill file as they come; only their hashes and rows (12 bytes each) stay in
-    memory, are sorted, and lead the names into the files in order.
+    Names are appended to a spill file; only their hashes and rows (12 bytes each) stay in memory. These are
+    sorted in the end, and the names are written in their order.
 
-    folder (Path): where the files (and for a while the spill) go.
+    folder (Path): for the files and, temporarily, the spill file.
     """
 
     def __init__(self, folder: Path):
@@ -78,10 +78,10 @@ class AliasMapWriter:
         self._rows: List[NDArray[np.int32]] = []
 
     def add(self, row: int, names: Sequence[str]) -> None:
-        """Note the names of an entity.
+        """Add the names of an entity.
 
-        row (int): the entity's row; rows must come in ascending order.
-        names (Sequence[str]): its names as they are written.
+        row (int): the entity's row; rows must be added in ascending order.
+        names (Sequence[str]): its names, not normalised.
         """
         keys = dict.fromkeys(map(normalize_alias, names))
         keys.pop("", None)
@@ -113,7 +113,7 @@ class AliasMapWriter:
             for start, stop in _cuts(hashes):
                 chunk = spill.take("name", order[start:stop])
                 new = _new_names(hashes[start:stop], chunk)
-                if new is None:  # two names share a hash: put equal names side by side
+                if new is None:  # two names share a hash: make equal names adjacent
                     resort = np.array(_by_name(hashes[start:stop], chunk), dtype=np.int64)
                     rows[start:stop], chunk = rows[start:stop][resort], chunk.take(pa.array(resort))
                     new = _changes(chunk)
@@ -134,7 +134,7 @@ class AliasMapWriter:
 
 
 def _cuts(hashes: NDArray[np.uint64]) -> List[Any]:
-    # pieces of about one chunk that do not part equal hashes
+    # pieces of about one chunk that do not split equal hashes
     cuts, start = [], 0
     while start < len(hashes):
         stop = min(start + _CHUNK, len(hashes))

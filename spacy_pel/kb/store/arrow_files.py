@@ -1,4 +1,4 @@
-"""Arrow IPC files as random-access tables: written in chunks, read where they lie.
+"""Arrow IPC files as random-access tables: written in chunks, read in place.
 
 Nothing is decoded at opening. A file that is memory-mapped costs no private memory, and
 all processes share its pages.

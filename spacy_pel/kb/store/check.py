@@ -1,4 +1,4 @@
-"""Is the content of a knowledge base what its fingerprint says?"""
+"""Check the content of a knowledge base against its fingerprint."""
 
 from itertools import islice
 

@@ -1,7 +1,7 @@
 """The content fingerprint of a knowledge base, which small changes update without a full pass.
 
 It is the sum, modulo 2^128, of one BLAKE2b hash per row (row number, state and all fields) and
-per redirect. Equal content in equal rows gives an equal fingerprint, however it came about: built
+per redirect. Equal content in equal rows gives an equal fingerprint, whether it was built
 at once, changed in memory, or saved and opened again.
 """
 

@@ -1,4 +1,4 @@
-"""Changes to a saved knowledge base that wait, in memory, to be merged on saving."""
+"""Unsaved changes to a knowledge base, in memory."""
 
 from typing import Dict, List, Optional, Sequence, Tuple
 
@@ -12,7 +12,7 @@ from .arrow_files import Rows
 class Overlay:
     """What was added, changed or retired since the store was opened.
 
-    rows (Dict[int, Tuple[Entity, bool]]): row -> the entity there now, and whether it is live.
+    rows (Dict[int, Tuple[Entity, bool]]): row -> its present entity, and whether it is live.
     ids (Dict[str, int]): rows beyond the end of the store, by id.
     redirects (Dict[str, Optional[str]]): retired id -> successor; None = none any more.
     """
