@@ -45,10 +45,10 @@ class AbbreviationDetector:
         self.detector = make_detector(vocab, feature="pel_abbreviation_detector")
 
     def __call__(self, doc: Doc) -> Doc:
-        doc._.abbreviations = []  # a doc that went through before would make scispaCy fail
+        doc._.abbreviations = []  # scispaCy fails on a doc that was processed before
         return self.detector(doc)
 
-    # unpickling builds the detector anew: that sets the extension attributes in a new process
+    # unpickling rebuilds the detector: that sets the extension attributes in a new process
     def __getstate__(self) -> Dict[str, Any]:
         return {"vocab": self.vocab, "name": self.name}
 

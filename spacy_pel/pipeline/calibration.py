@@ -1,4 +1,4 @@
-"""What a component has learned beside the weights: the calibration, as JSON."""
+"""The calibration of a component as JSON: all that is fitted except the weights."""
 
 from typing import Any, Dict, Optional, Union
 
@@ -12,9 +12,9 @@ _DEFAULT_GENERATOR = BiEncoderCandidates.__name__
 
 
 def learned_state(linker: Linker) -> Dict[str, Any]:
-    """RETURNS (Dict[str, Any]): the content of ``cfg.json``. Settings are not in it: they come
-    from the config, so that ``spacy.load(config=...)`` can set them. Thresholds of single labels
-    are there if some were fitted, a generator if it is another kind than the default one.
+    """RETURNS (Dict[str, Any]): the content of ``cfg.json``. Settings are not in it: they are in the config,
+    so that ``spacy.load(config=...)`` can set them. Thresholds of single labels are in it if some were
+    fitted, the generator if it is not the default one.
     """
     by_label, generator = linker.calibrated_by_label, generator_kind(linker.generator)
     return {
@@ -28,12 +28,11 @@ def learned_state(linker: Linker) -> Dict[str, Any]:
 
 
 def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> None:
-    """Give a linker what another one has learned.
+    """Load the calibration of another linker.
 
-    A combiner of another kind than the saved one starts afresh, and with it NIL model and
-    threshold, which were fitted on its scores; a warning is logged. So for the NIL model,
-    and where a reranker came or went. With another kind of generator all starts afresh: its
-    numbers are others.
+    Only what still applies is loaded; otherwise a warning is logged. With another kind of combiner, NIL model
+    and threshold are not loaded either, as they were fitted on its scores; nor are they with another kind of
+    NIL model or reranker. With another kind of generator nothing is loaded.
 
     linker (Linker): built from the config.
     saved (Dict[str, Any]): from ``learned_state``.
@@ -55,7 +54,7 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
 
 
 def generator_kind(generator: CandidateGenerator) -> str:
-    """RETURNS (str): the kind of a generator, and in brackets the kinds of its parts, if it has some."""
+    """RETURNS (str): the kind of a generator, with the kinds of its parts, if any, in brackets."""
     parts = [generator_kind(part) for part in getattr(generator, "generators", {}).values()]
     return f"{type(generator).__name__}({' + '.join(parts)})" if parts else type(generator).__name__
 
@@ -66,7 +65,7 @@ def saved_generator_kind(saved: Dict[str, Any]) -> str:
 
 
 def _same_reranker(reranker: Optional[Reranker], saved: Optional[Dict[str, Any]], name: str) -> bool:
-    """Take over how much the reranker counts; NIL model and threshold were fitted on its scores."""
+    """Load the weights of the reranker, if it is of the saved kind; NIL model and threshold depend on it."""
     now = None if reranker is None else _reranker_state(reranker)
     kinds = [None if state is None else state["kind"] for state in (saved, now)]
     if kinds[0] != kinds[1]:

@@ -63,23 +63,23 @@ def make_proxy_entity_linker(
     nil_model: Any,
     scorer: Optional[Callable],
 ) -> "ProxyEntityLinker":
-    """Build a ProxyEntityLinker without data: that arrives by ``initialize`` or ``from_disk``.
+    """Build a ProxyEntityLinker without data: ``initialize`` or ``from_disk`` loads it.
 
     top_k (int): candidates kept for each mention in ``span._.pel_candidates``.
     threshold (Union[None, float, Dict[str, float]]): a mention is NIL if its nil_score is higher.
         May be a map, label -> threshold. None, or a label that is not in the map = the calibrated
         one that was saved with the component.
-    batch_size (int): mentions linked together, across documents.
-    overwrite (bool): link mentions that have an id already.
-    labels_discard (List[str]): labels whose mentions are not looked at.
-    max_length (Optional[int]): word pieces the mention tower reads; None = as it was trained.
+    batch_size (int): mentions per batch, across documents.
+    overwrite (bool): also link mentions that already have an id.
+    labels_discard (List[str]): labels whose mentions are not linked.
+    max_length (Optional[int]): word pieces that the mention tower reads; None = as in training.
     spans_key (Optional[str]): link ``doc.spans[spans_key]``. None = ``doc.ents``.
-    expand_abbreviations (bool): put the long form in an abbreviation's place before linking,
-        where a component before this one has set ``doc._.abbreviations``.
+    expand_abbreviations (bool): replace abbreviations by their long forms before linking, where an
+        earlier component has set ``doc._.abbreviations``.
     entity_types (Dict[str, List[str]]): label -> types of the KB, applied before ranking.
-    row_kinds (List[str]): rows of an index that ``initialize`` builds itself.
-    reranker (Optional[Ranker]): reads the best candidates once more; a part of the registry
-        pel_rankers, architecture only.
+    row_kinds (List[str]): kinds of rows of an index that ``initialize`` builds.
+    reranker (Optional[Ranker]): rescores the best candidates; a part of the registry pel_rankers,
+        architecture only.
     generator (Optional[CandidateGenerator]): finds the candidates; a part of the registry
         pel_candidates, without data. None = near the mention's vector, in the index.
     encoder (Optional[Encoder]): architecture only. None, for a generator that reads no vectors.

@@ -1,4 +1,4 @@
-"""What a component links with: in memory, in a folder, as bytes."""
+"""The data of a component: in memory, in a folder, as bytes."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -26,14 +26,14 @@ def update_linker_folder(path: Path) -> "AbstractContextManager[None]":
 class LinkerData:
     """The knowledge base, and the parts that hold weights or tables.
 
-    Each is saved in a folder of its own. Encoder, generator and ranker come from the config and load their
-    data in place; before, and as long as there is no KB, they have settings only.
+    Each is saved in a folder of its own. Encoder, generator and ranker are built from the config, with
+    settings only, and load their data in place.
 
     kb (Optional[KnowledgeBase]): the entities.
     encoder (Optional[Encoder]): reads the mentions; None for a generator that needs no vectors.
     index (Optional[EntityIndex]): built from ``kb`` with ``encoder``, if there is one.
     generator (Optional[CandidateGenerator]): built from ``kb``; None = the default one, without data.
-    ranker (Optional[Ranker]): reads the best candidates once more.
+    ranker (Optional[Ranker]): rescores the best candidates.
     """
 
     kb: Optional[KnowledgeBase] = None

@@ -57,7 +57,7 @@ def make_index_loader(path: PathLike) -> Callable[[KnowledgeBase, Encoder], obje
 
 @spacy_registry.misc("spacy-pel.RankerFromDisk.v1")
 def make_ranker_loader(path: PathLike) -> Callable[[Ranker], Ranker]:
-    """Load the ranker from a model folder made by ``spacy-pel rank-train``.
+    """Load the ranker from a model folder made by ``spacy-pel ranker train``.
 
     path (Union[str, Path]): the model folder, e.g. "training/ranker/model-best".
     RETURNS (Callable): the component's ranker -> the same ranker, with weights.
@@ -73,7 +73,7 @@ def make_ranker_loader(path: PathLike) -> Callable[[Ranker], Ranker]:
 def make_generator_loader(
     path: PathLike,
 ) -> Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]:
-    """Load the candidate generator from a folder made by ``spacy-pel candidates-build``.
+    """Load the candidate generator from a folder made by ``spacy-pel candidates build``.
 
     path (Union[str, Path]): the folder.
     RETURNS (Callable): (kb, the component's generator) -> the same generator, with its data, checked to

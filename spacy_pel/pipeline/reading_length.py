@@ -1,4 +1,4 @@
-"""A shorter (or longer) reading of the context than the encoder was trained with."""
+"""Read less (or more) context than the encoder was trained with."""
 
 import copy
 from typing import Any, Optional
@@ -8,11 +8,11 @@ from ..types import Encoder
 
 
 def with_max_length(encoder: Encoder, max_length: Optional[int]) -> Encoder:
-    """Let an encoder read mentions in another length. The vectors of entities do not change
-    by that, so the index stays valid; neither does what the given encoder saves.
+    """Change the length that an encoder reads of mentions. The vectors of entities do not change, so the
+    index stays valid; nor does what the given encoder saves.
 
     encoder (Encoder): with its weights.
-    max_length (Optional[int]): word pieces, special tokens included; None = as trained.
+    max_length (Optional[int]): word pieces, special tokens included; None = as in training.
     RETURNS (Encoder): the given one, or a copy that shares its weights.
     RAISES (PelError): if the encoder has no template with such a limit.
     """

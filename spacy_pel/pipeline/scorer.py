@@ -1,4 +1,4 @@
-"""Scores of linked documents: spaCy's, and what spaCy's leave out about NIL and candidates."""
+"""Scores of linked documents: spaCy's, and those of NIL and candidates that spaCy lacks."""
 
 from functools import partial
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
@@ -48,8 +48,8 @@ def nel_score(
     examples (Iterable[Example]): predictions and references.
     recall_at (Iterable[int]): the k.
     spans_key (Optional[str]): mentions are in ``doc.spans[spans_key]``; None = ``doc.ents``.
-    resolve (Optional[Callable]): gold id -> the KB's present id, or None if the KB lacks it, which makes
-        the mention NIL. None = take gold ids as they are.
+    resolve (Optional[Callable]): gold id -> the KB's present id, or None if the KB lacks it: the mention is
+        NIL then. None = use gold ids as they are.
     RETURNS (Dict[str, Any]): the scores.
     """
     examples = list(examples)
@@ -76,11 +76,11 @@ def _pairs(
 ) -> Iterator[Tuple[str, Optional[Span]]]:
     """Gold id and prediction of each gold mention, matched by character offsets."""
     found = _by_offsets(example.predicted, spans_key)
-    for place, gold in _by_offsets(example.reference, spans_key).items():
-        if gold.kb_id_ == "":  # nobody looked at it
+    for offsets, gold in _by_offsets(example.reference, spans_key).items():
+        if gold.kb_id_ == "":  # not annotated
             continue
         known = gold.kb_id_ if gold.kb_id_ == NIL or resolve is None else resolve(gold.kb_id_)
-        yield known or NIL, found.get(place)
+        yield known or NIL, found.get(offsets)
 
 
 def _by_offsets(doc: Doc, spans_key: Optional[str]) -> Dict[Tuple[int, int], Span]:
