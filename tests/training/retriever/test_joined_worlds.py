@@ -46,7 +46,9 @@ def settings_of(joined, **changes):
 def prepared(joined, tmp_path, **changes):
     trainer = WorldTrainer(settings_of(joined, **changes), tmp_path / "out", show_progress=False)
     kb = KnowledgeBase.from_disk(joined["kb"])
-    return trainer._planner(kb, trainer._encoder()), world_numbers(kb)
+    encoder = trainer.settings.pel.encoder
+    trainer.initialize(encoder)
+    return trainer._planner(kb, encoder), world_numbers(kb)
 
 
 def example_worlds(planner, world):
