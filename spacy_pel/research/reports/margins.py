@@ -40,7 +40,7 @@ def paper_results(label: str) -> Optional[Dict[str, float]]:
 
 
 def margin_rows(runs: Mapping[str, Run]) -> List[Dict[str, Any]]:
-    """Figures of NIL and of recall over all classes, for each run.
+    """Metrics of NIL and of recall over all classes, for each run.
 
     runs (Mapping[str, Run]): label -> evaluation, all of the same mentions.
     RETURNS (List[Dict[str, Any]]): "run", the metrics of ``nil_metrics``, the interval of
@@ -54,8 +54,8 @@ def margin_rows(runs: Mapping[str, Run]) -> List[Dict[str, Any]]:
             raise PelError(Errors.E664.format(path=run.path, top_k=run.metrics["top_k"]))
         interval = {key: run.metrics.get(key) for key in ("nil_aupr_low", "nil_aupr_high", "threshold")}
         counts = {"n": len(run.outcomes.rank), "n_nil": int(run.outcomes.is_nil.sum())}
-        figures = {**nil_metrics(run.outcomes), **interval, **counts}
-        rows.append({"run": label, **figures, "paper": paper_results(label)})
+        metrics = {**nil_metrics(run.outcomes), **interval, **counts}
+        rows.append({"run": label, **metrics, "paper": paper_results(label)})
     return rows
 
 
