@@ -8,7 +8,7 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors, PelError
 
-# scispaCy looks at no more than eight tokens in brackets; its own pattern has no bound and
+# scispaCy considers at most eight tokens in brackets; its own pattern is unbounded and
 # takes quadratic time on long texts
 _BRACKETS = [[{"ORTH": "("}, {"OP": "{1,8}"}, {"ORTH": ")"}]]
 _NOTHING = [[{"LENGTH": {"<": 0}}]]  # spaCy warns (W036) of matchers without a pattern
@@ -19,7 +19,7 @@ def make_detector(vocab: Vocab, *, feature: str) -> Any:
     with "short_text", "short_start", "short_end", "long_text", "long_start" and "long_end" (token offsets).
 
     vocab (Vocab): of the docs.
-    feature (str): who asks, for the error.
+    feature (str): the feature that needs it, for the error.
     RETURNS (Callable): Doc -> Doc; its ``doc._.abbreviations`` must be set to [] before.
     RAISES (PelError): if scispaCy is not installed.
     """

@@ -1,10 +1,10 @@
-"""Does the text at a mention's offsets say what the source says it says?"""
+"""Checks that the text at a mention's offsets is the mention's text."""
 
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from ..errors import Errors, PelError
 
-MAX_SHIFT = 3  # characters; more than that would guess
+MAX_SHIFT = 3  # characters; more would be guessing
 Place = Tuple[int, int]
 
 
@@ -12,7 +12,7 @@ class OffsetCheck:
     """Verifies each mention of a reader against its document's text and counts.
 
     The counts in ``report``: "mentions" (seen in the source), "mismatches" (the text at the
-    offsets was not the given string), of these "repaired" (the string stands within three
+    offsets was not the given string), of these "repaired" (the string was found within three
     characters of the given start) and "dropped".
 
     report (Dict[str, int]): where to count.
@@ -24,7 +24,7 @@ class OffsetCheck:
         self.strict = strict
 
     def __call__(self, text: str, start: int, end: int, surface: str, *, where: str) -> Optional[Place]:
-        """Find the offsets at which the mention really stands.
+        """Find the actual offsets of the mention.
 
         text (str): the document's text.
         start, end (int): the given character offsets.

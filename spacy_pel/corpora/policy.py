@@ -1,7 +1,7 @@
 """One policy for mentions that are not simply one span with one id. All readers follow it.
 
 * **No id** (empty, ``-1``, ``-``, ``NIL``, ``CUI-less``, ``null``): a NIL mention, ``ids`` is empty. Such a
-  part beside real ids is left out.
+  part among real ids is left out.
 * **Several ids**: alternatives joined by ``|`` (or ``;`` or ``,`` where a format uses them) are all in
   ``ids``; any of them is right. Ids joined by ``+``, and those of mentions that the corpus itself
   marks as composite (NCBI Disease's type CompositeMention, the seventh column of BC5CDR), are all
@@ -74,7 +74,7 @@ def without_overlaps(mentions: Iterable[Mention]) -> List[Mention]:
     """Keep the longest of overlapping mentions, the first of equals, as ``spacy.util.filter_spans`` does.
 
     mentions (Iterable[Mention]): of one document, in any order.
-    RETURNS (List[Mention]): those kept, in the order in which they came.
+    RETURNS (List[Mention]): those kept, in the given order.
     """
     given = list(mentions)
     kept: List[int] = []

@@ -20,7 +20,7 @@ def make_mention_jsonl(path: Union[str, Path], limit: int = 0) -> Callable[[Lang
     """Build a spaCy reader of the corpus format, for ``[corpora]`` of a config.
 
     path (Union[str, Path]): a .jsonl or .jsonl.gz file.
-    limit (int): read at most so many documents; 0 = all.
+    limit (int): read at most this many documents; 0 = all.
     RETURNS (Callable[[Language], Iterable[Example]]): the reader.
     """
     return MentionJsonl(path, limit=limit)
@@ -29,11 +29,11 @@ def make_mention_jsonl(path: Union[str, Path], limit: int = 0) -> Callable[[Lang
 class MentionJsonl:
     """Yields examples whose reference has the gold mentions with labels and ids.
 
-    The predicted doc is bare: gold mentions and ids never stand on it. ``report`` counts
+    The predicted doc is bare: it never has gold mentions and ids. ``report`` counts
     what ``doc.ents`` could not hold.
 
     path (Union[str, Path]): the corpus file.
-    limit (int): read at most so many documents; 0 = all.
+    limit (int): read at most this many documents; 0 = all.
     """
 
     def __init__(self, path: Union[str, Path], *, limit: int = 0) -> None:

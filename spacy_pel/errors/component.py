@@ -29,7 +29,7 @@ class ComponentErrors:
     )
     E511 = (
         "[PEL-E511] With {kind}, candidates come from the vectors of an encoder and index, but {missing} is "
-        "null. Set both, or set a generator that needs none."
+        "null. Set both, or set a generator that needs neither."
     )
     E512 = (
         "[PEL-E512] The generator {kind} reads no vectors, so {idle} would have no effect. Set encoder = "

@@ -15,7 +15,7 @@ class Encoder(Protocol):
     """Turns mentions and entities into vectors of one space, whose inner products an index ranks by
     (unit vectors: cosine = inner product). ``encode_mentions`` gives queries, the others rows.
 
-    Constructing one loads no weights and needs no network: they arrive by ``from_disk``
+    Constructing one loads no weights and needs no network: weights are loaded by ``from_disk``
     or ``initialize``. ``fingerprint`` changes with weights and templates.
     """
 
@@ -33,7 +33,7 @@ class Encoder(Protocol):
 
     def encode_mention_rows(
         self, mentions: Sequence[MentionInText], *, show_progress: bool = False
-    ) -> Vectors: ...  # mentions that stand for their entities
+    ) -> Vectors: ...  # mentions that represent their entities
 
     def encode_entities(self, entities: Sequence[Entity], *, show_progress: bool = False) -> Vectors: ...
 
@@ -70,7 +70,7 @@ class VectorIndex(Protocol):
         self, vectors: Vectors, k: int, allowed: Optional[NDArray[np.bool_]] = None
     ) -> Tuple[Scores, Rows]: ...
 
-    def vectors(self, start: int, stop: int) -> Vectors: ...  # as far as the codes keep them
+    def vectors(self, start: int, stop: int) -> Vectors: ...  # as precise as the codes
 
     def to_disk(self, path: Path) -> None: ...
 
@@ -83,11 +83,11 @@ class CandidateGenerator(Protocol):
 
     Constructing one reads nothing and needs no network; ``build`` prepares it for a knowledge base, or
     ``from_disk`` reads what an earlier ``build`` made. A generator reads the mention's text, not the
-    gold answer, and gives the same candidates whatever else is in the batch.
+    gold answer, and gives the same candidates whatever the rest of the batch.
 
     registered_name (str): its name in the registry "pel_candidates".
-    needs_encoder (bool): whether it works on the vectors of the component's encoder and index; such a
-        one is given them by ``bind``, the others ignore it.
+    needs_encoder (bool): whether it works on the vectors of the component's encoder and index; it
+        receives them by ``bind``, which the others ignore.
     """
 
     registered_name: str
@@ -147,14 +147,14 @@ class NilModel(Protocol):
 
 
 class Ranker(Protocol):
-    """Scores the few best candidates of a mention anew, from the texts of both.
+    """Rescores the best candidates of a mention from the texts of both.
 
     Scores of one mention are compared with each other only, as logits: a softmax over a
-    mention's candidates gives their shares. Constructing a ranker loads no weights; they arrive by
+    mention's candidates gives their shares. Constructing a ranker loads no weights; they are loaded by
     ``from_disk`` or ``initialize``.
 
-    top_k (int): so many of the best candidates are read; the others keep their order behind them.
-    mix (Optional[float]): weight of the logarithm of the combiner's score beside the ranker's;
+    top_k (int): number of candidates to rerank; the others keep their order below them.
+    mix (Optional[float]): weight of the logarithm of the combiner's score next to the ranker's;
         None = both weights are learned.
     """
 

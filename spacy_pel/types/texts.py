@@ -1,4 +1,4 @@
-"""What is read and written: entities, mentions and documents, and what reads them from files."""
+"""Entities, mentions and documents, and the protocols of their readers."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,7 @@ class Entity:
     definition: Optional[str] = None
 
     def __post_init__(self) -> None:
-        # lists are welcome (JSON gives lists), but an Entity must be hashable
+        # lists are allowed (JSON gives lists), but an Entity must be hashable
         object.__setattr__(self, "aliases", tuple(self.aliases))
         object.__setattr__(self, "types", tuple(self.types))
 
@@ -102,7 +102,7 @@ class KBReader(Protocol):
 
 
 class CorpusReader(Protocol):
-    """Streams the documents of source files; ``report`` counts what was seen and repaired."""
+    """Streams the documents of source files; ``report`` counts what was read and repaired."""
 
     report: Dict[str, int]
 

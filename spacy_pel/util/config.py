@@ -13,7 +13,7 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
     overrides (Optional[Dict[str, Any]]): dotted names to values. One may name a part that the file leaves
         out or has as null: "pel.encoder.backend.@pel_backends".
     RETURNS (Config): thinc's Config.
-    RAISES (PelError): if the file is missing, is no config, or an override names no section of it.
+    RAISES (PelError): if the file is missing or not a config, or an override names none of its sections.
     """
     from spacy.util import load_config as spacy_load_config
     from thinc.api import Config, ConfigValidationError

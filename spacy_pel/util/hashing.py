@@ -1,4 +1,8 @@
-"""Fingerprints: which content was this built from?"""
+"""Fingerprints that tell which content something was built from.
+
+Made by hand on hashlib: they are stored in files and compared across machines and versions, so they
+must not depend on pickling or on ``hash()``, which differs between runs.
+"""
 
 import hashlib
 import json

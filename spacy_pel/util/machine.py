@@ -1,4 +1,4 @@
-"""What a speed was measured on."""
+"""The machine on which a speed was measured."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ def machine_note(device: Optional[str] = None) -> str:
 
     device (Optional[str]): a torch device such as "cuda:0"; None or "cpu" = the processor.
     """
-    torch = sys.modules.get("torch")  # what has not been imported did not run
+    torch = sys.modules.get("torch")  # if it was not imported, it did not run
     if device is not None and device.startswith("cuda") and torch is not None:
         return str(torch.cuda.get_device_name(device))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""What a preprocessed document knows of the document that it was made from."""
+"""What a preprocessed document records about its original."""
 
 from typing import Any, Dict, NamedTuple, Tuple
 
@@ -58,7 +58,7 @@ def original_id(document: Document) -> str:
 
 
 def original_span(document: Document, mention: Mention) -> Tuple[int, int]:
-    """Where a mention of a preprocessed document stands in the original text.
+    """The position of a mention of a preprocessed document in the original text.
 
     document (Document): as preprocessed, perhaps written and read again.
     mention (Mention): in its text.

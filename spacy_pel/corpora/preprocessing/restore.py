@@ -20,7 +20,7 @@ def restored(records: Iterable[Record], originals: Dict[str, Document], path: Pa
     path (Path): where these come from, for errors.
     YIELDS (dict): lines with the original texts; what else is said of a mention stays. Windows are joined;
         of mentions at the same place with the same label the first is taken.
-    RAISES (PelError): if a line is no document, an original is missing or has another text, or the windows
+    RAISES (PelError): if a line is not a document, an original is missing or has another text, or the windows
         of one document come apart.
     """
     sources = ((_original(record), record) for record in records)

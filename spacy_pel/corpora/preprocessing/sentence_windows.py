@@ -18,8 +18,8 @@ class SentenceWindows:
     number of the sentence. Only these mentions stand in it, those of the neighbours in documents of their
     own: each mention is there once. A mention is never cut; sentences that it joins count as one.
 
-    neighbours (int): sentences taken along before and behind; 0 = the sentence alone.
-    lang (str): the language whose tokenizer and full stops tell the sentences apart.
+    neighbours (int): sentences added before and after; 0 = the sentence alone.
+    lang (str): the language whose tokenizer and full stops separate the sentences.
     """
 
     def __init__(self, *, neighbours: NonNegativeInt = 1, lang: str = "en") -> None:

@@ -12,7 +12,7 @@ from ..policy import split_ids
 from .bioc_xml import xml_documents
 from .reader_base import CorpusReaderBase
 
-# infons that hold the concept id, in this order, whatever their case, blanks and underscores
+# infons that hold the concept id, in this order; case, blanks and underscores do not matter
 ID_KEYS = (
     "identifier",
     "conceptid",
@@ -33,15 +33,15 @@ class BiocCorpus(CorpusReaderBase):
     """Reads .xml files, and .json files of a collection, of documents a line, or of a list.
 
     A document's text is its passages (or their sentences) at their offsets, the gaps filled with
-    blanks. A passage whose offset lies before the end of the text so far is moved behind it, its
+    blanks. A passage whose offset lies before the end of the text so far is moved after it, its
     annotations with it, and counted as "moved_passages". Several locations of an annotation
     are a discontinuous mention; ``|``, ``;`` and ``,`` join alternative ids. Relations are left out.
 
-    id_key (Optional[str]): the infon that holds the concept id; None = the first there is of
+    id_key (Optional[str]): the infon that holds the concept id; None = the first present of
         identifier, concept_id, cui, MeSH, OMIM, NCBI Gene and a few more.
     label (Optional[str]): the label of every mention; None = the infon "type".
     strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
-    strict (bool): a mention whose string does not stand at its offsets is an error.
+    strict (bool): a mention whose text differs from the text at its offsets is an error.
     """
 
     def __init__(

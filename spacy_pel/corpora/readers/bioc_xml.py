@@ -9,11 +9,11 @@ from ...util import open_text
 
 
 def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
-    """Stream the documents of a BioC XML file (or .gz).
+    """Stream the documents of a BioC XML file, plain or gzipped.
 
     path (Path): the file.
     YIELDS (Dict[str, Any]): with "id", "infons" and "passages", as BioC JSON has them.
-    RAISES (PelError): if the file is no XML.
+    RAISES (PelError): if the file is not XML.
     """
     with open_text(path) as file:
         try:

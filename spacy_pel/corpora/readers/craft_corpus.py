@@ -12,20 +12,20 @@ from .reader_base import CorpusReaderBase
 
 COLUMNS = ["ontology", "split", "pmid", "spans", "id", "label", "text"]
 Part = Literal["train", "dev", "test"]
-Row = Tuple[str, Dict[str, str]]  # where it stands, and its fields
+Row = Tuple[str, Dict[str, str]]  # its file and line, and its fields
 
 
 @registry.pel_corpus_readers("spacy-pel.CraftCorpus.v1")
 class CraftCorpus(CorpusReaderBase):
     """Reads ``craft_texts.jsonl`` (pmid, split, text) with ``craft_concepts.tsv`` (ontology, split, pmid,
-    spans "start,end;start,end", id, label, text), told apart by their names' ends.
+    spans "start,end;start,end", id, label, text), distinguished by their endings.
 
     ontologies (Optional[List[str]]): keep these annotations, e.g. ["CL", "UBERON"]; None = all.
     part (Optional[str]): keep the documents of "train", "dev" or "test"; None = all.
     discontinuous (str): "cover" = from the first part to the last, "drop" = leave them out.
     label (Optional[str]): the label of every mention; None = the ontology.
     strip_prefix (str): taken off the ids that have it.
-    strict (bool): a mention whose string does not stand at its offsets is an error.
+    strict (bool): a mention whose text differs from the text at its offsets is an error.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ class DocbinCorpus(CorpusReaderBase):
 
     lang (str): the language whose blank vocabulary reads the file.
     spans_key (Optional[str]): take the spans of this group; None = ``doc.ents``.
-    unlabelled (str): mentions with the id "", which nobody looked at: "drop" leaves them out
+    unlabelled (str): mentions with the id "", i.e. unannotated: "drop" leaves them out
         and counts them, "nil" takes them for NIL like those with the id "NIL".
     label (Optional[str]): the label of every mention; None = as the file has it.
     strip_prefix (str): taken off the ids that have it.

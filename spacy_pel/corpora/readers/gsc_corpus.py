@@ -1,4 +1,4 @@
-"""The HPO gold standard corpus (GSC, GSC+): a folder of texts beside a folder of annotations."""
+"""The HPO gold standard corpus (GSC, GSC+): a folder of texts and a folder of annotations."""
 
 import re
 from pathlib import Path
@@ -17,14 +17,14 @@ _UNDERSCORE_ID = re.compile(r"([A-Za-z]+)_(\w+)")
 
 @registry.pel_corpus_readers("spacy-pel.GscCorpus.v1")
 class GscCorpus(CorpusReaderBase):
-    """Reads folders with ``Text/`` and ``Annotations/`` (one file a document, of the same name).
+    """Reads folders with ``Text/`` and ``Annotations/`` (one file per document, with the same name).
 
-    An annotation is ``[start::end]``, a tab, ``HP_0000110 | renal dysplasia``. Ids come out as ontologies
-    write them: ``HP:0000110``.
+    An annotation is ``[start::end]``, a tab, ``HP_0000110 | renal dysplasia``. Ids are written as in
+    ontologies: ``HP:0000110``.
 
     label (Optional[str]): the label of every mention (the corpus has none).
     strip_prefix (str): taken off the ids that have it.
-    strict (bool): a mention whose string does not stand at its offsets is an error.
+    strict (bool): a mention whose text differs from the text at its offsets is an error.
     """
 
     def __init__(

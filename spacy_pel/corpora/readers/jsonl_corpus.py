@@ -1,4 +1,4 @@
-"""The corpus format of this package: JSON lines, one document a line."""
+"""The corpus format of this package: JSON lines, one document per line."""
 
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, Sequence, Union
@@ -19,7 +19,7 @@ class JsonlCorpus:
     A mention may have "composite" (all ids are meant) and "text", which is compared with
     the document's text. Mentions stay as they are: order, white space and all.
 
-    strict (bool): a mention whose given "text" does not stand at its offsets is an error;
+    strict (bool): a mention whose "text" differs from the text at its offsets is an error;
         otherwise it is moved by at most three characters or left out, and counted.
     """
 
@@ -47,7 +47,7 @@ def read_corpus(path: PathLike) -> Iterator[Document]:
 
 
 def write_corpus(path: PathLike, documents: Iterable[Document]) -> int:
-    """Write a corpus file, atomically; packed if the name ends in .gz.
+    """Write a corpus file, atomically; gzipped if the name ends in .gz.
 
     path (PathLike): the file.
     documents (Iterable[Document]): what to write; may be a generator.

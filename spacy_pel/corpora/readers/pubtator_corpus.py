@@ -1,4 +1,8 @@
-"""PubTator files: MedMentions, BC5CDR, NCBI Disease and others of the kind."""
+"""PubTator files: MedMentions, BC5CDR, NCBI Disease and similar ones.
+
+Read by hand: no maintained package reads PubTator with the variants of these corpora (several ids of a
+mention, composite mentions, relations between the mentions) and names the line of a fault.
+"""
 
 import re
 from pathlib import Path
@@ -24,7 +28,7 @@ class PubtatorCorpus(CorpusReaderBase):
 
     label (Optional[str]): the label of every mention; None = the file's type column.
     strip_prefix (str): taken off the ids that have it, e.g. "MESH:" or "UMLS:".
-    strict (bool): a mention whose string does not stand at its offsets is an error.
+    strict (bool): a mention whose text differs from the text at its offsets is an error.
     """
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:

@@ -1,4 +1,4 @@
-"""What all corpus readers share: settings, checked mentions, counts."""
+"""What all corpus readers share: settings, verified mentions, counts."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -11,11 +11,11 @@ from ..policy import tidy
 
 
 class CorpusReaderBase(ABC):
-    """A reader writes ``read``; the base counts, orders mentions and gives shared settings.
+    """A reader implements ``read``; the base counts, orders mentions and has the shared settings.
 
     label (Optional[str]): the label of every mention; None = as the source has it.
     strip_prefix (str): taken off the ids that have it, e.g. "MESH:" or "UMLS:".
-    strict (bool): a mention whose string does not stand at its offsets is an error;
+    strict (bool): a mention whose text differs from the text at its offsets is an error;
         otherwise it is moved by at most three characters or left out, and counted.
     """
 
@@ -32,9 +32,9 @@ class CorpusReaderBase(ABC):
     def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
         """Stream the documents of the files, with verified mentions in order.
 
-        paths (Sequence[Path]): files (.gz or not) or folders, as the format wants.
+        paths (Sequence[Path]): files (plain or gzipped) or folders, depending on the format.
         YIELDS (Document): the documents in the order of the source.
-        RAISES (PelError): if a file is missing or broken, or there is no document.
+        RAISES (PelError): if a file is missing or damaged, or there is no document.
         """
         paths = [Path(path) for path in paths]
         self._begin()
@@ -60,7 +60,7 @@ class CorpusReaderBase(ABC):
         composite: bool = False,
         where: str,
     ) -> None:
-        """Add a mention to a document, if its string stands at its offsets.
+        """Add a mention to a document, if its text is found at its offsets.
 
         spans (Sequence[Tuple[int, int]]): its parts; several = a discontinuous mention, which
             becomes the covering span and is listed in the document's meta.

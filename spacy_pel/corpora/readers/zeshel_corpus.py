@@ -17,7 +17,7 @@ Key = Tuple[str, str]  # a world and a page in it
 
 
 class _Given(NamedTuple):
-    """A mention as it stands in a file."""
+    """A mention as the file gives it."""
 
     where: str
     mention_id: str
@@ -42,7 +42,7 @@ class ZeshelCorpus(CorpusReaderBase):
     worlds (Optional[List[str]]): keep the mentions of these wikis; None = all.
     label (Optional[str]): the label of every mention; None = its category, e.g. "LOW_OVERLAP".
     strip_prefix (str): taken off the ids that have it.
-    strict (bool): a mention whose string does not stand at its offsets is an error.
+    strict (bool): a mention whose text differs from the text at its offsets is an error.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class ZeshelCorpus(CorpusReaderBase):
         meta = {"world": world, "title": page["title"], "mentions": listed}
         document = Document(page["document_id"], " ".join(tokens), meta=meta)
         for given in mentions:
-            outside = len(document.text), len(document.text)  # no text stands there: a mismatch
+            outside = len(document.text), len(document.text)  # there is no text there: a mismatch
             inside = 0 <= given.first <= given.last < len(tokens)
             span = (starts[given.first], starts[given.last + 1] - 1) if inside else outside
             ids = (given.label_id.removeprefix(self.strip_prefix),) if given.label_id else ()

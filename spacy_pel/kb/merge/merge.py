@@ -59,7 +59,7 @@ class Merge:
     @property
     def source(self) -> Dict[str, Any]:
         """For meta.json: name, licence, and each source's origin, version, licence and counts."""
-        told = {"origin", "version", "licence"}
+        about = {"origin", "version", "licence"}
         return {
             "name": self.config.name,
             "licence": self.config.licence,
@@ -67,8 +67,8 @@ class Merge:
             "sources": [
                 {
                     "name": name,
-                    **source.model_dump(include=told),
-                    # a folder outside the data folder says nothing on another machine
+                    **source.model_dump(include=about),
+                    # a path outside the data folder means nothing on another machine
                     "files": [Path(file).name if Path(file).is_absolute() else file for file in source.files],
                     **self.report.get(name, {}),
                 }
@@ -116,7 +116,7 @@ class Merge:
                 # the table may be newer than the ontology's file: it knows terms and labels of its own
                 terms.setdefault(term_id, Term(term_id)).absorb(Term(term_id, label))
         for term in terms.values():
-            # what was mapped by hand stands above the cross references of the same term
+            # curated mappings take precedence over cross references of the same term
             for prefix in source.id_xref if term.id not in links else ():
                 links[term.id].update(dict.fromkeys(xref_ids(term.xrefs, prefix)))
         if source.via is not None:
@@ -166,7 +166,7 @@ def _names(term: Term, source: MergeSource) -> List[str]:
 
 
 def read_source_terms(source: MergeSource, data: Path) -> Dict[str, Term]:
-    """Read a source's live terms; what several files say about one term is put together.
+    """Read a source's live terms; what several files say about one term is merged.
 
     source (MergeSource): the source.
     data (Path): the folder of the files.

@@ -16,7 +16,7 @@ class MergeSource(BaseModel):
     tables or another source's mappings, or (with ``reader``) anything a KB reader reads
     whose ids are already those of the merged knowledge base.
 
-    files (List[str]): paths below the data folder; several files may speak of the same terms.
+    files (List[str]): paths below the data folder; several files may describe the same terms.
     reader (Optional[str]): short or full name of a KB reader, e.g. "corpusnames".
     settings (Dict[str, Any]): the KB reader's settings.
     scopes (List[str]): the synonyms to take.

@@ -14,11 +14,16 @@ from .reader_base import KBReaderBase, Place
 class CorpusNamesKB(KBReaderBase):
     """Reads corpora (JSON lines, see ``spacy_pel.corpora``) as entities named by their surface forms.
 
-    Surface forms that differ in case only count as one, written as they are written most
-    often (ties: with fewer capitals). The most frequent form is the canonical name (ties:
+    Surface forms that differ only in case count as one, in their most frequent
+    spelling (ties: with fewer capitals). The most frequent form is the canonical name (ties:
     the shortest, then the first in the alphabet), the others are aliases by falling
     frequency. A mention with several ids names each of them; a composite mention names
     none. Types are the labels of the mentions.
+
+    min_count (int): take surface forms that name the entity at least this often.
+    types (Optional[List[str]]): keep entities with any of these mention labels; None = all.
+    id_prefix (str): keep ids that start with this.
+    strict (bool): turn repairs into errors.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ class CsvKB(KBReaderBase):
     that no field uses is left out and counted as ``unknown_column``.
 
     types (Optional[List[str]]): keep entities with any of these types.
-    id_prefix (str): keep entities whose id starts so.
+    id_prefix (str): keep entities whose id starts with this.
     strict (bool): turn repairs into errors.
     columns (Optional[Dict[str, str]]): field of Entity -> name of its column, where it differs,
         e.g. {"concept_id": "code"}.

@@ -18,12 +18,12 @@ def build_from_reader(
 ) -> KnowledgeBase:
     """Read source files into a knowledge base folder.
 
-    reader (KBReader): streams the entities; what it says of its source, its redirects and its
-        repairs goes into the folder too.
+    reader (KBReader): streams the entities; its source, its redirects and its repairs are
+        written to the folder too.
     paths (Sequence[Path]): what the reader reads.
     out (Union[str, Path]): the folder to write.
     source (Mapping[str, Any]): JSON data for meta.json, e.g. the reader's name and settings.
-    strict (bool): faults that the reader let pass are errors.
+    strict (bool): faults that the reader did not report are errors.
     show_progress (bool): show a progress bar.
     RETURNS (KnowledgeBase): opened.
     """

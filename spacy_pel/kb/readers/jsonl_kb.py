@@ -14,13 +14,13 @@ _KEYS = ("concept_id", "canonical_name", *_LISTS, "definition")
 
 @registry.pel_kb_readers("spacy-pel.JsonlKB.v1")
 class JsonlKB(KBReaderBase):
-    """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition"}``, one a line.
+    """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition"}``, one per line.
 
     The first two keys must be there. A key that is not one of these is left out and counted
     as ``unknown_key``.
 
     types (Optional[List[str]]): keep entities with any of these types.
-    id_prefix (str): keep entities whose id starts so.
+    id_prefix (str): keep entities whose id starts with this.
     strict (bool): turn repairs into errors.
     """
 
@@ -34,7 +34,7 @@ class JsonlKB(KBReaderBase):
                     yield place, self.parse(place, line)
 
     def parse(self, place: Place, line: str) -> Entity:
-        """RETURNS (Entity): of one line. RAISES (PelError): if the line is no entity; names the place."""
+        """RETURNS (Entity): of one line. RAISES (PelError): if the line is not an entity; names the place."""
         record = json_object(line, place)
         if not {"concept_id", "canonical_name"} <= record.keys():
             self.fail(

@@ -21,11 +21,11 @@ class MedicKB(KBReaderBase):
     """Reads lines ``id[|id…]||name[|synonym…]``; following lines of the same id are one entity.
 
     Ids become those of the corpora: "MESH:D012345" -> "D012345", a bare number -> "OMIM:…".
-    The first id of a line is the entity's, the others are redirects to it; an id that stands
-    behind two entities goes to the first (``ambiguous_redirect``). XML entities are unescaped.
+    The first id of a line is the entity's, the others are redirects to it; an id that
+    follows two entities goes to the first (``ambiguous_redirect``). XML entities are unescaped.
 
     types (Optional[List[str]]): keep entities with any of these types (all are "disease").
-    id_prefix (str): keep entities whose id starts so, e.g. "OMIM:".
+    id_prefix (str): keep entities whose id starts with this, e.g. "OMIM:".
     strict (bool): turn repairs into errors.
     """
 

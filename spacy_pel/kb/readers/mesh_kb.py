@@ -38,7 +38,7 @@ class MeshKB(KBReaderBase):
     supplementary record its mapped descriptors' types, or "SCR" if no file has these.
 
     types (Optional[List[str]]): keep entities with any of these tree categories, e.g. ["C04"].
-    id_prefix (str): keep entities whose id starts so, e.g. "D" for descriptors.
+    id_prefix (str): keep entities whose id starts with this, e.g. "D" for descriptors.
     strict (bool): turn repairs into errors.
     """
 

@@ -25,7 +25,7 @@ class OboKB(KBReaderBase):
         "UMLS"; None = the terms' own ids.
     scopes (Sequence[str]): the synonyms to take: "exact", "related", "narrow", "broad".
     types (Optional[List[str]]): keep terms of these namespaces; None = all.
-    id_prefix (str): keep ids that start so, e.g. "UBERON:" against imported terms.
+    id_prefix (str): keep ids that start with this, e.g. "UBERON:" to leave out imported terms.
     strict (bool): turn repairs into errors.
     """
 
@@ -90,7 +90,7 @@ class OboKB(KBReaderBase):
 
 
 def xref_ids(xrefs: Sequence[str], prefix: str) -> List[str]:
-    """RETURNS (List[str]): the distinct ids behind ``prefix:``, whatever the prefix's case."""
+    """RETURNS (List[str]): the distinct ids after ``prefix:``, in any case."""
     found = (xref.partition(":") for xref in xrefs)
     return list(
         dict.fromkeys(number for name, _, number in found if name.lower() == prefix.lower() and number)

@@ -1,4 +1,4 @@
-"""Tables of a UMLS META folder: cells between bars, rows sorted by CUI, files whole or in parts."""
+"""Tables of a UMLS META folder: cells separated by bars, rows sorted by CUI, files whole or in parts."""
 
 import re
 from pathlib import Path
@@ -67,7 +67,7 @@ class RrfTables:
             yield self._group(name, current, lines)
 
     def join(self, name: str) -> Callable[[str], List[List[str]]]:
-        """Walk a table beside another one.
+        """Read a table in parallel with another one.
 
         RETURNS (Callable[[str], List[List[str]]]): gives the rows of a CUI ([] = none); to be
             called with CUIs in rising order.

@@ -24,7 +24,7 @@ class _Name(NamedTuple):
 class UmlsKB(KBReaderBase):
     """Reads MRCONSO and MRSTY, and MRDEF, MRRANK and MRCUI if they are there.
 
-    The tables are packed or not, whole or in parts, and sorted by CUI as NLM ships them, so
+    The tables are plain or gzipped, whole or in parts, and sorted by CUI as NLM ships them, so
     that they are read side by side with one concept in memory at a time.
 
     * Names: by the filters. The preferred name has the highest rank of its source and term
@@ -36,7 +36,7 @@ class UmlsKB(KBReaderBase):
 
     types (Optional[List[str]]): keep concepts with any of these semantic types, e.g.
         ["T047", "T191"]; "st21pv" = MedMentions' 21 types and their descendants.
-    id_prefix (str): keep concepts whose CUI starts so.
+    id_prefix (str): keep concepts whose CUI starts with this.
     strict (bool): turn repairs into errors.
     languages (Optional[List[str]]): keep names in these languages (LAT); None = ["ENG"].
     sources (Optional[List[str]]): keep names and definitions of these vocabularies (SAB), e.g.

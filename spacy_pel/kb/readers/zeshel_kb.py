@@ -15,15 +15,15 @@ _KEYS = ("document_id", "title", "text")
 
 @registry.pel_kb_readers("spacy-pel.ZeshelKB.v1")
 class ZeshelKB(KBReaderBase):
-    """Reads ``{"document_id", "title", "text"}``, one page a line, from ``documents/<world>.json``
+    """Reads ``{"document_id", "title", "text"}``, one page per line, from ``documents/<world>.json``
     or the folder of these files. Each page is an entity: its title the name, its first words the
     definition. There are no other names; the type is the world, so that a knowledge base of
-    several wikis can still be told apart.
+    several wikis can still be separated.
 
-    n_words (int): the first so many words of a page are its entity's definition.
+    n_words (int): number of words from the start of a page that define its entity.
     skip_title (bool): leave out the title with which ZESHEL begins every text.
     types (Optional[List[str]]): keep these worlds; None = all.
-    id_prefix (str): keep entities whose id starts so.
+    id_prefix (str): keep entities whose id starts with this.
     strict (bool): turn repairs into errors.
     """
 
@@ -56,7 +56,7 @@ class ZeshelKB(KBReaderBase):
                     yield place, self.parse(place, line, world_of(path))
 
     def parse(self, place: Place, line: str, world: str) -> Entity:
-        """RETURNS (Entity): of one page. RAISES (PelError): if the line is no page; names the place."""
+        """RETURNS (Entity): of one page. RAISES (PelError): if the line is not a page; names the place."""
         record = json_object(line, place)
         if not all(isinstance(record.get(key), str) for key in _KEYS):
             self.fail(
@@ -73,7 +73,7 @@ class ZeshelKB(KBReaderBase):
 
 
 def _title_length(title: str, words: Sequence[str]) -> int:
-    """How many of the words are the title? It stands there tokenised: "Tyler ( 2012 )" for "Tyler (2012)"."""
+    """The number of words that repeat the title, tokenised: "Tyler ( 2012 )" for "Tyler (2012)"."""
     left = "".join(title.split())
     for position, word in enumerate(words):
         if not left:

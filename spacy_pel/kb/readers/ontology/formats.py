@@ -1,4 +1,4 @@
-"""Which function reads which kind of ontology file."""
+"""The function that reads each kind of ontology file."""
 
 import json
 from pathlib import Path
@@ -15,9 +15,9 @@ from .turtle import read_turtle
 
 
 def read_term_json(path: Path) -> Iterator[Term]:
-    """Read an OBO graph, a compact list of terms or OncoTree's tree, told apart by their shape.
+    """Read an OBO graph, a compact list of terms or OncoTree's tree, distinguished by their shape.
 
-    path (Path): the file, .gz or not.
+    path (Path): the file, plain or gzipped.
     YIELDS (Term): in file order.
     RAISES (PelError): if the JSON has none of these shapes.
     """
@@ -54,7 +54,7 @@ def read_terms(path: Path) -> Iterator[Term]:
 
     path (Path): the file.
     YIELDS (Term): in file order, obsolete ones included.
-    RAISES (PelError): for an ending that no reader knows and for a damaged file.
+    RAISES (PelError): for an unknown ending and for a damaged file.
     """
     path = Path(path)
     ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix

@@ -1,9 +1,9 @@
 r"""Terms of an OBO file, read line by line.
 
 fastobo (and pronto, which rests on it) refuses a whole file at the first line that
-breaks the grammar, and the releases that people have break it: unescaped commas in
-dbxref lists, bare braces, addresses with blanks. This reader needs only the tags of a
-term's identity, so it takes them and passes over the rest.
+breaks the grammar, and real releases break it: unescaped commas in dbxref lists, bare
+braces, addresses with blanks. This reader is therefore kept by hand: it takes the tags
+that identify a term and ignores the rest.
 """
 
 import re
@@ -25,7 +25,7 @@ SCOPES = ("exact", "related", "narrow", "broad")
 def read_obo(path: Path) -> Iterator[Term]:
     """Stream the [Term] stanzas of an OBO file.
 
-    path (Path): the file, .gz or not.
+    path (Path): the file, plain or gzipped.
     YIELDS (Term): in file order, obsolete ones included.
     RAISES (PelError): at a stanza without an id and at a file without any stanza; names the line.
     """

@@ -22,7 +22,7 @@ _NEEDED = ("subject_id", "predicate_id", "object_id")
 def read_sssom(path: Path, *, predicates: Sequence[str] = ("skos:exactMatch",)) -> Iterator[Mapping]:
     """Stream the pairs of an SSSOM table.
 
-    path (Path): the file, .gz or not; lines that begin with # are its head.
+    path (Path): the file, plain or gzipped; lines that begin with # are its header.
     predicates (Sequence[str]): the relations that count.
     YIELDS (Mapping): subject, object and the subject's label.
     RAISES (PelError): if a needed column is missing.

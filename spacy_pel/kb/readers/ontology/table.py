@@ -1,4 +1,4 @@
-"""Terms of tables, one term or one part of a term a line."""
+"""Terms of tables, one term or one part of a term per line."""
 
 import csv
 from pathlib import Path
@@ -20,16 +20,16 @@ def read_table(
     separator: str = "|",
     id_prefix: str = "",
 ) -> Iterator[Term]:
-    """Stream the lines of a table; several lines may speak of the same term.
+    """Stream the lines of a table; several lines may describe the same term.
 
-    path (Path): the file, .gz or not.
+    path (Path): the file, plain or gzipped.
     columns (Sequence[Optional[str]]): what each column holds: "id", "name", "synonyms",
-        "definition", "xrefs", or None (passed over).
-    header (bool): the first line holds column names and is passed over.
+        "definition", "xrefs", or None (ignored).
+    header (bool): the first line holds column names and is skipped.
     delimiter (str): between columns.
     separator (str): between several synonyms or xrefs of a cell.
-    id_prefix (str): put before ids that lack it, e.g. "MESH:".
-    YIELDS (Term): one a line.
+    id_prefix (str): prepended to ids that lack it, e.g. "MESH:".
+    YIELDS (Term): one per line.
     RAISES (PelError): for a column of unknown meaning and at a line with too few columns; names the line.
     """
     unknown = [name for name in columns if name is not None and name not in FIELDS]

@@ -1,4 +1,4 @@
-"""A term of an ontology, before it is known under which id the knowledge base will hold it."""
+"""A term of an ontology, before it has an id in the knowledge base."""
 
 import html
 import re
@@ -24,7 +24,7 @@ class Term:
     obsolete (bool): no longer in use.
     replaced_by (List[str]): the ids to use instead.
     alt_ids (List[str]): retired ids that mean this term.
-    line (int): where the term begins in its file; 0 for formats without lines to speak of.
+    line (int): where the term begins in its file; 0 for formats without meaningful lines.
     """
 
     id: str
@@ -56,7 +56,7 @@ class Term:
 
 
 def clean_text(text: str) -> str:
-    r"""Mend a string that went through one escaping too many.
+    r"""Repair a string that was escaped once too often.
 
     Literal ``\n``, ``\t`` and ``\r`` and runs of white space become one blank, ``\"``
     becomes a quotation mark, XML entities their characters.
