@@ -99,12 +99,12 @@ def compare(
 def _ours(loaded: Any, documents: List[Document], is_seen: Any, output: Path, corpus: Path) -> Result:
     from spacy_pel.evaluation import evaluate
     from spacy_pel.evaluation.run_folder import read_run
-    from spacy_pel.pipeline.gold import gold_queries
+    from spacy_pel.pipeline.gold import query_maker
 
     metrics = evaluate(
         loaded.component.linker,
         documents,
-        queries=gold_queries(loaded.nlp, name=loaded.name),
+        queries=query_maker(loaded.nlp, name=loaded.name),
         is_seen=is_seen,
         output=output,
         corpus_fingerprint=fingerprint(Path(corpus)),

@@ -57,7 +57,7 @@ def calibrate(
     from ..corpora import read_corpus
     from ..nil import best_f1_threshold, precision_threshold
     from ..pipeline.calibration import learned_state
-    from ..pipeline.gold import gold_queries
+    from ..pipeline.gold import query_maker
     from ._pipeline import load_pipeline
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
@@ -68,7 +68,7 @@ def calibrate(
     learned = learned_state(component.linker)
     for target in apply_to or []:
         check_fits(target, learned, source=pipeline)  # before the work, not after it
-    ask = gold_queries(nlp, name=name)
+    ask = query_maker(nlp, name=name)
     documents = list(read_corpus(corpus))
     queries = [query for document in documents for query in ask(document)]
     gold = [mention.ids for document in documents for mention in document.mentions]

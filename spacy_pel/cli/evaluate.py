@@ -46,7 +46,7 @@ def evaluate(
     from ..evaluation import evaluate_end_to_end, seen_in_corpus
     from ..evaluation.report.plots import plot_run
     from ..evaluation.run_folder import read_run
-    from ..pipeline.gold import gold_queries
+    from ..pipeline.gold import query_maker
     from ..pipeline.mentions import mention_spans
     from ..util import fingerprint
     from ._pipeline import load_pipeline
@@ -71,7 +71,7 @@ def evaluate(
         metrics = evaluate_linker(
             component.linker,
             documents,
-            queries=gold_queries(nlp, name=name),
+            queries=query_maker(nlp, name=name),
             top_k=top_k,
             **common,
         )

@@ -1,4 +1,4 @@
-"""Gold mentions of a corpus, as the component would ask about them."""
+"""Gold mentions of a corpus as queries, prepared like those of the component."""
 
 from typing import Callable, Dict, Iterable, List
 
@@ -10,10 +10,10 @@ from ..types import NIL, Document, Mention
 from .mentions import long_forms, spelled_out
 
 
-def gold_queries(
+def query_maker(
     nlp: Language, *, name: str = "proxy_entity_linker"
 ) -> Callable[[Document], List[MentionQuery]]:
-    """Ask about gold mentions, whether or not they lie on token bounds.
+    """Queries for the gold mentions of documents, whether or not these align with tokens.
 
     Abbreviations are expanded as the component does it: for that, and for that only, the
     text is tokenised and the pipeline's abbreviation detector is run.

@@ -20,7 +20,7 @@ from ..util import read_json, write_json
 from ..util.saved_folder import check_folder, pack_files, unpack_files
 from .calibration import learned_state, load_learned_state
 from .checks import check_loaders, check_parts
-from .gold import documents_of, gold_queries
+from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, VERSION, LinkerData, update_linker_folder
 from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
@@ -236,7 +236,7 @@ class ProxyEntityLinker(Pipe):
         nlp (Language): the pipeline with this component.
         documents (Iterable[Document]): a development set with NIL mentions.
         """
-        ask = gold_queries(nlp, name=self.name)
+        ask = query_maker(nlp, name=self.name)
         documents = list(documents)
         queries = [query for document in documents for query in ask(document)]
         self.linker.fit_mentions(queries, [m.ids for document in documents for m in document.mentions])

@@ -15,7 +15,7 @@ from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.pipeline.gold import gold_queries
+from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.types import FUSED, NIL, Entity
 from tests.pipeline.conftest import NAME, TEXTS, links
@@ -66,7 +66,7 @@ def test_candidates_are_those_of_the_generator(make_nlp, kb_path):
     nlp = make_nlp(**ALONE)
     linker = nlp.get_pipe(NAME).linker
     assert (linker.encoder, linker.index) == (None, None)
-    queries = [query for document in dev_set() for query in gold_queries(nlp)(document)]
+    queries = [query for document in dev_set() for query in query_maker(nlp)(document)]
     table = linker.evidence(queries)
     kb = KnowledgeBase.from_disk(kb_path)
     alone = TfIdf()
@@ -96,7 +96,7 @@ def test_an_ensemble_with_the_vectors(make_nlp):
     linker.add_entities([Entity("N1", "zzyzx", (), ("T047",))])
     doc = nlp("zzyzx")
     assert [ent.kb_id_ for ent in doc.ents] == ["N1"]
-    evidence = linker.linker.evidence(gold_queries(nlp)(dev_set()[0]))
+    evidence = linker.linker.evidence(query_maker(nlp)(dev_set()[0]))
     assert evidence.features[FUSED].max() == pytest.approx(2 / 61)  # both put it first
 
 

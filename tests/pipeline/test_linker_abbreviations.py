@@ -1,7 +1,7 @@
 import pytest
 from spacy.tokens import Doc, Span
 
-from spacy_pel.pipeline.gold import gold_queries
+from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.mentions import long_forms, spelled_out
 from spacy_pel.types import Document, Mention
 from tests.pipeline.conftest import NAME
@@ -58,12 +58,12 @@ def test_an_abbreviation_behind_its_long_form_is_left_out(mention, expected):
 
 def test_gold_mentions_are_asked_about_in_the_same_way(expanding, make_nlp):
     document = Document("1", TEXT, [Mention(20, 22, "X", ("C07",)), Mention(0, 10, "X", ("C07",))])
-    queries = gold_queries(expanding)(document)
+    queries = query_maker(expanding)(document)
     assert [query.surface for query in queries] == ["Huntington disease", "Huntington"]
     assert expanding.get_pipe(NAME).linker.link(queries)[0].kb_id == "C07"
     expanding.get_pipe(NAME).expand_abbreviations = False
-    assert [query.surface for query in gold_queries(expanding)(document)] == ["HD", "Huntington"]
-    assert [query.surface for query in gold_queries(make_nlp())(document)] == ["HD", "Huntington"]
+    assert [query.surface for query in query_maker(expanding)(document)] == ["HD", "Huntington"]
+    assert [query.surface for query in query_maker(make_nlp())(document)] == ["HD", "Huntington"]
 
 
 def test_scispacy_form_with_spans(nlp):

@@ -29,7 +29,7 @@ def ranker_train(
     Example: spacy-pel ranker train configs/ranker_minilm.cfg --output training/ranker
     --ranker.training.limit 2000
     """
-    from ...pipeline.gold import gold_queries
+    from ...pipeline.gold import query_maker
     from ...training.ranker.loop import RankTrainer
     from ...training.ranker.settings import read_rank_settings
     from .._pipeline import load_pipeline
@@ -37,7 +37,7 @@ def ranker_train(
     settings = read_rank_settings(config, parse_overrides(ctx.args))
     nlp, name, component = load_pipeline(settings.paths.required("pipeline"))
     trainer = RankTrainer(
-        settings, output, linker=component.linker, queries=gold_queries(nlp, name=name), gpu_id=gpu_id
+        settings, output, linker=component.linker, queries=query_maker(nlp, name=name), gpu_id=gpu_id
     )
     best = trainer.run(resume=resume)
     emit(

@@ -62,7 +62,7 @@ def _encoder_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> 
 
 def _ranker_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> Any:
     from ...cli._pipeline import load_pipeline
-    from ...pipeline.gold import gold_queries
+    from ...pipeline.gold import query_maker
     from ...training.ranker.settings import RankPaths
     from ...training.settings import explained
     from ..study.ranker_task import RankerTask
@@ -70,7 +70,7 @@ def _ranker_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> A
     with explained(Errors.E390, config):
         paths = RankPaths(**runs[0].config.get("paths", {}))
     nlp, name, component = load_pipeline(paths.required("pipeline"))
-    queries = gold_queries(nlp, name=name)
+    queries = query_maker(nlp, name=name)
     return RankerTask(settings, config, linker=component.linker, queries=queries, gpu_id=gpu_id)
 
 
