@@ -12,8 +12,8 @@ class Piece(NamedTuple):
     """A stretch of the new text.
 
     start, end (int): characters of the new text.
-    old_start, old_end (int): characters of the original that it stands for.
-    copied (bool): character by character; otherwise only the whole piece stands for the whole stretch.
+    old_start, old_end (int): characters of the original that it replaces or copies.
+    copied (bool): character by character; otherwise only the whole piece corresponds to the whole stretch.
     """
 
     start: int
@@ -59,7 +59,7 @@ class OffsetMap:
 
         length (int): of the original.
         changes (Sequence[Tuple[int, int, int]]): start and end in the original and the length of
-            what stands there now; rising, without overlaps.
+            what is there now; rising, without overlaps.
         """
         pieces: List[Piece] = []
         at = done = 0  # in the new text, in the original
@@ -83,7 +83,7 @@ class OffsetMap:
     def original_span(self, start: int, end: int) -> Span:
         """start, end (int): characters of the new text, at least one.
 
-        RETURNS (Tuple[int, int]): the characters of the original that these stand for.
+        RETURNS (Tuple[int, int]): the corresponding characters of the original.
         RAISES (PelError): if they do not lie in the new text.
         """
         if not 0 <= start < end <= len(self):
@@ -98,7 +98,7 @@ class OffsetMap:
     def new_span(self, start: int, end: int) -> Optional[Span]:
         """start, end (int): characters of the original, at least one.
 
-        RETURNS (Optional[Tuple[int, int]]): those of the new text that stand for one of them or more;
+        RETURNS (Optional[Tuple[int, int]]): those of the new text that correspond to at least one of them;
             None = nothing is left.
         """
         touched = [piece for piece in self.pieces if piece.old_start < end and piece.old_end > start]

@@ -15,8 +15,8 @@ Sentence = Tuple[int, int]
 @registry.pel_preprocessors("spacy-pel.SentenceWindows.v1")
 class SentenceWindows:
     """Cuts a document into one for each sentence in which mentions begin, named "ID#1", "ID#2", ... by the
-    number of the sentence. Only these mentions stand in it, those of the neighbours in documents of their
-    own: each mention is there once. A mention is never cut; sentences that it joins count as one.
+    number of the sentence. Each has only the mentions of its sentence, so every mention is there once. A
+    mention is never cut; sentences that it joins count as one.
 
     neighbours (int): sentences added before and after; 0 = the sentence alone.
     lang (str): the language whose tokenizer and full stops separate the sentences.

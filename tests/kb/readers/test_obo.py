@@ -96,7 +96,7 @@ def test_sssom_and_table():
 
 
 @pytest.mark.parametrize(
-    "broken, mended",
+    "broken, repaired",
     [
         ("Hip Osteoarthritis\\n", "Hip Osteoarthritis"),
         ('Morphea \\"en coup de sabre\\"', 'Morphea "en coup de sabre"'),
@@ -106,8 +106,8 @@ def test_sssom_and_table():
         ("a\\b", "a\\b"),
     ],
 )
-def test_broken_strings_are_mended(broken, mended):
-    assert clean_text(broken) == mended
+def test_broken_strings_are_repaired(broken, repaired):
+    assert clean_text(broken) == repaired
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Faulty entities are mended and counted, or refused."""
+"""Faulty entities are repaired and counted, or refused."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
 FAULTS = [
-    # what came, what is kept, how it is counted
+    # what is given, what is kept, how it is counted
     (Entity(" ", "A name"), None, {"empty_id": 1}),
     (Entity("NIL", "A name"), None, {"reserved_id": 1}),
     (Entity("C1", " ", ("", "\t")), None, {"blank_alias": 2, "nameless": 1}),
@@ -30,19 +30,19 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("came, kept, report", FAULTS)
-def test_faults_are_mended_and_counted_or_refused(came, kept, report):
+@pytest.mark.parametrize("given, kept, report", FAULTS)
+def test_faults_are_repaired_and_counted_or_refused(given, kept, report):
     other = Entity("C2", "Cough")
-    kb = KnowledgeBase([other, came])
+    kb = KnowledgeBase([other, given])
     assert list(kb.entities()) == ([other, kept] if kept else [other])
     assert kb.meta["report"] == report
     with pytest.raises(PelError, match="PEL-E104"):
-        KnowledgeBase([other, came], strict=True)
+        KnowledgeBase([other, given], strict=True)
 
 
-@pytest.mark.parametrize("came, kept", HARMLESS)
-def test_white_space_and_repetitions_are_no_faults(came, kept):
-    kb = KnowledgeBase([came], strict=True)
+@pytest.mark.parametrize("given, kept", HARMLESS)
+def test_white_space_and_repetitions_are_no_faults(given, kept):
+    kb = KnowledgeBase([given], strict=True)
     assert list(kb.entities()) == [kept] and kb.meta["report"] == {}
 
 
