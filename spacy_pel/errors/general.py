@@ -1,4 +1,4 @@
-"""What concerns all parts: E000-E099."""
+"""Errors of all parts: E000-E099."""
 
 
 class GeneralErrors:
