@@ -32,7 +32,7 @@ def atomic_path(target: PathLike) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         holder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as err:
-        raise PelError(_unwritable(target, err)) from err
+        raise PelError(unwritable(target, err)) from err
     try:
         part = holder / target.name
         yield part
@@ -43,12 +43,13 @@ def atomic_path(target: PathLike) -> Iterator[Path]:
     except OSError as err:
         if err.filename is not None and not str(err.filename).startswith(str(holder)):
             raise  # an input's error, not the output's
-        raise PelError(_unwritable(target, err)) from err
+        raise PelError(unwritable(target, err)) from err
     finally:
         shutil.rmtree(holder, ignore_errors=True)
 
 
-def _unwritable(target: Path, err: OSError) -> str:
+def unwritable(target: Path, err: OSError) -> str:
+    """RETURNS (str): the text of an error while writing to ``target``."""
     return Errors.E002.format(
         expected="a writable path",
         path=target,

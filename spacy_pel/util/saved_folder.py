@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Tuple, TypeVar, Union
 
 from ..errors import Errors, PelError
-from .files import atomic_path, read_json, write_json
+from .files import atomic_path, read_json, unwritable, write_json
 
 MANIFEST = "manifest.json"
 LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail beyond
@@ -49,9 +49,12 @@ def update_folder(path: Path, *, kind: str, version: int) -> Iterator[None]:
     RAISES (PelError): if the folder cannot be written.
     """
     manifest, aside = path / MANIFEST, path / f".{MANIFEST}"
-    path.mkdir(parents=True, exist_ok=True)
-    if manifest.is_file():
-        os.replace(manifest, aside)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if manifest.is_file():
+            os.replace(manifest, aside)
+    except OSError as err:
+        raise PelError(unwritable(path, err)) from err
     try:
         yield
     except BaseException:

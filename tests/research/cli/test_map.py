@@ -67,5 +67,5 @@ def test_map_refused(folder, models, tmp_path):
     assert "E652" in error(folder / "kb", models / "model", "--entities", "C77")
     assert "E653" in error(folder / "kb", folder / "model")  # a HashEmbed
     assert "E653" in error(folder / "kb", folder / "pipeline")  # and one in a pipeline
-    assert "E007" in error(folder / "kb", tmp_path)
+    assert "E004" in error(folder / "kb", tmp_path)
     assert "E686" in error(tmp_path, models / "model")
