@@ -248,7 +248,7 @@ def test_the_config_names_the_loader(kb_path, tmp_path):
         ({"index": None, "generator": BI_ENCODER}, "PEL-E511.*BiEncoderCandidates.*index is null"),
         ({"index": None, "generator": ensemble(a=TFIDF, b=BI_ENCODER)}, "PEL-E511.*Ensemble"),
         ({"generator": TFIDF}, "PEL-E512.*TfIdf.*encoder and index would"),
-        ({"generator": TFIDF, "index": None}, "PEL-E512.*encoder is set"),
+        ({"generator": TFIDF, "index": None}, "PEL-E512.*encoder would"),
     ],
 )
 def test_refused_settings_say_why(make_nlp, settings, code):
