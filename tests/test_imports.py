@@ -24,7 +24,6 @@ FLOORS = [
     ("evidence",),
     ("candidates",),
     ("negatives",),
-    ("combiners", "nil"),
     ("rankers",),
     ("linking",),
     ("evaluation",),

@@ -55,7 +55,7 @@ def calibrate(
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
     from ..corpora import read_corpus
-    from ..nil import best_f1_threshold, precision_threshold
+    from ..linking.nil import best_f1_threshold, precision_threshold
     from ..pipeline.calibration import learned_state
     from ..pipeline.gold import query_maker
     from ._pipeline import load_pipeline

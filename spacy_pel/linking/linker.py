@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
-from ..nil import best_f1_threshold
 from ..types import (
     NIL,
     Candidate,
@@ -24,6 +23,7 @@ from ..types import (
     Scores,
 )
 from ..util import logger
+from .nil import best_f1_threshold
 from .query import MentionQuery
 from .reranker import Reranker
 from .tables import insert_empty, join_tables, take_mentions

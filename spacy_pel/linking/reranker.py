@@ -5,12 +5,12 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..combiners.linear import ConditionalLogit, is_gold
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Ranker, RankingTask, Scores
 from ..util import logger
 from ..util.ragged import offsets_of, owners, segment_max, segment_rank, segment_softmax, segment_sum
+from .combiners.linear import ConditionalLogit, is_gold
 from .query import MentionQuery
 
 Floats = NDArray[np.float64]

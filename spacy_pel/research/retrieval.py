@@ -19,7 +19,7 @@ from ..evaluation.prediction import Prediction
 from ..evaluation.run_folder import recorded
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
-from ..nil import best_f1_threshold
+from ..linking.nil import best_f1_threshold
 from ..types import NIL, Document, Encoder, MentionInText, Scores
 from ..util import write_json
 

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-from spacy_pel.combiners.best_row import BestRow
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation import evaluate, seen_in_corpus
@@ -16,7 +15,8 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
-from spacy_pel.nil import ScoreThreshold
+from spacy_pel.linking.combiners.best_row import BestRow
+from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import read_jsonl
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.alias_match import AliasMatch
-from spacy_pel.combiners import BestRow, LinearCombiner
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.nil import LogisticNil, ScoreThreshold
+from spacy_pel.linking.combiners import BestRow, LinearCombiner
+from spacy_pel.linking.nil import LogisticNil, ScoreThreshold
 from spacy_pel.types import NIL, CandidateTable, Document, Entity, Mention
 
 DISEASES = ["measles", "asthma", "gout", "scabies", "malaria", "cholera", "leprosy", "tetanus"]

@@ -6,15 +6,15 @@ from functools import partial
 import numpy as np
 import pytest
 
-from spacy_pel.combiners import BestRow
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.combiners import BestRow
+from spacy_pel.linking.nil import ScoreThreshold, best_f1_threshold, precision_threshold
 from spacy_pel.linking.thresholds import fit_by_label
-from spacy_pel.nil import ScoreThreshold, best_f1_threshold, precision_threshold
 from spacy_pel.types import NIL, Entity
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from spacy_pel.combiners import BestRow
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker
-from spacy_pel.nil import ScoreThreshold
+from spacy_pel.linking.combiners import BestRow
+from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.types import Document, Entity, Mention
 
 NAMES = ("cold", "gout", "rash", "clot")

@@ -5,7 +5,6 @@ import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.candidates.ensemble import EnsembleCandidates
-from spacy_pel.combiners import LinearCombiner
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.evidence.evidence import gather_evidence
@@ -13,7 +12,8 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.nil import ScoreThreshold
+from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates
 from spacy_pel.training.ranker.leave_out import LeaveOut
 from spacy_pel.types import Document, Entity, Mention

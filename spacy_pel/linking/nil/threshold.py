@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Errors, PelError
-from ..types import Scores
+from ...errors import Errors, PelError
+from ...types import Scores
 
 
 def best_f1_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_]) -> float:

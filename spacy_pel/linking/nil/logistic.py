@@ -6,9 +6,9 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Errors, PelError
-from ..registry import registry
-from ..types import CandidateTable, Scores, Vectors
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import CandidateTable, Scores, Vectors
 from .best_scores import Floats, best_scores
 
 # of the summary numbers

@@ -32,11 +32,11 @@ from typing import Any, Dict, List, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Errors, PelError
-from ..registry import registry
-from ..types import FUSED, CandidateTable, Scores
-from ..util import logger
-from ..util.ragged import owners, segment_rank, segment_softmax, segment_sum
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import FUSED, CandidateTable, Scores
+from ...util import logger
+from ...util.ragged import owners, segment_rank, segment_softmax, segment_sum
 
 Floats = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from typing import Any, Dict
 import numpy as np
 from numpy.typing import NDArray
 
-from ..registry import registry
-from ..types import CandidateTable, Scores
+from ...registry import registry
+from ...types import CandidateTable, Scores
 from .best_scores import best_scores
 
 

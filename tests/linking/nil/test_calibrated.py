@@ -7,7 +7,7 @@ import pytest
 from spacy.util import registry as spacy_registry
 
 from spacy_pel.errors import PelError
-from spacy_pel.nil import IsotonicNil, LogisticNil, PlattNil, ScoreThreshold, precision_threshold
+from spacy_pel.linking.nil import IsotonicNil, LogisticNil, PlattNil, ScoreThreshold, precision_threshold
 from spacy_pel.types import CandidateTable
 
 

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from spacy_pel.combiners import BestRow, LinearCombiner
-from spacy_pel.combiners.linear import DEFAULT_WEIGHTS, ConditionalLogit, is_gold, linear_features
 from spacy_pel.errors import PelError
 from spacy_pel.evidence.evidence import FEATURES
+from spacy_pel.linking.combiners import BestRow, LinearCombiner
+from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS, ConditionalLogit, is_gold, linear_features
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, CandidateTable
 

@@ -5,8 +5,8 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..registry import registry
-from ..types import CandidateTable, NilModel, Scores
+from ...registry import registry
+from ...types import CandidateTable, NilModel, Scores
 from .best_scores import Floats
 from .calibrated import fit_base, load_base, raw_scores, with_base
 

@@ -5,8 +5,8 @@ from typing import Any, Dict, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..registry import registry
-from ..types import FUSED, CandidateTable, Scores
+from ...registry import registry
+from ...types import FUSED, CandidateTable, Scores
 
 
 @registry.pel_combiners("spacy-pel.BestRow.v1")

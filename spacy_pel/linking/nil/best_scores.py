@@ -5,7 +5,7 @@ from typing import Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import CandidateTable, Scores
+from ...types import CandidateTable, Scores
 
 Floats = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Errors, PelError
-from ..types import CandidateTable, NilModel, Scores
+from ...errors import Errors, PelError
+from ...types import CandidateTable, NilModel, Scores
 from .best_scores import Floats, best_scores
 
 Flags = NDArray[np.bool_]
