@@ -3,7 +3,7 @@
 Each source gives pairs of a mention and an entity with a value, as flat arrays.
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,6 +201,14 @@ def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]
     return np.where(np.isinf(best), lowest[mentions], best)
 
 
+def best_cosines(features: Mapping[str, Scores]) -> Scores:
+    """RETURNS (Scores): (m,) the best cosine over all rows of each candidate. "mention" counts only
+    where a mention row of the entity was found (it votes then); elsewhere it is the score of another
+    entity's row."""
+    name, mention = features["name"], features["mention"]
+    return np.where(features["vote"] > 0, np.maximum(name, mention), name)
+
+
 def _usable(found: Found, live_rows: Optional[Rows], masks: Sequence[Mask]) -> Found:
     """Drop entities that are retired (``live_rows``: None = none is) or not allowed for their mention."""
     keep = np.ones(len(found.mentions), dtype=np.bool_)
@@ -229,7 +237,7 @@ def _groups(masks: Sequence[Mask]) -> List[Tuple[Mask, Rows]]:
 def _keep_best(table: CandidateTable, top_k: int) -> CandidateTable:
     features = table.features
     named = (features["exact"] > 0) | (features["prior"] > 0)
-    best = np.where(features["vote"] > 0, np.maximum(features["name"], features["mention"]), features["name"])
+    best = best_cosines(features)
     span = 1.0 + float(np.ptp(best)) if len(best) else 1.0  # cosines span 2, dot products any range
     rank = segment_rank(best + span * named, table.offsets)
     starts = np.repeat(table.offsets[:-1], np.diff(table.offsets))

@@ -39,14 +39,6 @@ class CandidateTable:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    @property
-    def best_cosines(self) -> Scores:
-        """RETURNS (Scores): (m,) the best cosine over all rows of each candidate. "mention" counts only
-        where a mention row of the entity was found (it votes then); elsewhere it holds the score of
-        another entity's row."""
-        name, mention = self.features["name"], self.features["mention"]
-        return np.where(self.features["vote"] > 0, np.maximum(name, mention), name)
-
 
 class RankedRows(NamedTuple):
     """Entities found for n mentions, ragged: the pairs of mention i are ``offsets[i]:offsets[i + 1]``,

@@ -5,6 +5,7 @@ from typing import Any, Dict, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...evidence.evidence import best_cosines
 from ...registry import registry
 from ...types import FUSED, CandidateTable, Scores
 
@@ -22,7 +23,7 @@ class BestRow:
 
     def __call__(self, table: CandidateTable) -> Scores:
         """RETURNS (Scores): (m,), one for each candidate."""
-        found = table.features[FUSED] if FUSED in table.features else table.best_cosines
+        found = table.features[FUSED] if FUSED in table.features else best_cosines(table.features)
         score = found + self.exact_bonus * table.features["exact"]
         return score.astype(np.float32)
 

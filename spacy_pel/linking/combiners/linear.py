@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
+from ...evidence.evidence import best_cosines
 from ...registry import registry
 from ...types import FUSED, CandidateTable, Scores
 from ...util import logger
@@ -130,7 +131,7 @@ class LinearCombiner:
 def linear_features(table: CandidateTable) -> Dict[str, Floats]:
     """RETURNS (Dict[str, NDArray]): (m,) each, by name; those of DEFAULT_WEIGHTS in their order."""
     wide = {name: values.astype(np.float64) for name, values in table.features.items()}
-    best = table.best_cosines.astype(np.float64)
+    best = best_cosines(table.features).astype(np.float64)
     unseen = 1.0 - wide["seen"]
     fused = wide.get(FUSED, np.zeros(len(best)))
     return {
