@@ -39,7 +39,12 @@ def atomic_path(target: PathLike) -> Iterator[Path]:
         if part.is_dir() and target.is_dir() and not target.is_symlink():
             # a folder cannot replace a filled folder in one step: move the old one aside
             os.replace(target, holder / "old")
-        os.replace(part, target)
+        try:
+            os.replace(part, target)
+        except OSError:
+            if (holder / "old").exists():
+                os.replace(holder / "old", target)
+            raise
     except OSError as err:
         if err.filename is not None and not str(err.filename).startswith(str(holder)):
             raise  # an input's error, not the output's
@@ -125,7 +130,7 @@ def _unreadable(place: PathLike, err: Exception) -> str:
     todo = "Download the file again."
     if isinstance(err, UnicodeDecodeError):
         todo = "Convert it, e.g. with: iconv -f LATIN1 -t UTF-8"
-    return Errors.E002.format(expected="readable UTF-8 text", path=place, got=f"a fault: {err}", todo=todo)
+    return Errors.E002.format(expected="readable UTF-8 text", path=place, got=f"an error: {err}", todo=todo)
 
 
 def read_json(path: PathLike) -> Any:

@@ -58,12 +58,8 @@ def update_folder(path: Path, *, kind: str, version: int) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if aside.is_file():
+        if aside.is_file() and _is_unchanged(path, aside, kind):
             os.replace(aside, manifest)
-            try:
-                check_folder(path, kind=kind, version=version)
-            except PelError:
-                manifest.unlink()
         raise
     aside.unlink(missing_ok=True)
     write_manifest(path, kind=kind, version=version)
@@ -91,12 +87,16 @@ def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = Fals
     every_hash (bool): hash large files too, and check the saved folders inside.
     RAISES (PelError): if the folder is missing, damaged, or another kind or version.
     """
-    manifest = _read_manifest(path, kind)
+    manifest = _read_manifest(path, path / MANIFEST, kind)
     if manifest["kind"] != kind:
         raise PelError(Errors.E007.format(kind=kind, path=path, got=f"one with a saved {manifest['kind']}"))
     if manifest["format"] != version:
         raise PelError(Errors.E005.format(kind=kind, path=path, expected=version, got=manifest["format"]))
-    for name, entry in manifest["files"].items():
+    _check_files(path, kind, manifest["files"], every_hash)
+
+
+def _check_files(path: Path, kind: str, files: Mapping[str, Dict[str, Any]], every_hash: bool) -> None:
+    for name, entry in files.items():
         file = path / name
         if not file.is_file():
             raise damaged(path, kind, name, "no such file")
@@ -105,8 +105,17 @@ def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = Fals
         if (every_hash or entry["size"] <= _SMALL) and _hash(file) != entry["sha256"]:
             raise damaged(path, kind, f"{name} with the SHA-256 hash of the manifest", "other content")
         if every_hash and file.name == MANIFEST:
-            inner = _read_manifest(file.parent, "saved folder")
-            check_folder(file.parent, kind=inner["kind"], version=inner["format"], every_hash=True)
+            inner = _read_manifest(file.parent, file, "saved folder")
+            _check_files(file.parent, inner["kind"], inner["files"], every_hash)
+
+
+def _is_unchanged(path: Path, manifest: Path, kind: str) -> bool:
+    try:
+        # all hashes: a large file may have been rewritten at the same size
+        _check_files(path, kind, _read_manifest(path, manifest, kind)["files"], every_hash=True)
+    except (PelError, OSError):
+        return False
+    return True
 
 
 def damaged(path: Union[Path, str], kind: str, expected: str, got: Any) -> PelError:
@@ -150,7 +159,7 @@ def unpack_files(data: Buffer, *, kind: str) -> Dict[str, memoryview]:
     start = bytes(view[: min(len(view), 1 << 20)]).find(b"\n") + 1
     try:
         sizes = {str(name): int(size) for name, size in json.loads(bytes(view[:start])).items()}
-    except (ValueError, AttributeError, TypeError) as err:
+    except (ValueError, AttributeError, TypeError, OverflowError) as err:
         raise PelError(Errors.E008.format(kind=kind, got="other bytes")) from err
     files, position = {}, start
     for name, size in sizes.items():
@@ -203,24 +212,25 @@ def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
         return load(Path(holder) / "data")
 
 
-def _read_manifest(path: Path, kind: str) -> Dict[str, Any]:
+def _read_manifest(path: Path, file: Path, kind: str) -> Dict[str, Any]:
     if not path.is_dir():
         raise PelError(Errors.E007.format(kind=kind, path=path, got="a file" if path.exists() else "nothing"))
-    if not (path / MANIFEST).is_file():
+    if not file.is_file():
         raise damaged(path, kind, MANIFEST, "a folder without it")
-    manifest = read_json(path / MANIFEST)
+    manifest = read_json(file)
     keys: Tuple[Tuple[str, type], ...] = (("kind", str), ("format", int), ("files", dict))
     good = isinstance(manifest, dict) and all(isinstance(manifest.get(key), of) for key, of in keys)
     if not good or not all(_is_entry(name, entry) for name, entry in manifest["files"].items()):
         raise damaged(
-            path, kind, f"{MANIFEST} with kind, format, and size and SHA-256 of each file", "another"
+            path, kind, f"{MANIFEST} with kind, format, and size and SHA-256 of each file", "a malformed one"
         )
     return manifest
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Files of a folder; a saved folder inside is represented by its manifest."""
-    for file in sorted(path.iterdir()):
+    """Files of a folder; a saved folder inside is represented by its manifest. Hidden files do not count:
+    they are what an interrupted write or the system left."""
+    for file in sorted(file for file in path.iterdir() if not file.name.startswith(".")):
         if file.is_file() and file.name != MANIFEST:
             yield file
         elif file.is_dir():
@@ -234,7 +244,7 @@ def _is_entry(name: str, entry: Any) -> bool:
 
 def _is_inside(name: str) -> bool:
     parts = Path(name).parts
-    return bool(parts) and not Path(name).is_absolute() and ".." not in parts
+    return bool(parts) and not Path(name).anchor and ".." not in parts
 
 
 def _hash(file: Path) -> str:

@@ -1,7 +1,9 @@
 """Saved folders: complete or refused."""
 
 import json
+import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -113,6 +115,44 @@ def test_an_update_that_failed_leaves_a_usable_folder_if_nothing_changed(folder,
     assert (folder / MANIFEST).is_file() == is_usable
 
 
+def test_a_failed_update_that_rewrote_a_large_file_at_the_same_size_is_refused(folder):
+    with pytest.raises(RuntimeError), update_folder(folder, kind=KIND, version=3):
+        (folder / "large.bin").write_bytes(bytes(2 << 20))
+        raise RuntimeError
+    with pytest.raises(PelError, match="without it"):
+        check_folder(folder, kind=KIND, version=3)
+
+
+def test_a_failed_update_to_a_new_format_leaves_the_old_one(folder):
+    with pytest.raises(RuntimeError), update_folder(folder, kind=KIND, version=4):
+        raise RuntimeError
+    check_folder(folder, kind=KIND, version=3, every_hash=True)
+
+
+def test_what_an_interrupted_write_left_is_not_in_the_manifest(folder):
+    (folder / ".inner.abc" / "inner").mkdir(parents=True)
+    (folder / ".inner.abc" / "inner" / "half.bin").write_bytes(b"half")
+    with update_folder(folder, kind=KIND, version=3):
+        pass
+    shutil.rmtree(folder / ".inner.abc")
+    check_folder(folder, kind=KIND, version=3, every_hash=True)
+
+
+def test_a_folder_that_cannot_be_moved_to_its_place_leaves_the_old_one(folder, monkeypatch):
+    replace = os.replace
+
+    def fail(source, target):
+        if Path(target) == folder and Path(source).name == folder.name:
+            raise OSError(5, "broken disk", str(source))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(PelError, match="broken disk"), write_folder(folder, kind=KIND, version=3) as part:
+        (part / "other.json").write_text("[]")
+    monkeypatch.undo()
+    check_folder(folder, kind=KIND, version=3, every_hash=True)
+
+
 def test_bytes_and_back(folder, tmp_path):
     data = pack_folder(folder, kind=KIND)
     assert bytes(unpack_files(data, kind=KIND)["inner/a.txt"]) == b"a"
@@ -137,7 +177,18 @@ def test_too_many_bytes_are_refused(folder, monkeypatch):
         pack_folder(folder, kind=KIND)
 
 
-@pytest.mark.parametrize("data", [b"", b"cheese", b"[1]\n", b'{"a": 9}\nshort', b'{"../a": 1}\n' + b"x" * 99])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"cheese",
+        b"[1]\n",
+        b'{"a": Infinity}\n',
+        b'{"a": 9}\nshort',
+        b'{"../a": 1}\n' + b"x" * 99,
+        b'{"/a": 1}\n' + b"x" * 56,
+    ],
+)
 def test_other_bytes_are_refused(data, tmp_path):
     with pytest.raises(PelError, match="E008"):
         unpack_folder(data, tmp_path / "copy", kind=KIND)
