@@ -47,7 +47,7 @@ def run_peers(
     """
     path = cache / f"{fingerprint(key, top_k, PEERS)}.json.gz" if cache else None
     if path and path.is_file():
-        logger.info("Peers' answers from %s", path)
+        logger.info("Using cached predictions of the peers from %s", path)
         return _load(path)
     linker = ScispacyLinker(kb, top_k=top_k)
     plain, expanded = surfaces(test, expand=False), surfaces(test, expand=True)

@@ -77,7 +77,7 @@ class BM25(GeneratorBase[_Names]):
         table, names = NameTable.build(kb, kb.live_rows, normalize_alias, show_progress=show_progress)
         words = [words_of(name) for name in names]
         if not any(words):
-            raise PelError(Errors.E446.format(got=f"{len(names)} names without a word"))
+            raise PelError(Errors.E446.format(got=f"one whose {len(names)} names have no words"))
         scorer = _bm25s().BM25(k1=self.k1, b=self.b, method="lucene", backend="numpy")
         scorer.index(words, show_progress=show_progress)
         self._built, self._kb_fingerprint = _Names(table, scorer), kb.fingerprint

@@ -1,5 +1,6 @@
 """Several generators as one: their candidates together, or their ranks added up."""
 
+from copy import copy
 from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional, Sequence
 
@@ -88,6 +89,13 @@ class EnsembleCandidates(GeneratorBase):
         """Hand encoder and index to all generators."""
         for part in self.generators.values():
             part.bind(encoder, index)
+
+    def __copy__(self) -> "EnsembleCandidates":
+        # its generators are copied too: they hold what ``bind`` is given
+        other = object.__new__(type(self))
+        parts = {name: copy(part) for name, part in self.generators.items()}
+        other.__dict__.update({**self.__dict__, "generators": parts})
+        return other
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Build all generators."""

@@ -50,7 +50,9 @@ class VectorizedNames:
         try:
             vectors = vectorizer.fit_transform(names)
         except ValueError as err:  # "empty vocabulary"
-            raise PelError(Errors.E446.format(got=f"{len(names)} names without n-grams ({err})")) from err
+            raise PelError(
+                Errors.E446.format(got=f"one whose {len(names)} names have no n-grams ({err})")
+            ) from err
         return cls(vectorizer, SparseRows.of(vectors))
 
     def __len__(self) -> int:

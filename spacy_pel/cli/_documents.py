@@ -68,7 +68,7 @@ def _parquet(path: Path) -> Iterator[Document]:
     except pa.ArrowInvalid as err:
         raise PelError(
             Errors.E002.format(
-                expected="Parquet", path=path, got=f"a fault: {err}", todo="Write the file again."
+                expected="Parquet", path=path, got=f"an error: {err}", todo="Write the file again."
             )
         ) from err
     columns = [name for name in ("id", "text", "meta") if name in file.schema_arrow.names]

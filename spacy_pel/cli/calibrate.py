@@ -23,8 +23,8 @@ def calibrate(
     apply_to: Annotated[
         Optional[List[Path]],
         typer.Option(
-            help="Store the calibration in this pipeline instead (repeatable). For a pipeline whose KB has "
-            "all entities of the development corpus, and so no NIL to learn from."
+            help="Store the calibration in this pipeline instead (repeatable). For a pipeline that cannot be "
+            "calibrated itself because its KB has all entities of the development corpus."
         ),
     ] = None,
     output: Annotated[
@@ -43,14 +43,14 @@ def calibrate(
         typer.Option(
             min=1,
             help="Fit a threshold for each NER label with at least this many NIL mentions and as many "
-            "others.",
+            "linkable ones.",
         ),
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Fit how evidence is combined, P(NIL) and the NIL threshold (max F1), and store them.
+    """Fit the evidence weights, P(NIL) and the NIL threshold (best F1), and store them in the pipeline.
 
-    The printed metrics are of the mentions used for fitting, so they are better than on unseen text.
+    The printed metrics are computed on the mentions used for fitting: expect lower ones on unseen text.
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
@@ -77,7 +77,7 @@ def calibrate(
     n_nil = sum(not component.linker.gold_rows(ids).size for ids in gold)
     message(f"Fitting on {len(gold):,} mentions, {n_nil:,} of them NIL")
     if 0 < n_nil < _FEW:
-        message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable, use more text")
+        message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable; use a larger corpus")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
     links = component.linker.fit_mentions(queries, gold, choose=choose, label_least=by_label)
     learned = learned_state(component.linker)

@@ -22,25 +22,28 @@ class GroupBy(str, Enum):
 
 @pel_cli.command("compare")
 def compare(
-    dir_a: Annotated[Path, typer.Argument(metavar="DIR_A", help="What `evaluate` wrote for one pipeline.")],
+    dir_a: Annotated[Path, typer.Argument(metavar="DIR_A", help="Folder of `evaluate` for one pipeline.")],
     dir_b: Annotated[
-        Path, typer.Argument(metavar="DIR_B", help="What it wrote for another, on the same corpus.")
+        Path,
+        typer.Argument(
+            metavar="DIR_B", help="Folder of `evaluate` for another pipeline, on the same corpus."
+        ),
     ],
     group_by: Annotated[
         GroupBy,
         typer.Option(
-            help="Groups of the last table: mention label, KB type of the gold entity, seen or not."
+            help="Groups of the last table: mention label, KB type of the gold entity, or seen in training."
         ),
     ] = GroupBy.label,
     kb: Annotated[
         Optional[Path],
-        typer.Option(help="KB or pipeline: source of types that the predictions lack."),
+        typer.Option(help="KB or pipeline with the types, if the predictions lack them."),
     ] = None,
     samples: Annotated[int, typer.Option(min=1, help="Bootstrap samples.")] = 1000,
     seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,
     as_json: bool = JSON,
 ) -> None:
-    """Is B better than A? McNemar's test at 0.05, and paired bootstrap intervals over documents.
+    """Is B better than A? McNemar's test at level 0.05, and paired bootstrap intervals over documents.
 
     Example: spacy-pel compare metrics/base metrics/new --group-by type
     """

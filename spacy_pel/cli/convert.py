@@ -45,7 +45,7 @@ def convert(
         ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="A mention whose string is not at its offsets is an error.")
+        bool, typer.Option("--strict", help="Fail if a mention's string is not at its offsets.")
     ] = False,
     dev_share: Annotated[
         float,
@@ -59,7 +59,7 @@ def convert(
     ] = "en",
     as_json: bool = JSON,
 ) -> None:
-    """Convert a corpus to mention JSON lines, verifying every offset.
+    """Convert a corpus to JSON lines with mentions; every offset is verified.
 
     Example: spacy-pel convert corpus/test.jsonl --reader pubtator corpus_pubtator.txt.gz
     --split corpus_pubtator_pmids_test.txt --set strip_prefix=UMLS:

@@ -28,8 +28,8 @@ def evaluate(
     group_by: Annotated[
         Optional[str],
         typer.Option(
-            help="Metrics for each group of documents, and their macro average; a key of the documents' "
-            "meta, e.g. meta.world."
+            help="Also compute metrics for each group of documents, and their macro average; a key of the "
+            "documents' meta, e.g. meta.world."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,

@@ -32,7 +32,7 @@ def link(
     batch_size: Annotated[Optional[int], typer.Option(min=1, help="Documents per batch.")] = None,
     n_candidates: Annotated[int, typer.Option(min=0, help="Candidates written per mention.")] = 5,
     part_size: Annotated[int, typer.Option(min=1, help="Documents per saved part.")] = 1000,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     as_json: bool = JSON,
 ) -> None:
     """Link a corpus. Each output line is a document with its mentions, ids and candidates.

@@ -26,7 +26,7 @@ def recode(
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Copy an index with other codes, in seconds and without embedding again.
+    """Copy an index with other codes, in seconds and without re-embedding.
 
     Example: spacy-pel recode training/index training/index_small --index-type faisspq
     """

@@ -16,7 +16,7 @@ def report(
     dirs: Annotated[
         List[Path],
         typer.Argument(
-            metavar="DIR...", help="Folders that `evaluate` wrote; the others are compared with the first."
+            metavar="DIR...", help="Folders that `evaluate` wrote; all others are compared with the first."
         ),
     ],
     output: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
@@ -26,7 +26,7 @@ def report(
     ] = None,
     kb: Annotated[
         Optional[Path],
-        typer.Option(help="KB or pipeline: source of names, and of types that predictions lack."),
+        typer.Option(help="KB or pipeline: source of names, and of types if the predictions lack them."),
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Entity linking",
     max_errors: Annotated[
@@ -57,7 +57,7 @@ def report(
     with atomic_path(output) as part:
         part.write_bytes(data)
     if len(data) > _LARGE:
-        message(f"The page has {len(data) / 1e6:.1f} MB; lower --max-errors to shrink it.")
+        message(f"The page is {len(data) / 1e6:.1f} MB; lower --max-errors to shrink it.")
     result = {"output": str(output), "bytes": len(data), "errors": made.errors, "errors_shown": made.n_shown}
     emit(result, as_json=as_json, text=_text)
 

@@ -23,8 +23,9 @@ class CandidateErrors:
         "setting."
     )
     E448 = (
-        "[PEL-E448] Expected the knowledge base that the generator {generator} was built from, with at least "
-        "{least} rows, got one of {n} rows. Pass that one, or rebuild the generator."
+        "[PEL-E448] Expected the knowledge base that the generator {generator} was built from, with at "
+        "least {least} rows, got one with {n} rows. Pass the right knowledge base, or rebuild the "
+        "generator."
     )
     E449 = (
         "[PEL-E449] The generator {generator} needs the encoder and the index of a pipeline and cannot be "
@@ -32,8 +33,8 @@ class CandidateErrors:
         "candidates add"
     )
     E450 = (
-        "[PEL-E450] Expected folders of candidate generators with different names, or LABEL=FOLDER, got "
-        "{got}."
+        "[PEL-E450] Expected candidate generator folders with different names, got {got}. Give each its "
+        "own label with LABEL=FOLDER."
     )
     E456 = (
         "[PEL-E456] The generator {generator} compares vectors and needs an encoder and an index, got "

@@ -33,12 +33,13 @@ class CommandErrors:
         'line with "text" and "mentions".'
     )
     E621 = (
-        "[PEL-E621] Expected gold ids of the pipeline's KB, but it has none of the ids of {n} mentions, e.g. "
-        "'{example}'. Use a corpus annotated with this KB, or a pipeline whose KB has these ids."
+        "[PEL-E621] Expected gold ids from the pipeline's KB, but the KB has none of the ids of {n} "
+        "mentions, e.g. '{example}'. Use a corpus annotated with this KB, or a pipeline whose KB has "
+        "these ids."
     )
     E622 = (
-        "[PEL-E622] Expected --group-by meta.KEY, where KEY is a key of the documents' meta, e.g. meta.world, "
-        "got '{got}'."
+        "[PEL-E622] Expected --group-by meta.KEY with a key of the documents' meta, e.g. meta.world, got "
+        "'{got}'."
     )
     E623 = (
         "[PEL-E623] Expected a string or a number at {key} in every document, but the document '{document}' has "
@@ -68,7 +69,7 @@ class CommandErrors:
     )
     E652 = (
         "[PEL-E652] Expected entities of the knowledge base with mentions in the corpus, but {got}. Fix "
-        "--entities, or leave it out to draw the entities with most mentions."
+        "--entities, or leave it out to plot the entities with the most mentions."
     )
     E653 = (
         "[PEL-E653] Expected a bi-encoder, a ranker made of one or a pipeline at {path}, but {got}. Choose "
@@ -78,19 +79,19 @@ class CommandErrors:
         "[PEL-E654] Expected a model with one vector per text, but '{got}' compares tokens. Choose a model whose "
         "similarity is cosine, dot product or Euclidean distance."
     )
-    E660 = "[PEL-E660] Expected one place to store the calibration, got --apply-to and --output. Use one of them."
+    E660 = "[PEL-E660] Expected --apply-to or --output, got both. Use one of them."
     E661 = (
         "[PEL-E661] Expected the {part} {expected} in the pipeline {path}, got {got}. Assemble both pipelines "
         "with the same parts."
     )
     E662 = (
-        "[PEL-E662] Expected runs on the same mentions with the same ones NIL, but {a} has {n_a} mentions, {nil_a} "
-        "of them NIL, and {b} has {n_b}, {nil_b} of them NIL. Evaluate all runs on one corpus with one knowledge "
-        "base."
+        "[PEL-E662] Expected runs on the same mentions, the same of them NIL, but {a} has {n_a} mentions "
+        "({nil_a} NIL) and {b} has {n_b} ({nil_b} NIL). Evaluate all runs on the same corpus with the "
+        "same knowledge base."
     )
     E663 = (
-        "[PEL-E663] Expected NIL mentions, but {path} has none. Evaluate on a corpus with entities that the "
-        "knowledge base lacks; make one with: spacy-pel research okb"
+        "[PEL-E663] Expected NIL mentions, but {path} has none. Evaluate on a corpus with entities that "
+        "are not in the knowledge base; make one with: spacy-pel research okb"
     )
     E664 = (
         "[PEL-E664] Expected 64 candidates per mention, but {path} has at most {top_k}. Evaluate again with "
@@ -110,8 +111,8 @@ class CommandErrors:
     )
     E691 = "[PEL-E691] The run in {path} was made with other settings. Choose another --output, or delete that folder."
     E692 = (
-        "[PEL-E692] Expected runs of the study {path} that differ only in the number {setting}, but it has none. "
-        "Numbers that can be swept: {known}."
+        "[PEL-E692] Expected runs of the study {path} that differ only in the numeric setting {setting}, "
+        "but it has none. Settings that can be swept: {known}."
     )
     E693 = (
         "[PEL-E693] Expected at least two finished runs of the study {path} in {folder} that differ in {setting}. "
@@ -122,7 +123,7 @@ class CommandErrors:
         "got {got}."
     )
     E695 = "[PEL-E695] Expected {name} in the evaluation {path}, but it is missing. Evaluate again with --top-k 64."
-    E696 = "[PEL-E696] The run '{run}' of the study cannot be made. {got}"
+    E696 = "[PEL-E696] The run '{run}' of the study cannot be set up. {got}"
 
 
 class CommandWarnings:

@@ -3,12 +3,12 @@
 
 class ComponentErrors:
     E500 = (
-        "[PEL-E500] entity_types maps the label '{label}' to the types {types}, but no entity of the KB has "
-        "them. Types of the KB: {known}. Fix the setting: such mentions could only be NIL."
+        "[PEL-E500] entity_types maps the label '{label}' to the types {types}, but no entity of the KB "
+        "has them, so such mentions could only be NIL. Types of the KB: {known}. Fix the setting."
     )
     E501 = (
-        "[PEL-E501] Expected gold mentions whose entities are in the KB, but none of {n} is. Does the corpus "
-        "use the ids of this KB?"
+        "[PEL-E501] Expected gold mentions whose entities are in the KB, got none among {n} mentions. "
+        "Check that the corpus uses the ids of this KB."
     )
     E502 = (
         "[PEL-E502] The component '{name}' is not ready: it has no {missing} yet. Load a trained pipeline "
@@ -32,9 +32,9 @@ class ComponentErrors:
         "null. Set both, or set a generator that needs neither."
     )
     E512 = (
-        "[PEL-E512] The generator {kind} reads no vectors, so {idle} would have no effect. Set encoder = "
-        "null and index = null, or combine the generator with spacy-pel.BiEncoderCandidates.v1 in "
-        "spacy-pel.EnsembleCandidates.v1."
+        "[PEL-E512] The generator {kind} does not use vectors, so {idle} would have no effect. Set "
+        "encoder = null and index = null, or combine the generator with spacy-pel.BiEncoderCandidates.v1 "
+        "in spacy-pel.EnsembleCandidates.v1."
     )
     E513 = (
         "[PEL-E513] There is a {setting}_loader, but {setting} of the component '{name}' is null. Set "
@@ -48,12 +48,13 @@ class ComponentErrors:
 
 class ComponentWarnings:
     W502 = (
-        "[PEL-W502] The label '{label}' gets no NIL threshold of its own and uses that of all mentions: "
-        "{reason}"
+        "[PEL-W502] No NIL threshold could be fitted for the label '{label}', so it uses the threshold "
+        "of all mentions: {reason}"
     )
     W500 = (
-        "[PEL-W500] None of the {n} mentions is NIL: NIL model and threshold are kept, although the weights "
-        "of the evidence are new. Calibrate on a corpus with mentions whose entity is not in the KB."
+        "[PEL-W500] None of the {n} mentions is NIL, so only the evidence weights were refitted; NIL "
+        "model and threshold are unchanged. Calibrate on a corpus with mentions whose entity is not in "
+        "the KB."
     )
     W504 = (
         "[PEL-W504] The similarity {similarity} compares tokens, but an index has one vector per text, so "
@@ -65,6 +66,6 @@ class ComponentWarnings:
         "NIL model and threshold are not used; recalibrate with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
     W501 = (
-        "[PEL-W501] The component '{name}' was calibrated with {saved}, but its config now has {now}. What "
-        "was learned is not used; recalibrate with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+        "[PEL-W501] The component '{name}' was calibrated with {saved}, but its config now has {now}. "
+        "The calibration is not used; recalibrate with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )

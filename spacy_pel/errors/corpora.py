@@ -24,7 +24,7 @@ class CorpusErrors:
         "[PEL-E207] {where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for "
         "these files."
     )
-    E208 = "[PEL-E208] '{reader}' has no setting {got}. Its settings: {known}."
+    E208 = "[PEL-E208] Expected settings of '{reader}', got {got}. Its settings: {known}."
     E209 = (
         "[PEL-E209] Invalid settings of '{reader}': {got}. Write lists as JSON: --set 'ontologies=[\"CL\"]'."
     )
@@ -55,14 +55,14 @@ class CorpusErrors:
         "some, but {share} removes {n}. Change --share."
     )
     E234 = (
-        "[PEL-E234] Expected mentions that become NIL, but none refers to one of the {n} entities chosen by "
-        "{by}. Choose others."
+        "[PEL-E234] Expected mentions that become NIL, but none refers to one of the {n} entities chosen "
+        "by {by}. Choose other entities."
     )
     E235 = (
         "[PEL-E235] Expected a new folder, or one that `spacy-pel research okb` wrote, at {path}, got {got}. Choose "
         "another folder."
     )
-    E236 = "[PEL-E236] Expected one of --types, --groups and --share, got several. Pass only one."
+    E236 = "[PEL-E236] Expected one of --types, --groups and --share, got several. Pass only one of them."
     E237 = (
         "[PEL-E237] Expected splits as NAME=FILE with different names of letters and digits, got {got!r}. "
         "Example: --corpus train=corpus/train.jsonl"
@@ -72,12 +72,12 @@ class CorpusErrors:
         '"offsets", "text_hash"}}, got {got}. Preprocess the corpus again, or rename that key of the source.'
     )
     E239 = (
-        "[PEL-E239] Expected a span of a text of {length} characters, got {start} to {end}. Use the corpus "
-        "that the offsets belong to."
+        "[PEL-E239] Expected a span within a text of {length} characters, got characters {start} to "
+        "{end}. Use the corpus that the offsets belong to."
     )
     E240 = (
-        "[PEL-E240] Expected the document '{document}' in {path}, found none with this id. Pass the corpus "
-        "that {what}."
+        "[PEL-E240] Expected the document '{document}' in {path}, but it has no document with this id. "
+        "Pass the corpus that {what}."
     )
     E241 = (
         "[PEL-E241] Expected {path} to hold the original of the document '{document}', but characters "
@@ -92,13 +92,13 @@ class CorpusErrors:
         "use."
     )
     E248 = (
-        "[PEL-E248] Expected the text of '{document}' that was preprocessed, but {path} has another one of "
-        "{length} characters. Pass the corpus as it was before preprocessing."
+        "[PEL-E248] Expected the original text of the document '{document}', but {path} has a different "
+        "one of {length} characters. Pass the corpus as it was before preprocessing."
     )
     E249 = (
-        "[PEL-E249] Expected all lines of the document '{document}' in a row, but one follows those of "
-        "another document. Sort the lines by the id of their original, in the order in which preprocessing "
-        "wrote them."
+        "[PEL-E249] Expected consecutive lines for the document '{document}', but one of them follows "
+        "the lines of another document. Sort the lines by the id of their original, in the order in "
+        "which preprocessing wrote them."
     )
 
 

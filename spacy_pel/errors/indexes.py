@@ -12,9 +12,9 @@ class IndexErrors:
     )
     E403 = "[PEL-E403] The index is new and has no width yet. Call train() or from_disk() first."
     E404 = (
-        "[PEL-E404] An index with codes '{codes}' and pca {pca} needs at least {least} training vectors of "
-        "at least that width, got {n} of width {width}. Use codes 'fp16' and no pca for a small knowledge "
-        "base."
+        "[PEL-E404] Expected at least {least} training vectors, and a pca of at most their width, for an "
+        "index with codes '{codes}' and pca {pca}, got {n} of width {width}. Use codes 'fp16' and no pca "
+        "for a small knowledge base."
     )
     E405 = "[PEL-E405] Expected kinds of rows among {known}, got {got}. Fix the setting 'kinds'."
     E406 = (
@@ -40,8 +40,9 @@ class IndexErrors:
         "another row_bytes, or FaissFlat."
     )
     E420 = (
-        "[PEL-E420] Expected mentions whose entity is among their candidates, but none of {n} is. Does the "
-        "corpus use the ids of the knowledge base, and was the index built from it?"
+        "[PEL-E420] Expected mentions whose gold entity is among their candidates, got none among {n} "
+        "mentions. Check that the corpus uses the ids of the knowledge base, and that the index was "
+        "built from it."
     )
     E421 = (
         "[PEL-E421] Expected weights for {expected}, but the saved combiner has them for {got}. Refit it "

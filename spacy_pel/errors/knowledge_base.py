@@ -12,8 +12,8 @@ class KnowledgeBaseErrors:
     )
     E102 = "[PEL-E102] Expected entities to write to {path}, got none. Check the source and the filters."
     E104 = (
-        "[PEL-E104] Expected entities without faults, but {entity} has one ({kind}). Fix the source, or "
-        "build without --strict to repair and count it."
+        "[PEL-E104] Expected valid entities, but {entity} is invalid ({kind}). Fix the source, or build "
+        "without --strict to repair and count it."
     )
     E105 = "[PEL-E105] Expected text in all fields of an entity, got {entity}. Fix the source."
     E109 = (
@@ -21,8 +21,8 @@ class KnowledgeBaseErrors:
         "back, or load the folder again."
     )
     E110 = (
-        "[PEL-E110] Expected a row of this knowledge base from 0 to {last}, got {row}. Does the index belong "
-        "to another knowledge base? Rebuild it with: spacy-pel index KB MODEL OUT"
+        "[PEL-E110] Expected a row of this knowledge base from 0 to {last}, got {row}. The index may "
+        "belong to another knowledge base. Rebuild it with: spacy-pel index KB MODEL OUT"
     )
     E111 = (
         "[PEL-E111] Expected a new folder or a knowledge base to replace at {path}, got {got}. Choose "

@@ -16,10 +16,10 @@ class ReportErrors:
         "{example}: {gold_a} in {a}, {gold_b} in {b}. Evaluate both pipelines with the same knowledge base."
     )
     E684 = (
-        "[PEL-E684] Expected predictions with the KB's types, but {path} has none. Name the KB with --kb, or "
-        "evaluate again."
+        "[PEL-E684] Expected predictions with the types of the KB, but {path} has none. Pass the KB with "
+        "--kb, or evaluate again."
     )
-    E685 = "[PEL-E685] Expected the corpus that {run} was evaluated on, but {got}. Set it with --corpus."
+    E685 = "[PEL-E685] Expected the corpus that {run} was evaluated on, but {got}. Pass it with --corpus."
     E686 = (
         "[PEL-E686] Expected the folder of a KB or of a pipeline, but {path} has no {missing}. "
         "Choose one that `spacy-pel kb build` or `spacy assemble` wrote."

@@ -4,14 +4,14 @@
 class TrainingErrors:
     E301 = "[PEL-E301] Expected {name} >= {least}, got {value}. Set a larger value."
     E302 = (
-        "[PEL-E302] Expected a trained or pretrained encoder, but it has no weights. Set its "
-        "name (a folder, package:NAME, or a name of the Hugging Face hub) and initialize() it, or read a model folder "
-        "with from_disk()."
+        "[PEL-E302] Expected a trained or pretrained encoder, but this one has no weights. Set its name "
+        "(a folder, package:NAME, or a name on the Hugging Face Hub) and call initialize(), or read a "
+        "model folder with from_disk()."
     )
     E303 = (
         "[PEL-E303] Expected the pretrained model '{name}' as a folder, an installed package "
-        "('package:NAME') or an id known to the Hugging Face hub, but it could not be loaded: {got}. "
-        "Check the name, or download the model first."
+        "('package:NAME') or a name on the Hugging Face Hub, but it could not be loaded: {got}. Check "
+        "the name, or download the model first."
     )
     E305 = "[PEL-E305] Expected store = 'float32' or 'float16', got '{value}'."
     E307 = (
@@ -23,8 +23,8 @@ class TrainingErrors:
         "Delete that folder to start a new training."
     )
     E308 = (
-        "[PEL-E308] Expected a similarity from the registry 'pel_similarities', got {value}. "
-        "Give a section [pel.encoder.similarity] with @pel_similarities, or leave it out for the cosine."
+        "[PEL-E308] Expected a similarity from the registry 'pel_similarities', got {value}. Add a "
+        "section [pel.encoder.similarity] with @pel_similarities, or leave it out to use the cosine."
     )
     E310 = (
         "[PEL-E310] Expected a training config in spaCy's format with known keys in {path}, but: {got}. "
@@ -35,8 +35,8 @@ class TrainingErrors:
         "left out: {skipped}. Check that corpus and knowledge base use the same ids."
     )
     E312 = (
-        "[PEL-E312] Expected a checkpoint of this config and data at {path}, but it belongs to another "
-        "run. Choose another --output, or delete that folder to start a new training."
+        "[PEL-E312] Expected a checkpoint of this config and data at {path}, but it belongs to a "
+        "different run. Choose another --output, or delete that folder to start a new training."
     )
     E313 = (
         "[PEL-E313] Expected paths.{name} in the config, but it is not set. "
@@ -65,12 +65,12 @@ class TrainingErrors:
     )
     E321 = "[PEL-E321] Expected a percentage of hard negatives between 0 and 100, got {value}."
     E322 = (
-        "[PEL-E322] Expected a negative sampler as the part '{name}', got a {got}. Name one with "
-        "@pel_negatives."
+        "[PEL-E322] Expected a negative sampler as the part '{name}', got {got}. Name a registered one "
+        "with @pel_negatives."
     )
     E323 = (
-        "[PEL-E323] Expected at least {least} mined negatives per mention, as the sampler needs, but {where} gives {got}. "
-        "Mine more of them, or reduce the depth of the sampler."
+        "[PEL-E323] Expected at least {least} mined negatives per mention for this sampler, got {got} "
+        "from {where}. Mine more negatives, or reduce the depth of the sampler."
     )
     E324 = (
         "[PEL-E324] Expected mined negatives of the training mentions in {path}, but {got}. Mine them with: "
@@ -82,14 +82,15 @@ class TrainingErrors:
         "will be rebuilt."
     )
     E330 = (
-        "[PEL-E330] Expected either [pel.mixing] or [pel.regularizer], got both. A regularizer perturbs the input "
-        "embeddings of negatives, and mixed negatives have none: they combine the vectors of two texts, one of them the "
-        "positive. Set one of the sections to null."
+        "[PEL-E330] Expected either [pel.mixing] or [pel.regularizer], got both. A regularizer perturbs "
+        "the input embeddings of negatives, but mixed negatives have none: they combine the vectors of "
+        "two texts, one of them the positive. Set one of the sections to null."
     )
     E331 = (
-        "[PEL-E331] Expected a similarity of pooled vectors for a ranker that is trained on groups of mentions, but "
-        "{got} compares tokens, and a group's anchor has none. Train with 'spacy-pel train', whose encoder a DualEncoder "
-        "reads too, or take Euclidean, DotProduct or Cosine."
+        "[PEL-E331] Expected a similarity of pooled vectors for a ranker that is trained on groups of "
+        "mentions, but {got} compares tokens, and the anchor of a group has no token vectors. Train a "
+        "bi-encoder with 'spacy-pel train' and load it as a DualEncoder, or use Euclidean, DotProduct or "
+        "Cosine."
     )
     E332 = "[PEL-E332] Expected scale > 0, got {value}."
     E346 = "[PEL-E346] Expected {name} >= 0, got {value}. Set a larger value."
@@ -100,9 +101,10 @@ class TrainingErrors:
         "{got}. Fix the config; configs/ranker_sapbert.cfg shows every key."
     )
     E391 = (
-        "[PEL-E391] Expected the documents that the pipeline's index was built with, since their mentions are left "
-        "out of it in turn, but the index has {what} and these documents give {got}, or others. Name the corpora "
-        "in paths.mentions, or set ranker.candidates.folds = 0 if the index never saw the training documents."
+        "[PEL-E391] Expected the documents that the pipeline's index was built with, because their "
+        "mentions are held out of it in turn, but the index has {what} and these documents give {got}, "
+        "or different ones. Name the corpora in paths.mentions, or set ranker.candidates.folds = 0 if "
+        "the index never saw the training documents."
     )
     E392 = (
         "[PEL-E392] Expected mentions in {what} whose entities are in the pipeline's KB, got none. Check that "

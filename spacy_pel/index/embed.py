@@ -32,7 +32,10 @@ def embed_entities(
         if kind not in kinds:
             continue
         entities = progress(
-            entities_at(kb, kb_rows), description=f"{kind} rows", total=len(kb_rows), show=show_progress
+            entities_at(kb, kb_rows),
+            description=f"Embedding {kind} rows",
+            total=len(kb_rows),
+            show=show_progress,
         )
         if kind == "card":
             yield from ((kind, *chunk) for chunk in _chunks(entities, encoder.encode_entities))
@@ -43,7 +46,7 @@ def embed_entities(
 def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: bool = False) -> Iterator[Chunk]:
     """YIELDS (Tuple[str, Rows, Vectors]): "mention", KB rows and vectors of a chunk."""
     pairs = zip(gold.kb_rows.tolist(), gold.mentions, strict=True)
-    bar = progress(pairs, description="mention rows", total=len(gold.mentions), show=show_progress)
+    bar = progress(pairs, description="Embedding mention rows", total=len(gold.mentions), show=show_progress)
     yield from (("mention", *chunk) for chunk in _chunks(bar, encoder.encode_mention_rows))
 
 

@@ -35,14 +35,16 @@ def diff(old: KnowledgeBase, new: KnowledgeBase, *, show_progress: bool = False)
     found = Diff()
     if old.fingerprint == new.fingerprint:
         return found
-    after = progress(new.entities(), description="new", total=len(new), show=show_progress)
+    after = progress(new.entities(), description="Comparing new entities", total=len(new), show=show_progress)
     for batch in _batches(after):
         for entity, before in zip(batch, _same_ids(batch, old), strict=True):
             if before is None:
                 found.added.append(entity.concept_id)
             elif fields := _differences(before, entity):
                 found.changed[entity.concept_id] = fields
-    before_rows = progress(old.live_rows.tolist(), description="old", total=len(old), show=show_progress)
+    before_rows = progress(
+        old.live_rows.tolist(), description="Comparing old entities", total=len(old), show=show_progress
+    )
     while rows := list(islice(before_rows, _BATCH)):
         for entity_id in old.ids_at(rows):
             successor = new.resolve(entity_id)

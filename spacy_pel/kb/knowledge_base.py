@@ -73,7 +73,7 @@ class KnowledgeBase:
         RETURNS (KnowledgeBase): memory-mapped.
         RAISES (PelError): if there are no entities, or the folder cannot be written.
         """
-        stream = progress(entities, description="entities", show=show_progress)
+        stream = progress(entities, description="Writing entities", show=show_progress)
         with _new_folder(Path(path)) as part:
             n_rows = build_store(part, stream, redirects=redirects, source=source, strict=strict)
             if not n_rows:

@@ -1,5 +1,6 @@
 """The linker: mentions in, entities or NIL out. Pure Python: component, evaluation and commands use it."""
 
+import copy
 from dataclasses import dataclass
 from logging import INFO
 from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
@@ -94,7 +95,7 @@ class Linker:
         self.encoder = encoder
         self.generator: CandidateGenerator = BiEncoderCandidates() if generator is None else generator
         self._is_default = generator is None
-        self.bind(index)
+        self._bind(index)
         self.combiner = combiner
         self.nil_model = nil_model
         self.threshold = threshold
@@ -108,16 +109,23 @@ class Linker:
         if getattr(similarity, "token_level", False) and reranker is None:
             logger.warning(Warnings.W504.format(similarity=similarity.registered_name))  # type: ignore[union-attr]
 
-    def bind(self, index: Optional["EntityIndex"]) -> None:
-        """Let the generator work on an index, the whole one or a part of it.
-
-        RAISES (PelError): if it needs an encoder and an index, and one of them is missing.
-        """
+    def _bind(self, index: Optional["EntityIndex"]) -> None:
         if self.generator.needs_encoder and (self.encoder is None or index is None):
             missing = "encoder" if self.encoder is None else "index"
             raise PelError(Errors.E457.format(generator=self.generator.registered_name, missing=missing))
         self.index = index
         self.generator.bind(self.encoder, index)
+
+    def with_index(self, index: "EntityIndex") -> "Linker":
+        """A linker with the same parts that finds candidates in another index; this one stays as it is.
+
+        index (EntityIndex): built from the same KB with the same encoder, or a part of such an index.
+        RETURNS (Linker): with a shallow copy of the generator.
+        """
+        other = copy.copy(self)
+        other.generator = copy.copy(self.generator)
+        other._bind(index)
+        return other
 
     @property
     def fingerprints(self) -> Dict[str, str]:

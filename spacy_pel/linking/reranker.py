@@ -112,7 +112,9 @@ class Reranker:
         right = is_gold(table, gold)[~np.isnan(read)]
         has_gold = segment_sum(right, offsets) > 0
         if not has_gold.any():
-            logger.warning("The ranker's weights stay as they were: no gold entity is among those it read")
+            logger.warning(
+                "The ranker's weights are unchanged: no gold entity is among the candidates it read"
+            )
             return
         used = has_gold[owners(offsets)]
         problem = ConditionalLogit(columns[used], np.diff(offsets)[has_gold], right[used], _L2)

@@ -15,7 +15,8 @@ def corpus_restore(
         Path,
         typer.Argument(
             metavar="INPUT",
-            help="Made from a preprocessed corpus: a folder of evaluate, a .jsonl of link, or the corpus.",
+            help="The preprocessed corpus, or what was made from it: a folder of `evaluate` or a .jsonl "
+            "file of `link`.",
         ),
     ],
     output: Annotated[Path, typer.Argument(help="The folder or .jsonl file to write.")],

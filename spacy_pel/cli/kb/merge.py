@@ -22,11 +22,13 @@ def kb_merge(
     data: Annotated[Path, typer.Option(help="Folder with the source files.")] = Path("."),
     corpus: Annotated[
         Optional[List[Path]],
-        typer.Option(help="Corpus (JSON lines) whose gold mentions add names of entities (repeatable)."),
+        typer.Option(
+            help="Corpus (JSON lines) whose gold mentions become names of their entities (repeatable)."
+        ),
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Merge ontologies by cross reference into one knowledge base.
+    """Merge ontologies into one knowledge base by their cross references.
 
     Twins (ids with the same names from the same source term) become one entity; the retired
     id stays resolvable. Settings can be overridden: --merge.name "my KB".

@@ -21,7 +21,7 @@ def kb_sample(
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     as_json: bool = JSON,
 ) -> None:
-    """Draw a random part of a knowledge base, for small experiments. Recall on it is higher.
+    """Draw a random sample of a knowledge base for small experiments. Recall is higher on a smaller KB.
 
     Example: spacy-pel kb sample corpus/kb corpus/kb_small --share 0.1 --keep corpus/dev.jsonl
     """

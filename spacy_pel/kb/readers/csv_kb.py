@@ -78,7 +78,7 @@ class CsvKB(KBReaderBase):
                     yield Place(path, table.line_num), cells
         except csv.Error as err:
             self.fail(
-                Place(path, table.line_num), expected="a table", got=f"a fault: {err}", todo="Fix the line."
+                Place(path, table.line_num), expected="a table", got=f"an error: {err}", todo="Fix the line."
             )
 
     def _positions(self, place: Place, header: List[str]) -> Dict[str, int]:

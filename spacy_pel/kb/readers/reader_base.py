@@ -167,7 +167,7 @@ class KBReaderBase(ABC):
                 Errors.E002.format(
                     expected="readable UTF-8",
                     path=", ".join(map(str, paths)),
-                    got=f"a fault: {err}",
+                    got=f"an error: {err}",
                     todo="Fix the file, or download it again.",
                 )
             ) from err

@@ -45,7 +45,7 @@ class ArrowStore:
         self._id_hashes, self._id_rows = ids["hash"], ids["row"]
         self.type_names: List[str] = types.column("name").to_pylist()
         if not len(self._id_hashes) == len(self._table) == meta["counts"]["rows"]:
-            raise damaged(where, KIND, "files that belong together", "others")
+            raise damaged(where, KIND, "files with the same number of rows", "different numbers")
 
     @classmethod
     def open(cls, path: Union[str, Path]) -> "ArrowStore":

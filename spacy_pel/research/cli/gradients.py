@@ -16,11 +16,13 @@ def gradients(
     output: Annotated[
         Path, typer.Argument(metavar="OUT", help="Folder for gradients.png and gradients.svg.")
     ],
-    run: Annotated[List[str], typer.Option(help="A training as NAME=FOLDER, a line each (repeatable).")],
+    run: Annotated[
+        List[str], typer.Option(help="A training as NAME=FOLDER, drawn as one line (repeatable).")
+    ],
     window: Annotated[int, typer.Option(min=1, help="Steps to average.")] = 100,
     as_json: bool = JSON,
 ) -> None:
-    """Draw the smoothed l2 norm of the gradient per step and print its mean, deviation and maximum.
+    """Draw the smoothed l2 norm of the gradient per step and print its mean, standard deviation and maximum.
 
     Example: spacy-pel research gradients figures --run "Pb random=training/a" --run "CE random=training/b"
     """

@@ -18,7 +18,7 @@ def entity_map(
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     output: Annotated[Path, typer.Option(help="Folder for map.png, map.svg and map.json.")],
     entities: Annotated[
-        Optional[str], typer.Option(help="Ids, separated by commas; default: those with most mentions.")
+        Optional[str], typer.Option(help="Ids, separated by commas; default: those with the most mentions.")
     ] = None,
     n_entities: Annotated[int, typer.Option(min=1, help="Number of entities, without --entities.")] = 8,
     max_mentions: Annotated[
@@ -30,7 +30,7 @@ def entity_map(
             help="Another model, plotted on the left, e.g. the weights before training: package:NAME."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the draw of mentions.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed for drawing mentions.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Draw a 2-D map of mentions (dots) and their entities (stars) by multi-dimensional scaling.

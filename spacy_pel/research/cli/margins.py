@@ -29,8 +29,8 @@ def margins(
 ) -> None:
     """Compare runs with several margins: the precision-recall curves of NIL and a table.
 
-    auPR, P and R are of the NIL class, P and R at each run's calibrated threshold. r@1 and r@64 are
-    over all mentions with NIL as one more class: a mention called NIL has this one answer at every k.
+    auPR, P and R are those of the NIL class, P and R at each run's calibrated threshold. r@1 and r@64 are
+    over all mentions, with NIL as one more class: a mention predicted as NIL has this one answer at every k.
     All runs must be evaluations of the same corpus with the same knowledge base.
 
     Example: spacy-pel research margins metrics/margins --run "Pb 0=metrics/pb0" --run "Pb 0.05=metrics/pb05"
@@ -45,7 +45,8 @@ def margins(
     for row in rows:
         if row["threshold"] is None:
             message(
-                f"{row['run']} has no NIL threshold: P, R, r@1 and r@64 mean little. Calibrate its pipeline."
+                f"{row['run']} has no NIL threshold, so P, R, r@1 and r@64 are not meaningful. "
+                "Calibrate its pipeline."
             )
     result = {"n": rows[0]["n"], "n_nil": rows[0]["n_nil"], "runs": rows}
     write_json(out / "margins.json", result)

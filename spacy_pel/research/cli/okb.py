@@ -49,7 +49,7 @@ def okb(
     """Build an out-of-KB data set: entities are removed, and their mentions become NIL.
 
     The report compares the removed part with the whole corpus: entities unseen in training, surface
-    forms shared by several splits, lengths of descriptions.
+    forms shared by several splits, and lengths of descriptions.
 
     Example: spacy-pel research okb corpus/kb corpus/okb --corpus train=corpus/train.jsonl
     --corpus dev=corpus/dev.jsonl --corpus test=corpus/test.jsonl --share 0.1

@@ -17,7 +17,8 @@ def worlds(
     ],
     config: Annotated[Path, typer.Option(help="A training config; its paths are set here.")],
     folder: Annotated[
-        Path, typer.Option("--worlds", help="Has a folder for each world: kb and train, dev, test.jsonl.")
+        Path,
+        typer.Option("--worlds", help="Folder with one folder per world: kb, and train, dev, test.jsonl."),
     ],
     train: Annotated[str, typer.Option(help="Worlds to train on, separated by commas.")],
     test: Annotated[str, typer.Option(help="Worlds to test on, separated by commas.")],
@@ -25,7 +26,10 @@ def worlds(
         Optional[Path], typer.Option(help="A trained encoder; without it, one is trained.")
     ] = None,
     mixed: Annotated[
-        bool, typer.Option("--mixed-batches", help="Train on batches of several worlds, not of one each.")
+        bool,
+        typer.Option(
+            "--mixed-batches", help="Mix several worlds in a batch, instead of one world per batch."
+        ),
     ] = False,
     split: Annotated[str, typer.Option(help="The split of the test worlds.")] = "test",
     settings: Annotated[
@@ -36,7 +40,7 @@ def worlds(
     resume: Annotated[bool, typer.Option("--resume", help="Resume from the training's checkpoint.")] = False,
     as_json: bool = JSON,
 ) -> None:
-    """Train on some ontologies or wikis, link to others that were never seen.
+    """Train on some ontologies or wikis, link to unseen ones.
 
     Example: spacy-pel research worlds metrics/worlds --config configs/worlds_minilm.cfg --worlds
     corpus/worlds --train CHEBI,GO,UBERON --test CL,MONDO

@@ -89,7 +89,7 @@ def choose_points(
         counts = Counter({entity_id: len(mentions) for entity_id, mentions in sorted(found.items())})
         chosen = [entity_id for entity_id, _ in counts.most_common(n_entities)]
     if not chosen:
-        raise PelError(Errors.E652.format(got="it names none"))
+        raise PelError(Errors.E652.format(got="the corpus has none"))
     rng = np.random.default_rng(seed)
     points = MapPoints([kb[entity_id] for entity_id in chosen], [], [], [])
     for owner, entity_id in enumerate(chosen):

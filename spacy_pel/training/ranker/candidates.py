@@ -145,24 +145,20 @@ def cached_candidates(
     key = _key(linker, mentions, n, folds if leave_out else 0)
     found = Candidates.from_disk(path, key)
     if found is None:
-        groups = [np.flatnonzero(mentions.document % folds == fold) for fold in range(folds)]
+        fold_of = mentions.document % folds
         chunks = [
-            (group, group[start : start + _CHUNK])
-            for group in groups
-            for start in range(0, len(group), _CHUNK)
+            (fold, rows[start : start + _CHUNK])
+            for fold, rows in enumerate(np.flatnonzero(fold_of == fold) for fold in range(folds))
+            for start in range(0, len(rows), _CHUNK)
         ]
         parts: List[Candidates] = []
-        whole, present = linker.index, None
-        try:
-            for group, chunk in progress(chunks, description="Finding candidates", show=show_progress):
-                if leave_out is not None and group is not present:
-                    own = {mentions.document_ids[i] for i in mentions.document[group]}
-                    part: Any = leave_out.without(own)
-                    linker.bind(part)
-                    present = group
-                parts.append(_find(linker, mentions.take(chunk), n))
-        finally:
-            linker.bind(whole)
+        reader, present = linker, -1
+        for fold, chunk in progress(chunks, description="Finding candidates", show=show_progress):
+            if leave_out is not None and fold != present:
+                own = {mentions.document_ids[i] for i in mentions.document[fold_of == fold]}
+                part: Any = leave_out.without(own)
+                reader, present = linker.with_index(part), fold
+            parts.append(_find(reader, mentions.take(chunk), n))
         found = _in_order(parts, [chunk for _, chunk in chunks])
         found.to_disk(path, key)
     return found
