@@ -41,14 +41,14 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
 
     from ..pipeline.linker_data import update_linker_folder
 
-    learned = learned_path(pipeline)
-    name = learned.parent.name
+    learned = _read_learned(pipeline)
+    name = learned_path(pipeline).parent.name
     with atomic_path(output) as part:
         shutil.copytree(pipeline, part)
         config = Config().from_disk(part / "config.cfg", interpolate=False)
         loaders = config.get("initialize", {}).get("components", {}).get(name, {})
         with update_linker_folder(part / name):
-            copy = PipelineCopy(part / name, config["components"][name], loaders, read_json(learned))
+            copy = PipelineCopy(part / name, config["components"][name], loaders, learned)
             yield copy
             write_json(part / name / _FILE, copy.learned)
         config.to_disk(part / "config.cfg")
@@ -66,7 +66,7 @@ def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None
         directions of its vectors), or another kind of generator, combiner, NIL model or reranker.
     """
     expected = _kinds(source, learned)
-    for part, kind in _kinds(pipeline, read_json(learned_path(pipeline))).items():
+    for part, kind in _kinds(pipeline, _read_learned(pipeline)).items():
         if kind != expected[part]:
             raise PelError(Errors.E661.format(path=pipeline, part=part, expected=expected[part], got=kind))
 
@@ -103,6 +103,20 @@ def learned_path(pipeline: Path) -> Path:
         if settings.get("factory") == FACTORY:
             return Path(pipeline) / name / _FILE
     raise PelError(Errors.E651.format(path=pipeline, factory=FACTORY, got=", ".join(_components(pipeline))))
+
+
+def _read_learned(pipeline: Path) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): the calibration of a saved pipeline.
+
+    RAISES (PelError): if its folder does not agree with its manifest: a changed one would get a new manifest.
+    """
+    from ..pipeline.linker_data import KIND, VERSION
+    from ..util.saved_folder import check_folder
+
+    path = learned_path(pipeline)
+    check_folder(path.parent, kind=KIND, version=VERSION)
+    learned: Dict[str, Any] = read_json(path)
+    return learned
 
 
 def _kinds(pipeline: Path, learned: Dict[str, Any]) -> Dict[str, str]:

@@ -9,6 +9,7 @@ import pytest
 import spacy
 
 from spacy_pel.corpora import read_corpus, write_corpus
+from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.util import fingerprint, read_jsonl
 from tests.cli.conftest import NAMES, documents, run
 
@@ -138,10 +139,20 @@ def test_apply_to_needs_the_same_parts(folder, pipeline):
     cfg = pipeline / "proxy_entity_linker" / "cfg.json"
     saved = learned(pipeline)
     saved["combiner"]["kind"] = "BestRow"
-    cfg.write_text(json.dumps(saved))
+    with update_linker_folder(cfg.parent):
+        cfg.write_text(json.dumps(saved))
     result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
     assert result.code == 2 and "E661" in result.err
     assert learned(pipeline) == saved
+
+
+def test_apply_to_refuses_a_pipeline_that_was_changed_by_hand(folder, pipeline):
+    """It would get a new manifest, as if it were complete."""
+    cfg = pipeline / "proxy_entity_linker" / "cfg.json"
+    cfg.write_text(json.dumps({**learned(pipeline), "calibrated_threshold": 0.25}))
+    result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
+    assert result.code == 2 and "PEL-E004" in result.err
+    assert learned(pipeline)["calibrated_threshold"] == 0.25
 
 
 def test_apply_to_needs_the_same_encoder(folder, pipeline):
