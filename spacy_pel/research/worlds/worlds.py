@@ -154,10 +154,11 @@ class WorldTrainer(Trainer):
     """A trainer on joined worlds whose batches are of one world each; see ``Trainer``."""
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
-        super().__init__(settings, output, gpu_id=gpu_id, show_progress=show_progress)
         self.negatives = OwnWorldNegatives(settings.pel.negatives)
         # part of the settings, so that a checkpoint of mixed batches is not resumed
-        settings.pel.negatives = self.negatives
+        pel = settings.pel.model_copy(update={"negatives": self.negatives})
+        settings = settings.model_copy(update={"pel": pel})
+        super().__init__(settings, output, gpu_id=gpu_id, show_progress=show_progress)
 
     def make_planner(self, kb: KnowledgeBase, store: ExampleStore) -> SameWorldPlanner:
         pel = self.settings.pel
