@@ -1,1 +1,1 @@
-"""Generators of candidates: the first step of linking."""
+"""Candidate generators: the first step of linking."""

@@ -18,8 +18,8 @@ from .generator_base import GeneratorBase
 @registry.pel_candidates("spacy-pel.AliasMatch.v1")
 class AliasMatch(GeneratorBase):
     """Entities that have the normalised surface form as a name (see ``util.normalize_alias``), each with the
-    score 1, in the order of the knowledge base. It asks the knowledge base itself: nothing is built, and
-    changes are seen at once.
+    score 1, in the order of the knowledge base. It queries the knowledge base directly: nothing is built, and
+    changes take effect at once.
     """
 
     registered_name = "spacy-pel.AliasMatch.v1"

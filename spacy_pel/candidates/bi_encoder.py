@@ -1,4 +1,4 @@
-"""Candidates near a mention's vector, beside those that its surface names."""
+"""Candidates near a mention's vector, and those that its surface form names."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple
@@ -14,19 +14,19 @@ from ..types import CandidateTable, Encoder, MentionInText, Rows, Vectors
 from ..util import fingerprint
 from .generator_base import GeneratorBase
 
-if TYPE_CHECKING:  # brings faiss along
+if TYPE_CHECKING:  # imports faiss
     from ..index import EntityIndex
 
 
 @registry.pel_candidates("spacy-pel.BiEncoderCandidates.v1")
 class BiEncoderCandidates(GeneratorBase):
     """The nearest rows of the component's index by the vectors of its encoder, the entities that have the
-    surface as a name, and those that it named in annotated text; see ``evidence/evidence.py``.
+    surface form as a name, and those that it named in annotated text; see ``evidence/evidence.py``.
 
-    It has no data of its own: encoder and index come by ``bind``, and the index follows changes of the
-    knowledge base. At least twice as many rows are looked at as candidates are wanted.
+    It has no data of its own: encoder and index are set by ``bind``, and the index follows changes of the
+    knowledge base. It searches at least twice as many rows as candidates are requested.
 
-    row_k (int): index rows looked at for each mention, at least; an entity may have several.
+    row_k (int): minimum number of index rows to search per mention; an entity may have several.
     """
 
     registered_name = "spacy-pel.BiEncoderCandidates.v1"
@@ -48,10 +48,10 @@ class BiEncoderCandidates(GeneratorBase):
         return fingerprint(self.registered_name, self.settings, parts)
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
-        """Nothing to build: the index is made elsewhere."""
+        """Nothing to build: the index is built separately."""
 
     def bind(self, encoder: Encoder, index: "EntityIndex") -> None:
-        """Take the vectors to work on.
+        """Set the encoder and index to search with.
 
         encoder (Encoder): reads the mentions.
         index (EntityIndex): made with it, from the knowledge base that ``generate`` is given.
@@ -69,12 +69,12 @@ class BiEncoderCandidates(GeneratorBase):
         """Find candidates.
 
         kb (KnowledgeBase): the entities.
-        mentions (Sequence[MentionInText]): the mentions; the same one is encoded once.
+        mentions (Sequence[MentionInText]): the mentions; equal ones are encoded once.
         allowed (Optional[Sequence[Optional[NDArray[bool]]]]): for each mention a mask over the rows of
             the knowledge base, or None.
-        top_k (int): candidates of each mention, at most.
+        top_k (int): maximum number of candidates per mention.
         RETURNS (CandidateTable): with the mentions' vectors.
-        RAISES (PelError): if there are no vectors to work on.
+        RAISES (PelError): if no encoder and index are set.
         """
         if self._bound is None:
             raise PelError(Errors.E456.format(generator=self.registered_name))
@@ -90,7 +90,7 @@ class BiEncoderCandidates(GeneratorBase):
         )
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
-        """Nothing to follow: the index does."""
+        """Nothing to update: the index follows the change."""
 
     # encoder and index are saved by whoever holds them
 

@@ -81,7 +81,7 @@ class DenseSynonyms(GeneratorBase[_Names]):
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): those that decide what is found."""
+        """RETURNS (Dict[str, Any]): the settings that affect the result."""
         names = ("name", "pooling", "max_length", "codes")
         return {name: getattr(self, name) for name in names}
 

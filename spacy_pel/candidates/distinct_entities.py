@@ -1,4 +1,4 @@
-"""Searching until there are k distinct entities, where an entity may be found several times."""
+"""Searching until k distinct entities are found; an entity may be found several times."""
 
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -30,14 +30,14 @@ def find_entities(
     """Search for mentions by their surface forms. Each distinct form is searched once, a blank one finds
     nothing, and entities that are retired or not allowed are never found.
 
-    search (Search): gives the best finds.
+    search (Search): returns the best matches.
     kb (KnowledgeBase): the entities.
     mentions (Sequence[MentionInText]): the mentions.
-    fold (Callable): makes of a surface form what ``search`` takes.
+    fold (Callable): turns a surface form into the input of ``search``.
     allowed (Optional[Sequence[Mask]]): of each mention.
-    top_k (int): entities wanted for each.
+    top_k (int): number of entities per mention.
     RETURNS (RankedRows): distinct entities in the order in which they were found.
-    RAISES (PelError): if none is wanted.
+    RAISES (PelError): if ``top_k`` is below 1.
     """
     if top_k < 1:
         raise PelError(Errors.E440.format(top_k=top_k))
@@ -78,7 +78,7 @@ def live_mask(kb: KnowledgeBase) -> Mask:
 
 
 def first_distinct(found: RankedRows, n_rows: int, top_k: int) -> RankedRows:
-    """RETURNS (RankedRows): each entity where it was found first, at most ``top_k`` for each mention."""
+    """RETURNS (RankedRows): the first match of each entity, at most ``top_k`` per mention."""
     keys = owners(found.offsets) * n_rows + found.kb_rows
     firsts = np.sort(np.unique(keys, return_index=True)[1])
     mentions = owners(found.offsets)[firsts]

@@ -1,4 +1,4 @@
-"""Several generators as one: their candidates together, or their ranks added up."""
+"""Several generators as one: their candidates are merged, by reciprocal-rank fusion or by the best rank."""
 
 from copy import copy
 from pathlib import Path
@@ -22,7 +22,7 @@ How = Literal["rrf", "union"]
 
 @registry.pel_candidates("spacy-pel.EnsembleCandidates.v1")
 class EnsembleCandidates(GeneratorBase):
-    """The candidates of several generators, each asked for as many as are wanted in all.
+    """The candidates of several generators, each asked for the full number of candidates.
 
     "rrf" (reciprocal-rank fusion, Cormack et al. 2009): score = sum over the generators that found the
     entity of 1 / (constant + rank), ranks from 1. "union": score = 1 / the best rank, so that the first
@@ -37,7 +37,7 @@ class EnsembleCandidates(GeneratorBase):
     are those of the first generator that has some.
 
     generators (Dict[str, CandidateGenerator]): parts of the registry pel_candidates by names of your own.
-    how (Literal["rrf", "union"]): how ranks are put together.
+    how (Literal["rrf", "union"]): how ranks are combined.
     rrf_constant (float): the constant of reciprocal-rank fusion; "union" does not use it.
     """
 
@@ -67,7 +67,7 @@ class EnsembleCandidates(GeneratorBase):
 
     @property
     def needs_encoder(self) -> bool:
-        """RETURNS (bool): one of the generators works on vectors."""
+        """RETURNS (bool): whether one of the generators needs vectors."""
         return any(part.needs_encoder for part in self.generators.values())
 
     @property
@@ -164,7 +164,7 @@ class EnsembleCandidates(GeneratorBase):
         return np.bincount(which, weights=shares, minlength=len(best)).astype(np.float64, copy=False)
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
-        """Let all generators follow a change of the knowledge base."""
+        """Update all generators after a change of the knowledge base."""
         for part in self.generators.values():
             part.add_entities(kb, kb_rows)
 

@@ -1,4 +1,4 @@
-"""Exact search over sparse vectors with the interface of nmslib's index that scispaCy calls."""
+"""Exact search over sparse vectors with the interface of the nmslib index that scispaCy calls."""
 
 from typing import List, Tuple
 

@@ -1,4 +1,4 @@
-"""What all generators share: settings, fingerprint, whether they are built, and their folder. No pickle."""
+"""What all generators share: settings, fingerprint, the built data and its folder. No pickle."""
 
 import json
 from contextlib import contextmanager
@@ -29,8 +29,8 @@ Self = TypeVar("Self", bound="GeneratorBase")  # type: ignore[type-arg]
 
 
 class GeneratorBase(Generic[Built]):
-    """A generator of candidates. A subclass has at least ``registered_name`` and ``generate``, and overrides
-    of the rest what differs: most set ``_built`` and ``_kb_fingerprint`` in ``build`` and have ``settings``,
+    """A candidate generator. A subclass has at least ``registered_name`` and ``generate``, and overrides what
+    else differs: most set ``_built`` and ``_kb_fingerprint`` in ``build`` and have ``settings``,
     ``_write`` and ``_read``.
     """
 
@@ -40,12 +40,12 @@ class GeneratorBase(Generic[Built]):
 
     @property
     def needs_encoder(self) -> bool:
-        """RETURNS (bool): it works on the vectors of the component's encoder and index."""
+        """RETURNS (bool): whether it needs the component's encoder and index."""
         return False
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): those that decide what is found, as JSON."""
+        """RETURNS (Dict[str, Any]): the settings that affect the result, as JSON."""
         return {}
 
     @property
@@ -54,7 +54,7 @@ class GeneratorBase(Generic[Built]):
         return fingerprint(self.registered_name, self.settings, self._kb_fingerprint)
 
     def bind(self, encoder: Any, index: Any) -> None:
-        """Take encoder and index of the component; nothing to do for a generator that needs none."""
+        """Set the component's encoder and index; a generator without vectors ignores them."""
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
         """Prepare the generator for a knowledge base."""
@@ -75,7 +75,7 @@ class GeneratorBase(Generic[Built]):
         return self._built
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
-        """Follow a change of the knowledge base: rebuild, unless the generator can add entities.
+        """Update after a change of the knowledge base: rebuild, unless the generator can add entities.
 
         kb_rows (NDArray[int64]): rows that were added, updated or retired.
         """
@@ -93,7 +93,7 @@ class GeneratorBase(Generic[Built]):
             self._write(part)
 
     def from_disk(self: Self, path: Path) -> Self:
-        """Read a folder. The saved settings replace the present ones.
+        """Read a folder. The saved settings replace the current ones.
 
         RAISES (PelError): if it is missing, damaged, or another generator's.
         """

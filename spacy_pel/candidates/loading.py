@@ -1,4 +1,4 @@
-"""Making a generator by its name, and loading whichever a folder holds."""
+"""Creating a generator by name, and loading the one in a folder."""
 
 from pathlib import Path
 from typing import Any, Dict, Optional, Union
@@ -15,7 +15,7 @@ from .generator_base import reading
 
 
 def make_generator(name: str, settings: Dict[str, Any]) -> CandidateGenerator:
-    """Make a registered generator, not built yet.
+    """Create a registered generator, without building it.
 
     name (str): its short or its full name, e.g. "tfidf" or "spacy-pel.TfIdf.v1".
     settings (Dict[str, Any]): as in a config: a part within it is {"@pel_...": NAME, ...}.

@@ -1,4 +1,4 @@
-"""The names of a knowledge base, each once, and the entities that have it."""
+"""The distinct names of a knowledge base, and the entities of each name."""
 
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
@@ -17,8 +17,8 @@ _CHUNK = 16_384  # entities read at a time
 
 @dataclass
 class NameTable:
-    """Which entities have a name. Names are numbered in the order of the knowledge base, so the number
-    settles ties; the texts are not kept.
+    """The entities of each name. Names are numbered in the order of the knowledge base, so the number
+    breaks ties; the texts are not kept.
 
     kb_rows (NDArray[int32]): (p,) rows of the entities of name i at ``offsets[i]:offsets[i + 1]``,
         ascending; each name has one at least.
@@ -100,7 +100,7 @@ class NameTable:
         return RankedRows(kb_rows, np.repeat(scores, counts)[kept], offsets_of(lengths))
 
     def change(self, kb: KnowledgeBase, kb_rows: Rows, fold: Fold) -> List[str]:
-        """Follow a change of the knowledge base.
+        """Update after a change of the knowledge base.
 
         kb_rows (NDArray[int64]): rows that were added, updated or retired.
         fold (Callable): as for ``build``.

@@ -1,4 +1,4 @@
-"""scispaCy's own CandidateGenerator on a knowledge base of ours: the peer of every table."""
+"""scispaCy's own CandidateGenerator on our knowledge bases: the baseline of every table."""
 
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
@@ -80,7 +80,7 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
         return {"neighbours": self.neighbours}
 
     def build(self, kb: KnowledgeBase, *, show_progress: bool = False) -> None:
-        """Take the steps of ``scispacy.candidate_generation.create_tfidf_ann_index``.
+        """Do the same as ``scispacy.candidate_generation.create_tfidf_ann_index``.
 
         RAISES (PelError): if there are no names.
         """

@@ -43,7 +43,7 @@ class TfIdf(GeneratorBase[_Names]):
     the merged list are exactly the k best by the better cosine. Names are compared in normal form (see
     ``util.normalize_alias``). The merged list is read until there are k distinct entities.
 
-    Entities that are added later are weighed by the document frequencies of the first build.
+    Entities that are added later are weighted by the document frequencies of the first build.
 
     char_ngrams (Optional[Sequence[int]]): shortest and longest run of characters; None = none.
     word_ngrams (Optional[Sequence[int]]): shortest and longest run of words; None = none.
@@ -110,7 +110,7 @@ class TfIdf(GeneratorBase[_Names]):
         return candidate_table(kb, ranked, mentions)
 
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
-        """Follow a change of the knowledge base; document frequencies stay as they were.
+        """Update after a change of the knowledge base; document frequencies are not updated.
 
         kb_rows (NDArray[int64]): rows that were added, updated or retired.
         """

@@ -1,4 +1,4 @@
-"""The words of a name, for the parts that compare names word by word."""
+"""The words of a name, for parts that compare names by words."""
 
 import re
 from typing import List
@@ -13,7 +13,7 @@ STOP_WORDS = frozenset(
 
 
 def words_of(name: str) -> List[str]:
-    """RETURNS (List[str]): the runs of letters and digits, stop words left out, unless there are only
-    such: "IT" is a name, too."""
+    """RETURNS (List[str]): the runs of letters and digits, stop words left out, unless there are no
+    others: "IT" is a name, too."""
     words = _WORD.findall(name)
     return [word for word in words if word not in STOP_WORDS] or words

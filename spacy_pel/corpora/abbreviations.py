@@ -1,4 +1,4 @@
-"""scispaCy's abbreviation detector (Schwartz & Hearst 2003), for corpora and for the pipeline's component."""
+"""scispaCy's abbreviation detector (Schwartz & Hearst 2003), for corpora and for the pipeline component."""
 
 from types import SimpleNamespace
 from typing import Any

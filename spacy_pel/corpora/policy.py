@@ -1,4 +1,4 @@
-"""One policy for mentions that are not simply one span with one id. All readers follow it.
+"""One policy for mentions that are not just one span with one id. All readers follow it.
 
 * **No id** (empty, ``-1``, ``-``, ``NIL``, ``CUI-less``, ``null``): a NIL mention, ``ids`` is empty. Such a
   part among real ids is left out.
@@ -14,7 +14,7 @@
 * **Discontinuous** mentions become the covering span, from the first character to the last; their
   parts are listed in the document's ``meta["discontinuous"]`` as ``{"start", "end", "spans": [[start,
   end], ...]}``. A reader's setting ``discontinuous = "drop"`` leaves them out and counts them.
-* **White space** at the ends of a mention is cut off; a mention of nothing else is dropped.
+* **White space** at the ends of a mention is cut off; a mention of white space only is dropped.
 * **Text that differs** from the given string: see ``offsets.py``.
 """
 
@@ -53,7 +53,7 @@ def tidy(mentions: Iterable[Mention], report: Dict[str, int]) -> List[Mention]:
     """Merge mentions of the same span and label, and order them.
 
     mentions (Iterable[Mention]): the mentions of a document in the order of the source.
-    report (Dict[str, int]): counts "same_span" (mentions that went into another one).
+    report (Dict[str, int]): counts "same_span" (mentions merged into another one).
     RETURNS (List[Mention]): by start, the longest first.
     """
     merged: Dict[Tuple[int, int, str], Mention] = {}

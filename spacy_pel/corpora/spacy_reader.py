@@ -29,7 +29,7 @@ def make_mention_jsonl(path: Union[str, Path], limit: int = 0) -> Callable[[Lang
 class MentionJsonl:
     """Yields examples whose reference has the gold mentions with labels and ids.
 
-    The predicted doc is bare: it never has gold mentions and ids. ``report`` counts
+    The predicted doc is plain: it never has gold mentions or ids. ``report`` counts
     what ``doc.ents`` could not hold.
 
     path (Union[str, Path]): the corpus file.

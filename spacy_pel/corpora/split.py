@@ -1,4 +1,4 @@
-"""Choosing documents by their ids: split lists, and a development part cut out by hash."""
+"""Choosing documents by their ids: split lists, and a development set split off by hash."""
 
 import hashlib
 from pathlib import Path
@@ -28,7 +28,7 @@ def read_ids(path: Union[str, Path]) -> Set[str]:
 
 
 def carve(documents: Iterable[Document], share: float) -> Tuple[List[Document], List[Document]]:
-    """Split off a development part of a corpus; it does not depend on the order of the documents.
+    """Split off a development set; it does not depend on the order of the documents.
 
     The documents whose ids have the smallest BLAKE2b hash (64 bits) go to the development
     part, ``round(share * n)`` of the n distinct ids; all documents of an id go together.

@@ -1,4 +1,4 @@
-"""Encoders: mentions and entities into one vector space."""
+"""Encoders: map mentions and entities into one vector space."""
 
 from .loading import load_encoder
 

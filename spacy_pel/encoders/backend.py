@@ -1,4 +1,4 @@
-"""How a tower runs on numpy arrays: backends, that of torch, and batches of similar length."""
+"""Running a tower on NumPy arrays: the backend interface, the torch backend, batches of similar length."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -29,7 +29,7 @@ class Backend(Protocol):
 
 @registry.pel_backends("spacy-pel.TorchBackend.v1")
 class TorchBackend:
-    """Runs a tower under ``torch.inference_mode``, on the CPU or a GPU, with autocast where it pays.
+    """Runs a tower under ``torch.inference_mode``, on the CPU or a GPU, with autocast where it is faster.
 
     precision (str): "auto" = bfloat16 where the processor multiplies it natively (2.7 times
         as fast, cosine to float32 0.99998), else float32.

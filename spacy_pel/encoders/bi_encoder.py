@@ -27,7 +27,7 @@ class BiEncoder:
 
     ``towers`` is the torch module that a trainer updates; after an update call ``changed()``.
 
-    name (Optional[str]): first weights of both towers: folder, "package:NAME", hub id or "random:SIZES".
+    name (Optional[str]): initial weights of both towers: folder, "package:NAME", hub id or "random:SIZES".
     tied (bool): one tower reads both sides.
     pooling (Pooling): "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
         markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.
@@ -115,7 +115,7 @@ class BiEncoder:
         return self.towers["mention" if self.tied else side]
 
     def changed(self) -> None:
-        """Forget what was derived from the weights: call it after training them."""
+        """Drop what was derived from the weights; call it after every update of them."""
         self._prepared.clear()
         self._fingerprint = None
 
@@ -134,7 +134,7 @@ class BiEncoder:
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """RETURNS (dict): what, besides the weights, decides the vectors and how they compare."""
+        """RETURNS (dict): what determines the vectors and their similarity, apart from the weights."""
         settings = {
             "tied": self.tied,
             "pooling": self.pooling,
@@ -253,7 +253,7 @@ class BiEncoder:
             write_json(part / FILE, settings)
 
     def from_disk(self, path: Path) -> "BiEncoder":
-        """Read a model folder. The saved templates, pooling, tying and similarity replace the present ones.
+        """Read a model folder. The saved templates, pooling, tying and similarity replace the current ones.
 
         RAISES (PelError): if the folder is missing or damaged.
         """

@@ -19,7 +19,7 @@ _FILE = "hash_embed.json"
 class HashEmbed:
     """Sums of hashed character 3-grams (feature hashing, with signs), scaled to length 1.
 
-    Knows no meaning, needs no training and no files, is the same on every machine.
+    It compares spelling only, needs no training and no files, and is the same on every machine.
 
     width (int): dimensions of the vectors.
     context_weight (float): weight of the words around a mention against its own n-grams.

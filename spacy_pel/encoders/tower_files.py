@@ -1,4 +1,4 @@
-"""Towers as files: their fingerprint, and the folder of a bi-encoder."""
+"""Files of a bi-encoder's towers, and their fingerprint."""
 
 import hashlib
 import json
@@ -21,8 +21,8 @@ _COSINE: Tuple[str, Dict[str, Any]] = (Cosine.registered_name, {})  # where a fo
 def weights_fingerprint(towers: Any, tokenizer: Any, settings: Dict[str, Any], store: str) -> str:
     """A hash that is the same before saving and after loading.
 
-    towers (ModuleDict): the weights; they count in the precision in which they are stored.
-    tokenizer (PreTrainedTokenizerBase): its vocabulary counts.
+    towers (ModuleDict): the weights, hashed in the precision in which they are stored.
+    tokenizer (PreTrainedTokenizerBase): its vocabulary is hashed.
     settings (dict): templates, pooling, tying, similarity.
     store (str): "float32" or "float16".
     RETURNS (str): 32 hexadecimal digits.
@@ -46,7 +46,7 @@ class SavedEncoder:
 
     tied, pooling, entity_pooling, store, similarity, mention_template, entity_template: as for BiEncoder.
     tokenizer (PreTrainedTokenizerBase): of both towers.
-    mention, entity (PreTrainedModel): the transformers, in float32; one and the same where they are tied.
+    mention, entity (PreTrainedModel): the transformers, in float32; the same object where they are tied.
     fingerprint (str): of the encoder when it was saved.
     """
 

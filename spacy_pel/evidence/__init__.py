@@ -1,1 +1,1 @@
-"""What speaks for a candidate: near rows, names, priors and spelling."""
+"""The evidence for a candidate: near rows, names, priors and spelling."""

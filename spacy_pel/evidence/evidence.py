@@ -1,6 +1,6 @@
-"""Candidates of mentions and what speaks for each: near rows, names, and what was annotated before.
+"""Candidates of mentions and the evidence for each: near rows, names, and counts from annotated text.
 
-Each source gives pairs of a mention and an entity with a value, as flat arrays.
+Each source yields pairs of a mention and an entity with a value, as flat arrays.
 """
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Tuple

@@ -15,14 +15,14 @@ from .surface_forms import SurfaceForms
 def candidate_table(
     kb: KnowledgeBase, ranked: RankedRows, mentions: Sequence[MentionInText]
 ) -> CandidateTable:
-    """Fill in the FEATURES that names alone can tell.
+    """Compute the FEATURES that need only names.
 
     kb (KnowledgeBase): the entities.
     ranked (RankedRows): found for the mentions.
     mentions (Sequence[MentionInText]): (n,).
     RETURNS (CandidateTable): the same candidates in the same order. "name" is the generator's score,
-        "exact" comes from the KB's alias map, "edit" and "partial" from spelling; what annotated text and
-        vectors would tell is 0.
+        "exact" comes from the KB's alias map, "edit" and "partial" from spelling; the features of
+        annotated text and vectors are 0.
     """
     forms = SurfaceForms.of([mention.surface for mention in mentions])
     zeros = np.zeros(len(ranked.kb_rows), dtype=np.float32)

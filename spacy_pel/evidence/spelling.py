@@ -1,4 +1,4 @@
-"""How alike are the surface form of a mention and the names of its candidates, letter by letter?
+"""How similar are the spellings of a mention's surface form and the names of its candidates?
 
 Word pieces hide spelling: the towers place "carcinomas" and "sarcomas" nearly as close as
 "carcinomas" and "carcinoma". RapidFuzz compares 3 million pairs of strings a second.

@@ -1,4 +1,4 @@
-"""Every vector against every vector in NumPy: slow and simple. The oracle of the tests."""
+"""Compares all vectors with all vectors in NumPy: slow and simple. The reference for the tests."""
 
 from pathlib import Path
 from typing import Any, Dict, Optional, Tuple
@@ -39,7 +39,7 @@ class BruteForce:
         self._vectors = np.empty((0, self.width), dtype=np.float32)
 
     def add(self, vectors: Vectors) -> None:
-        """Append vectors; their rows follow the present ones.
+        """Append vectors; their rows follow the existing ones.
 
         RAISES (PelError): if the width differs.
         """

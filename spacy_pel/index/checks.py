@@ -1,4 +1,4 @@
-"""What every index checks of its vectors and files."""
+"""Checks of vectors and files that all indexes share."""
 
 from pathlib import Path
 

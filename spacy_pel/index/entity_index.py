@@ -26,8 +26,8 @@ _SAMPLE = 4096  # entities, and mentions, that codes are learned from
 
 
 class EntityIndex:
-    """Rows of vectors, several for each entity: its card, its names, its annotated mentions. Also counts
-    which surface forms named which entities.
+    """Rows of vectors, several per entity: its card, its names, its annotated mentions. Also counts which
+    surface forms named which entities.
 
     vectors (VectorIndex): the vectors.
     rows (RowTable): the entity and the kind of each of them.
@@ -72,7 +72,7 @@ class EntityIndex:
 
         kb (KnowledgeBase): the entities.
         encoder (Encoder): computes the vectors.
-        index (VectorIndex): holds the vectors; its present rows are dropped.
+        index (VectorIndex): holds the vectors; its existing rows are dropped.
         kinds (Sequence[str]): any of "card", "alias" (canonical name and aliases) and "mention".
         documents (Iterable[Document]): annotated text, for the rows of kind "mention" and for
             the priors, which count all of its mentions.
@@ -186,20 +186,20 @@ class EntityIndex:
         kinds: Collection[str] = KINDS,
     ) -> Tuple[Scores, Rows]:
         """RETURNS (Tuple[Scores, Rows]): as ``search_rows``, but the KB row of each row found; an
-        entity may come several times."""
+        entity may occur several times."""
         scores, rows = self.search_rows(vectors, k, allowed_kb_rows, kinds)
         return scores, np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))
 
     # --- changes
 
     def add_entities(self, kb: KnowledgeBase, encoder: Encoder, kb_rows: Rows) -> None:
-        """Follow a change of the knowledge base without rebuilding.
+        """Update the index after a change of the knowledge base, without rebuilding it.
 
         kb (KnowledgeBase): the knowledge base after the change.
         encoder (Encoder): the one that the index was built with.
         kb_rows (NDArray[int64]): rows that were added, updated or retired. Cards and names are
             re-embedded; mention rows stay as long as the entity is live.
-        RAISES (PelError): if the encoder is another one.
+        RAISES (PelError): if it is a different encoder.
         """
         if encoder.fingerprint != self.encoder_fingerprint:
             raise PelError(Errors.E410.format(theirs=self.encoder_fingerprint, ours=encoder.fingerprint))

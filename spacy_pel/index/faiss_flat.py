@@ -68,7 +68,7 @@ class FaissFlat(FaissRows):
 
 
 def _principal_rotation(vectors: Vectors, width: int) -> faiss.LinearTransform:
-    """The directions that keep inner products best: those of the largest second moments.
+    """The directions that preserve inner products best: those with the largest second moments.
 
     Unlike in a textbook PCA the mean is not subtracted, as that would change the ranking.
     """

@@ -65,7 +65,7 @@ class FaissRows:
         self._rotation, self._rows = rotation, rows
 
     def add(self, vectors: Vectors) -> None:
-        """Append vectors; their rows follow the present ones.
+        """Append vectors; their rows follow the existing ones.
 
         RAISES (PelError): if the width differs.
         """
@@ -186,7 +186,7 @@ def _decoded(index: faiss.Index, start: int, stop: int) -> Vectors:
 
 @contextmanager
 def _few_large_products(n_queries: int) -> Iterator[None]:
-    """For a while, let FAISS use matrix products for small batches too, and large ones.
+    """Temporarily let FAISS use matrix products for small batches too, and large ones.
 
     By default it leaves batches below 128,000 numbers to slow loops, and multiplies with 1,024
     rows at a time: each product ends with all threads waiting for the last one.

@@ -1,4 +1,4 @@
-"""How often a surface named an entity in annotated text."""
+"""How often a surface form named an entity in annotated text."""
 
 from pathlib import Path
 from typing import Any, Dict, Iterable, Sequence, Tuple
@@ -17,14 +17,14 @@ Counts = NDArray[np.int32]
 
 
 class AliasPriors:
-    """Counts of (normalised surface, entity), like the prior probabilities of spaCy's KB.
+    """Counts of (normalised surface form, entity), like the prior probabilities of spaCy's KB.
 
-    Three parallel arrays sorted by surface and entity; surfaces are kept as 64-bit hashes,
-    among a million surfaces two share one with a probability of 3e-8.
+    Three parallel arrays sorted by surface form and entity. Surface forms are stored as 64-bit hashes;
+    the probability that two of a million share a hash is 3e-8.
 
     surface_hashes (NDArray[uint64]): ascending.
     kb_rows (NDArray[int32]): rows of the knowledge base.
-    counts (NDArray[int32]): how often the surface named the entity.
+    counts (NDArray[int32]): how often the surface form named the entity.
     """
 
     def __init__(self, surface_hashes: NDArray[np.uint64], kb_rows: NDArray[np.int32], counts: Counts):
@@ -42,7 +42,7 @@ class AliasPriors:
     def build(cls, surfaces: Iterable[str], kb_rows: Rows) -> "AliasPriors":
         """Count.
 
-        surfaces (Iterable[str]): mentions as they stand in the text.
+        surfaces (Iterable[str]): mentions as written in the text.
         kb_rows (NDArray[int64]): the entity that each of them names.
         RETURNS (AliasPriors): the counts.
         """
@@ -74,7 +74,7 @@ class AliasPriors:
         return self.kb_rows[places].astype(np.int64), self._counts[places].astype(np.int64), offsets
 
     def total(self, kb_rows: Rows) -> NDArray[np.int64]:
-        """RETURNS (NDArray[int64]): how often each entity was named by any surface."""
+        """RETURNS (NDArray[int64]): how often each entity was named by any surface form."""
         if len(self._entities) == 0:
             return np.zeros(len(kb_rows), dtype=np.int64)
         place = np.minimum(np.searchsorted(self._entities, kb_rows), len(self._entities) - 1)

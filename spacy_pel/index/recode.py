@@ -1,4 +1,4 @@
-"""The same index with other codes: embed once at full precision, then choose how much to keep."""
+"""The same index with other codes: embed once at full precision, then compress."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ _SAMPLE = 32_768  # rows that codes and rotations are learned from
 def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
     """Copy the live rows of an index into another kind of vector index; nothing is embedded.
 
-    index (EntityIndex): best with fp32 or fp16 codes, as precision that was lost cannot be recovered.
-    into (VectorIndex): e.g. FaissFlat(codes="int8", pca=64); its present rows are dropped.
+    index (EntityIndex): best with fp32 or fp16 codes: lost precision cannot be recovered.
+    into (VectorIndex): e.g. FaissFlat(codes="int8", pca=64); its existing rows are dropped.
     RETURNS (EntityIndex): with the same entities, kinds and priors.
     RAISES (PelError): if the index has no live row.
     """

@@ -33,7 +33,7 @@ def build_store(
     folder (Path): empty.
     entities (Iterable[Entity]): read once.
     redirects (Optional[Mapping[str, str]]): retired id -> successor; read after the entities, since
-        readers know them only then.
+        readers are not complete before.
     source (Optional[Mapping[str, Any]]): JSON data; read after the entities.
     strict (bool): faults are errors; otherwise they are repaired and counted.
     RETURNS (int): the number of rows.

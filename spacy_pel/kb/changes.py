@@ -1,4 +1,4 @@
-"""Adding, changing and retiring entities: everything is checked before the first change."""
+"""Adding, changing and retiring entities; all checks are made before the first change."""
 
 from typing import Iterable, List, Mapping
 

@@ -14,7 +14,7 @@ _BATCH = 4096
 
 @dataclass
 class Diff:
-    """From an old to a new knowledge base, by id.
+    """The changes from an old to a new knowledge base, by id.
 
     added (List[str]): ids that only the new one has.
     removed (Dict[str, Optional[str]]): ids that only the old one has, and their successors.

@@ -237,7 +237,7 @@ class KnowledgeBase:
         return self._merged.names_at(self._checked(rows))
 
     def normalized_names_at(self, rows: ArrayLike) -> Tuple[List[str], Rows]:
-        """Names in normal form, as they were stored: nothing is normalised here.
+        """Names in normal form, as stored.
 
         rows (ArrayLike): (n,) rows.
         RETURNS (Tuple[List[str], NDArray[int64]]): the distinct normalised names of all rows, and (n + 1,)
@@ -288,7 +288,7 @@ class KnowledgeBase:
         return add_entities(self._merged, entities)
 
     def update(self, entities: Iterable[Entity]) -> Rows:
-        """Replace entities by others of the same ids.
+        """Replace entities by others with the same ids.
 
         RETURNS (NDArray[int64]): their rows.
         RAISES (PelError): if an id is unknown or retired; nothing is changed then.
@@ -296,7 +296,7 @@ class KnowledgeBase:
         return update_entities(self._merged, entities)
 
     def retire(self, ids: Iterable[str], successor: Optional[Mapping[str, str]] = None) -> Rows:
-        """Retire entities: no name finds them any more; their ids are resolved to their successors, if any.
+        """Retire entities: names no longer find them, and their ids resolve to their successors, if any.
 
         ids (Iterable[str]): live ids.
         successor (Optional[Mapping[str, str]]): id -> the id that replaces it.
@@ -316,7 +316,7 @@ def _temporary_folder() -> Iterator[Path]:
 def _new_folder(path: Path) -> Iterator[Path]:
     """YIELDS (Path): an empty folder that becomes the knowledge base folder at ``path``.
 
-    RAISES (PelError): if that would replace something else than a knowledge base.
+    RAISES (PelError): if that would replace something other than a knowledge base.
     """
     if path.exists() and not path.is_dir():
         raise PelError(Errors.E111.format(path=path, got="a file"))

@@ -12,7 +12,7 @@ def sample_entities(
     kb: KnowledgeBase, *, share: float, seed: int = 0, documents: Iterable[Document] = ()
 ) -> Iterator[Entity]:
     """Draw entities at random. Recall on a sample is higher than on the whole knowledge base, as there are
-    fewer entities to confuse: only differences between methods carry over.
+    fewer entities to confuse; use it only to compare methods.
 
     kb (KnowledgeBase): source; retired entities are left out.
     share (float): share of the entities that are not in the documents, 0 to 1.

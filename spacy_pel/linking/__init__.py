@@ -1,4 +1,4 @@
-"""From mentions in text to entities or NIL: encoder, index, combiner and NIL model at work."""
+"""From mentions in text to entities or NIL, with encoder, index, combiner and NIL model."""
 
 from .linker import Link, Linker
 from .query import MentionQuery, replace_mention

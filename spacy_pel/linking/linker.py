@@ -1,4 +1,4 @@
-"""The linker: mentions in, entities or NIL out. Pure Python: component, evaluation and commands use it."""
+"""The linker: mentions in, entities or NIL out. Used by component, evaluation and commands."""
 
 import copy
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from .tables import insert_empty, join_tables, take_mentions
 from .thresholds import ChooseThreshold, Threshold, fit_by_label
 from .type_filter import allowed_rows, read_entity_types
 
-if TYPE_CHECKING:  # the index brings faiss along, which the linker itself does not need
+if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
     from ..index import EntityIndex
 
 # Scores and nil_scores are relative to a mention's candidates, so this many are always retrieved, and a
@@ -42,7 +42,7 @@ _DEPTH = 128
 
 @dataclass(frozen=True)
 class Link:
-    """What the linker says of one mention.
+    """The linker's answer for one mention.
 
     kb_id (str): an entity id, or "NIL".
     candidates (List[Candidate]): best first, distinct ids, at most top_k.
@@ -129,7 +129,7 @@ class Linker:
 
     @property
     def fingerprints(self) -> Dict[str, str]:
-        """RETURNS (Dict[str, str]): of everything that candidates come from: the KB and, if there is one,
+        """RETURNS (Dict[str, str]): fingerprints of what the candidates depend on: the KB and, if present,
         the index, the encoder, and a generator other than the default."""
         generator = None if self._is_default else self.generator
         parts = {"kb": self.kb, "index": self.index, "encoder": self.encoder, "generator": generator}
@@ -149,8 +149,8 @@ class Linker:
         return {} if self.threshold is not None else dict(self.calibrated_by_label)
 
     def threshold_of(self, label: str) -> Optional[float]:
-        """The threshold in use for the mentions of a label. What is set wins over what was calibrated, and
-        then a label's own over the one of all.
+        """The threshold in use for the mentions of a label. A setting takes precedence over the calibration,
+        and a label's own threshold over the common one.
 
         label (str): the mention's NER label.
         RETURNS (Optional[float]): a higher nil_score is NIL; None = NIL only for lack of candidates.
@@ -181,7 +181,7 @@ class Linker:
         return links
 
     def evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
-        """Find candidates and what speaks for each.
+        """Find candidates and gather the evidence for each.
 
         queries (Sequence[MentionQuery]): the mentions.
         RETURNS (CandidateTable): one mention for each query; a mention of white space only has no
@@ -278,8 +278,8 @@ class Linker:
         queries (Sequence[MentionQuery]): mentions.
         gold (Sequence[Sequence[str]]): their entity ids; none of them in the KB = NIL.
         choose (ChooseThreshold): takes nil_scores and which are NIL, gives the threshold.
-        label_least (Optional[int]): labels with so many NIL mentions, and as many others, get
-            their own threshold. None = one for all.
+        label_least (Optional[int]): labels with at least this many NIL mentions, and as many others,
+            get their own threshold. None = one for all.
         RETURNS (List[Link]): the links of these mentions with the fitted parts.
         RAISES (PelError): if no mention's entity is in the KB.
         """

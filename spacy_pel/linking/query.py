@@ -1,4 +1,4 @@
-"""What is asked of the linker: a mention, the text around it and its label."""
+"""The linker's input: a mention, the text around it and its label."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ _CHARACTERS_PER_SIDE = 2048
 class MentionQuery(NamedTuple):
     """A mention to be linked.
 
-    text (str): the text. A document of any length will do: templates read what is near the mention.
+    text (str): the text. A document of any length: templates read only what is near the mention.
     start, end (int): the mention's character offsets in ``text``, end exclusive.
     label (str): the NER label, "" if there is none; chooses the type filter.
     """
@@ -33,12 +33,12 @@ class MentionQuery(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """RETURNS (bool): the mention is white space only, there is nothing to link."""
+        """RETURNS (bool): whether the mention is only white space, so that there is nothing to link."""
         return not self.surface.strip()
 
 
 def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
-    """Ask about another surface form in the same context.
+    """Replace the mention by another surface form in the same context.
 
     query (MentionQuery): the mention.
     surface (str): replaces the mention, e.g. an abbreviation by its long form.

@@ -29,7 +29,7 @@ class Reranker:
     learns both, which are 1 until then.
 
     ranker (Ranker): reads mentions and candidates.
-    RAISES (PelError): if this is no ranker.
+    RAISES (PelError): if this is not a ranker.
     """
 
     def __init__(self, ranker: Ranker):

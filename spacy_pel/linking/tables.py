@@ -10,7 +10,7 @@ from ..util.ragged import places_in_pieces
 
 
 def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
-    """RETURNS (CandidateTable): the mentions of all tables, in order. There must be one table at least."""
+    """RETURNS (CandidateTable): the mentions of all tables, in order. There must be at least one table."""
     ends = np.cumsum([0] + [len(table.kb_rows) for table in tables])
     offsets = [table.offsets[:-1] + end for table, end in zip(tables, ends, strict=False)]
     vectors = [table.vectors for table in tables if table.vectors is not None]
@@ -25,7 +25,7 @@ def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
 
 
 def take_mentions(table: CandidateTable, rows: NDArray[np.int64]) -> CandidateTable:
-    """RETURNS (CandidateTable): the mentions of the given positions only; a position may come twice."""
+    """RETURNS (CandidateTable): the mentions of the given positions only; a position may occur twice."""
     counts = np.diff(table.offsets)[rows]
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     # where each taken candidate lies: its mention's first candidate + its position in the mention

@@ -27,8 +27,8 @@ def fit_by_label(
     labels (Sequence[str]): (n,), of the mentions.
     nil_scores (Scores): (n,).
     is_nil (NDArray[np.bool_]): (n,).
-    least (int): NIL mentions, and as many others, that a label must have.
-    RETURNS (Dict[str, float]): label -> threshold; a label without one shares that of all.
+    least (int): minimum number of NIL mentions, and of others, for a label.
+    RETURNS (Dict[str, float]): label -> threshold; a label without one uses the common threshold.
     """
     thresholds: Dict[str, float] = {}
     for label in sorted(set(labels)):

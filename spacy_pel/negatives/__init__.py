@@ -1,4 +1,4 @@
-"""Negative samplers: which other entities a mention is pushed away from."""
+"""Negative samplers: which entities serve as negatives of a mention."""
 
 from .draw import Draw, DrawRequest, NegativeSampler
 from .mining.table import MinedNegatives

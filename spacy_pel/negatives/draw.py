@@ -1,4 +1,4 @@
-"""Requests to a negative sampler and what it draws for a batch."""
+"""The input and output of a negative sampler: the mentions of a batch, and the entities drawn for them."""
 
 from dataclasses import dataclass, field
 from typing import Protocol, Sequence, runtime_checkable
@@ -73,7 +73,7 @@ def own_columns(n: int, each: int) -> NDArray[np.bool_]:
 def as_sets(draw: Draw) -> Draw:
     """Remove duplicates: each entity is encoded once and counts once per mention.
 
-    RETURNS (Draw): distinct entities, ascending; those that are no mention's negative are left out.
+    RETURNS (Draw): distinct entities, ascending, each a negative of at least one mention.
     """
     rows, place = np.unique(draw.rows, return_inverse=True)
     mask = np.zeros((len(draw.mask), len(rows)), dtype=bool)

@@ -10,7 +10,7 @@ from .pick import hard_each, hard_together
 
 @registry.pel_negatives("spacy-pel.HardNegatives.v1")
 class HardNegatives:
-    """The entities whose cards are nearest to a mention, without the gold ones (Wiatrak et al. 2022,
+    """The entities whose cards are nearest to a mention, except the gold ones (Wiatrak et al. 2022,
     section 3). The trainer mines them over the whole knowledge base, on the schedule of
     ``[pel.training.mining]``; where a mention has fewer, random ones fill the rest.
 

@@ -1,4 +1,4 @@
-"""scispaCy's abbreviation detector as a component that is found without importing scispaCy."""
+"""scispaCy's abbreviation detector as a component that spaCy finds without importing scispaCy."""
 
 from typing import Any, Dict
 

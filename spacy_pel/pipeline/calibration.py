@@ -1,4 +1,4 @@
-"""The calibration of a component as JSON: all that is fitted except the weights."""
+"""The calibration of a component as JSON: all that is fitted, except the model weights."""
 
 from typing import Any, Dict, Optional, Union
 

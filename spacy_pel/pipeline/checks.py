@@ -6,7 +6,7 @@ from ..errors import Errors, PelError
 
 
 def check_parts(generator: Any, encoder: Any, index: Any) -> None:
-    """Check that a generator that needs vectors has encoder and index, and that no other has.
+    """Check that encoder and index are set if, and only if, the generator needs vectors.
 
     generator (Optional[CandidateGenerator]): the setting; None = candidates near the mention's vector.
     encoder (Optional[Encoder]): the setting.

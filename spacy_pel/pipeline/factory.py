@@ -1,4 +1,4 @@
-"""The factory of the component. spaCy imports this file for every pipeline: it stays cheap."""
+"""The factory of the component. spaCy imports this file for every pipeline, so its imports stay cheap."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Optional, Union
 
@@ -82,11 +82,11 @@ def make_proxy_entity_linker(
         architecture only.
     generator (Optional[CandidateGenerator]): finds the candidates; a part of the registry
         pel_candidates, without data. None = near the mention's vector, in the index.
-    encoder (Optional[Encoder]): architecture only. None, for a generator that reads no vectors.
-    index (Optional[VectorIndex]): type only. None, for a generator that reads no vectors.
+    encoder (Optional[Encoder]): architecture only. None for a generator that does not use vectors.
+    index (Optional[VectorIndex]): type only. None for a generator that does not use vectors.
     combiner (Combiner): how evidence becomes a score.
     nil_model (NilModel): how scores become the nil_score.
-    scorer (Optional[Callable]): what ``nlp.evaluate`` calls.
+    scorer (Optional[Callable]): called by ``nlp.evaluate``.
     """
     from .proxy_entity_linker import ProxyEntityLinker
 

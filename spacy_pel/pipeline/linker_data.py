@@ -44,7 +44,7 @@ class LinkerData:
 
     @property
     def parts(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): the parts that there are, by the names of their folders."""
+        """RETURNS (Dict[str, Any]): the parts that are set, by the names of their folders."""
         parts = {
             "kb": self.kb,
             "encoder": self.encoder,
@@ -69,7 +69,7 @@ class LinkerData:
         """Read what ``to_disk`` wrote; KB and index are memory-mapped.
 
         path (Path): the component's folder.
-        exclude (Iterable[str]): names of folders not to read: these parts stay as they are.
+        exclude (Iterable[str]): names of folders not to read: these parts are not changed.
         RETURNS (LinkerData): with the data.
         RAISES (PelError): if a part is missing or damaged, or does not belong to the KB or the encoder.
         """
@@ -94,7 +94,7 @@ class LinkerData:
         }
 
     def from_bytes(self, saved: Mapping[str, Buffer]) -> "LinkerData":
-        """Read what ``to_bytes`` returned; a part that is missing there stays as it is.
+        """Read what ``to_bytes`` returned; a part that is missing there is not changed.
 
         RETURNS (LinkerData): with the data.
         RAISES (PelError): as ``load``.

@@ -1,4 +1,4 @@
-"""Loaders for ``[initialize.components.proxy_entity_linker]``: the only place with paths."""
+"""Loaders for ``[initialize.components.proxy_entity_linker]``: the only settings with paths."""
 
 from pathlib import Path
 from typing import Callable, Union

@@ -29,7 +29,7 @@ def mention_spans(doc: Doc, spans_key: Optional[str]) -> List[Span]:
 def by_mentions(
     stream: Iterable[Doc], spans_key: Optional[str], *, n_docs: int, n_mentions: int
 ) -> Iterator[List[Doc]]:
-    """YIELDS (List[Doc]): documents in order, as soon as they have so many mentions or are so many."""
+    """YIELDS (List[Doc]): documents in order, in batches limited by mentions and by documents."""
     docs: List[Doc] = []
     found = 0
     for doc in stream:
@@ -46,7 +46,7 @@ def long_forms(doc: Doc) -> Dict[str, str]:
     """The abbreviations that a document defines, as scispaCy's AbbreviationDetector leaves them
     in ``doc._.abbreviations``, as spans or in its serializable form.
 
-    RETURNS (Dict[str, str]): short form -> long form; of two definitions the first.
+    RETURNS (Dict[str, str]): short form -> long form; the first of several definitions.
     """
     if not Doc.has_extension("abbreviations"):
         return {}
@@ -61,11 +61,11 @@ def long_forms(doc: Doc) -> Dict[str, str]:
 
 
 def spelled_out(mention: str, forms: Dict[str, str]) -> Optional[str]:
-    """What stands for a mention that is an abbreviation, or a long form with its abbreviation behind it.
+    """The long form of a mention that is an abbreviation, or a long form followed by its abbreviation.
 
     mention (str): its text, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)".
     forms (Dict[str, str]): from ``long_forms``.
-    RETURNS (Optional[str]): the long form; None if the mention is neither.
+    RETURNS (Optional[str]): the long form; None if the mention is neither of these.
     """
     if mention in forms:
         return forms[mention]
@@ -78,7 +78,7 @@ def spelled_out(mention: str, forms: Dict[str, str]) -> Optional[str]:
 
 
 def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> List[MentionQuery]:
-    """RETURNS (List[MentionQuery]): one for each span; the document stays as it is."""
+    """RETURNS (List[MentionQuery]): one for each span; the document is not changed."""
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
     queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]

@@ -1,4 +1,4 @@
-"""The component: links the mentions of documents to a knowledge base, or says NIL."""
+"""The component: links the mentions of documents to a knowledge base, or to NIL."""
 
 import json
 from copyreg import __newobj__  # type: ignore[attr-defined]
@@ -40,7 +40,7 @@ class ProxyEntityLinker(Pipe):
     name (str): the component's name in the pipeline.
     encoder, index, combiner, nil_model, reranker, generator: the parts, without data; encoder and index are
         None for a generator that needs no vectors.
-    The other settings are explained at ``factory.make_proxy_entity_linker``.
+    For the other settings see ``factory.make_proxy_entity_linker``.
     RAISES (PelError): if a setting cannot be used.
     """
 
@@ -100,7 +100,7 @@ class ProxyEntityLinker(Pipe):
 
     @property
     def linker(self) -> Linker:
-        """RETURNS (Linker): does the work.
+        """RETURNS (Linker): links mentions, independently of spaCy.
 
         RAISES (PelError): if the component is not initialised.
         """
@@ -128,7 +128,7 @@ class ProxyEntityLinker(Pipe):
 
     @property
     def is_initialized(self) -> bool:
-        """RETURNS (bool): is there data?"""
+        """RETURNS (bool): whether data was loaded."""
         return self._linker is not None
 
     def _use(self, data: LinkerData) -> None:
@@ -170,7 +170,7 @@ class ProxyEntityLinker(Pipe):
 
         get_examples (Callable): linked examples, for an index with rows of kind "mention".
         nlp (Optional[Language]): the pipeline; not used.
-        kb_loader (Optional[Callable]): "spacy-pel.KBFromDisk.v1". None = keep the present KB.
+        kb_loader (Optional[Callable]): "spacy-pel.KBFromDisk.v1". None = keep the current KB.
         encoder_loader (Optional[Callable]): "spacy-pel.EncoderFromDisk.v1". None = the weights
             that the encoder's own settings name.
         index_loader (Optional[Callable]): "spacy-pel.IndexFromDisk.v1". None = embed the KB now.
@@ -230,8 +230,8 @@ class ProxyEntityLinker(Pipe):
                 self.linker.generator.add_entities(kb, changed)
 
     def calibrate(self, nlp: Language, documents: Iterable[Document]) -> None:
-        """Fit combiner, NIL model and threshold on gold mentions, prepared as in use. A ``threshold`` in
-        the settings takes precedence over the fitted one.
+        """Fit combiner, NIL model and threshold on gold mentions, prepared as at inference. A ``threshold``
+        in the settings takes precedence over the fitted one.
 
         nlp (Language): the pipeline with this component.
         documents (Iterable[Document]): a development set with NIL mentions.
@@ -291,7 +291,7 @@ class ProxyEntityLinker(Pipe):
         """Write what ``predict`` returned.
 
         docs (Iterable[Doc]): the same documents.
-        links (List[List[Optional[Link]]]): their links; where there is None nothing is changed.
+        links (List[List[Optional[Link]]]): their links; None = not changed.
         """
         for doc, found in zip(docs, links, strict=True):
             write_links(doc, found, self.spans_key)
@@ -318,7 +318,7 @@ class ProxyEntityLinker(Pipe):
                 write_json(path / CALIBRATION, learned_state(linker))
 
     def from_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
-        """Read what ``to_disk`` wrote; KB and index are memory-mapped. What is excluded stays as it was.
+        """Read what ``to_disk`` wrote; KB and index are memory-mapped. Excluded parts are not changed.
 
         RAISES (PelError): if something is missing or damaged, or the parts do not belong together.
         """
@@ -341,9 +341,9 @@ class ProxyEntityLinker(Pipe):
         return pack_files(files, kind=KIND)
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
-        """Read what ``to_bytes`` returned. What is excluded, here or there, stays as it was.
+        """Read what ``to_bytes`` returned. Parts excluded here or there are not changed.
 
-        RAISES (PelError): if these are other bytes.
+        RAISES (PelError): if the bytes are not from ``to_bytes``.
         """
         files = {name: part for name, part in unpack_files(data, kind=KIND).items() if name not in exclude}
         self._use(self.data.from_bytes(files))

@@ -1,4 +1,4 @@
-"""Read less (or more) context than the encoder was trained with."""
+"""Reading less (or more) context than the encoder was trained with."""
 
 import copy
 from typing import Any, Optional
@@ -8,8 +8,8 @@ from ..types import Encoder
 
 
 def with_max_length(encoder: Encoder, max_length: Optional[int]) -> Encoder:
-    """Change the length that an encoder reads of mentions. The vectors of entities do not change, so the
-    index stays valid; nor does what the given encoder saves.
+    """Change the maximum length of an encoder's mention input. The vectors of entities do not change, so the
+    index stays valid, and the given encoder is saved unchanged.
 
     encoder (Encoder): with its weights.
     max_length (Optional[int]): word pieces, special tokens included; None = as in training.

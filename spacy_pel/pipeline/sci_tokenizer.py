@@ -14,7 +14,7 @@ from ..errors import Errors, PelError
 def make_sci_tokenizer() -> Callable[[Language], None]:
     """Build a callback for ``[initialize.before_init]`` that sets scispaCy's tokenizer.
 
-    Its rules are saved with the pipeline as those of any spaCy tokenizer; since ``spacy.load`` does
+    Its rules are saved with the pipeline like those of any spaCy tokenizer; since ``spacy.load`` does
     not run ``[initialize]``, scispaCy is needed for training only.
 
     RETURNS (Callable[[Language], None]): sets ``nlp.tokenizer``.

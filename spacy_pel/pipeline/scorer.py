@@ -1,4 +1,4 @@
-"""Scores of linked documents: spaCy's, and those of NIL and candidates that spaCy lacks."""
+"""Scores of linked documents: spaCy's, and further ones for NIL and candidates."""
 
 from functools import partial
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
@@ -43,13 +43,13 @@ def nel_score(
     * ``nel_recall_at_k``: share of the gold mentions in the KB with the entity among the first k
       candidates.
 
-    A score of nothing (e.g. recall of NIL without a gold NIL) is None.
+    A score that is undefined (e.g. recall of NIL without a gold NIL) is None.
 
     examples (Iterable[Example]): predictions and references.
     recall_at (Iterable[int]): the k.
     spans_key (Optional[str]): mentions are in ``doc.spans[spans_key]``; None = ``doc.ents``.
-    resolve (Optional[Callable]): gold id -> the KB's present id, or None if the KB lacks it: the mention is
-        NIL then. None = use gold ids as they are.
+    resolve (Optional[Callable]): gold id -> the KB's current id, or None if the KB lacks it and the mention
+        counts as NIL. None = use gold ids as they are.
     RETURNS (Dict[str, Any]): the scores.
     """
     examples = list(examples)

@@ -24,7 +24,7 @@ class CrossEncoder:
 
     ``tower`` is the torch module that a trainer updates; after an update call ``changed()``.
 
-    name (Optional[str]): first weights: folder, "package:NAME", hub id or "random:SIZES".
+    name (Optional[str]): initial weights: folder, "package:NAME", hub id or "random:SIZES".
     length (int): word pieces of a pair.
     top_k (int): number of candidates to rerank.
     mix (Optional[float]): weight of the logarithm of the combiner's score relative to the ranker's; 0 =
@@ -100,7 +100,7 @@ class CrossEncoder:
         self.changed()
 
     def changed(self) -> None:
-        """Forget what was derived from the weights: call it after training them."""
+        """Drop what was derived from the weights; call it after every update of them."""
         self._prepared = None
         self._fingerprint = None
 
@@ -111,7 +111,7 @@ class CrossEncoder:
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """RETURNS (dict): what, besides the weights, decides the scores."""
+        """RETURNS (dict): what determines the scores, apart from the weights."""
         return {"pooling": self.pooling, "template": self.template.settings}
 
     @property
@@ -171,7 +171,7 @@ class CrossEncoder:
             save_file(head, str(part / _HEAD), metadata={"format": "pt"})
 
     def from_disk(self, path: Path) -> "CrossEncoder":
-        """Read a model folder. The saved templates and pooling replace the present ones.
+        """Read a model folder. The saved templates and pooling replace the current ones.
 
         RAISES (PelError): if the folder is missing or damaged.
         """

@@ -23,9 +23,9 @@ _ENCODER = "encoder"
 @registry.pel_rankers("spacy-pel.DualEncoder.v1")
 class DualEncoder:
     """score = s(f_m(mention), f_e(entity)) of a bi-encoder (Le & Nguyen 2023, section 3.2). Each distinct
-    mention and entity is encoded once, and recent entities not even that.
+    mention and entity is encoded once; the vectors of recent entities are cached.
 
-    Any bi-encoder will do: one trained by ``train`` finds candidates and orders them too, and one trained
+    Any bi-encoder works: one trained by ``train`` finds candidates and orders them too, and one trained
     by ``ranker train`` only orders them. ``encoder.towers`` is what a trainer updates; after an update
     call ``changed()``.
 
@@ -76,13 +76,13 @@ class DualEncoder:
         self.encoder.initialize()
 
     def changed(self) -> None:
-        """Forget what was derived from the weights: call it after training them."""
+        """Drop what was derived from the weights; call it after every update of them."""
         self.encoder.changed()
         self._cache.clear()
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """RETURNS (dict): what, besides the weights, decides the scores."""
+        """RETURNS (dict): what determines the scores, apart from the weights."""
         return self.encoder.settings
 
     @property
@@ -120,8 +120,7 @@ class DualEncoder:
             self.encoder.to_disk(part / _ENCODER)
 
     def from_disk(self, path: Path) -> "DualEncoder":
-        """Read a model folder, of a ranker or of a bi-encoder. What was saved of the encoder replaces what
-        it is now.
+        """Read a model folder of a ranker or of a bi-encoder. The saved encoder replaces the current one.
 
         RAISES (PelError): if the folder is missing or damaged.
         """

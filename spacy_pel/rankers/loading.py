@@ -1,4 +1,4 @@
-"""Load whichever ranker a folder holds."""
+"""Loading the ranker in a folder, of whatever kind."""
 
 from pathlib import Path
 from typing import Any, Dict, Optional
@@ -14,7 +14,7 @@ def load_ranker(path: Path, **settings: Any) -> Ranker:
     """Read a ranker from a folder; its ``ranker.json`` names the registered part.
 
     path (Path): a model folder of a ranker, or of an encoder, which then serves as a DualEncoder.
-    settings (Any): those that the folder does not hold, e.g. ``top_k`` and ``mix``.
+    settings (Any): settings that are not saved in the folder, e.g. ``top_k`` and ``mix``.
     RETURNS (Ranker): with weights.
     RAISES (PelError): if the folder holds no ranker, or one that is not registered.
     """
@@ -24,7 +24,7 @@ def load_ranker(path: Path, **settings: Any) -> Ranker:
 
 
 def read_ranker(path: Path, name: Optional[str] = None) -> Dict[str, Any]:
-    """Check a folder and tell whose it is.
+    """Check a folder and read which part it holds.
 
     path (Path): a model folder.
     name (Optional[str]): the expected ranker; None = any.

@@ -1,4 +1,4 @@
-"""Vectors of recent entities: the same candidates recur."""
+"""A cache of entity vectors, since the same candidates recur."""
 
 from collections import OrderedDict
 from typing import Callable, List, Sequence
@@ -10,8 +10,7 @@ EncodeEntities = Callable[[List[Entity]], Representations]
 
 
 class VectorCache:
-    """What a similarity reads of the most recently used entities. An entity whose names change counts as
-    another one.
+    """Representations of the most recently used entities. An entity whose names change counts as a new one.
 
     size (int): vectors at most; an entity has one, or one for each of its tokens. 0 = nothing is kept.
     """
@@ -25,12 +24,12 @@ class VectorCache:
         return len(self._kept)
 
     def clear(self) -> None:
-        """Forget all: the weights have changed."""
+        """Empty the cache: the weights have changed."""
         self._kept.clear()
         self.n_vectors = 0
 
     def represent(self, entities: Sequence[Entity], encode: EncodeEntities) -> Representations:
-        """Represent entities, of which only new ones are encoded.
+        """Represent entities; only new ones are encoded.
 
         entities (Sequence[Entity]): n distinct ones, at least one.
         encode (EncodeEntities): represents some entities.

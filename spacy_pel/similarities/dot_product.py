@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @registry.pel_similarities("spacy-pel.DotProduct.v1")
 class DotProduct:
-    """The inner product of vectors of any length: long vectors are near to everything.
+    """The inner product of vectors of any length: long vectors score high against everything.
 
     Scores have no fixed range, so temperatures and bonuses that were chosen for cosines do not
     carry over. Loss: CrossEntropy(scale=1) in the paper. On vectors of [CLS] this is DUAL, on means
-    Pooling Mean of Cai et al. (2023), whose loss is BinaryCrossEntropy.
+    Pooling Mean of Cai et al. (2023); their loss is BinaryCrossEntropy.
     """
 
     registered_name = "spacy-pel.DotProduct.v1"

@@ -1,4 +1,4 @@
-"""What a similarity is."""
+"""The interface of similarities."""
 
 from typing import TYPE_CHECKING, Any, Dict, Literal, Protocol, runtime_checkable
 
@@ -17,8 +17,8 @@ class Similarity(Protocol):
     ``token_level`` is true one of each token: ``TokenVectors`` of (n, length, d).
     ``BiEncoder.represent_mentions`` and ``represent_entities`` give what it reads.
 
-    An index knows inner products only: ``index_vectors`` says which vectors have inner products that
-    rank as the similarity does (or, of tokens, nearly so: what the index finds is scored again).
+    An index compares inner products only: ``index_vectors`` returns vectors whose inner products rank as
+    the similarity does (for tokens approximately: what the index finds is rescored).
 
     registered_name (str): its name in the registry "pel_similarities".
     unit_vectors (bool): whether only the direction of a vector counts; then an index takes vectors of

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @registry.pel_similarities("spacy-pel.SumOfMax.v1")
 class SumOfMax:
-    """Each token of the mention looks for the token of the entity that suits it best:
+    """Each token of the mention is matched with the most similar token of the entity:
 
         f(m, e) = sum_t max_u v_m,t . v_e,u
 
-    Padding counts on neither side. An index holds the pooled vectors (the encoder's ``pooling``) and finds
+    Padding is ignored on both sides. An index holds the pooled vectors (the encoder's ``pooling``) and finds
     candidates, and hard negatives, by their dot product; SOM then orders candidates by the tokens of the
     entities' cards (see ``rescore``). In a component the second stage is a DualEncoder, as reranker,
     that reads the same model. Loss: BinaryCrossEntropy in the paper.

@@ -17,7 +17,7 @@ class MarkedContext:
     """``[CLS] left context [M_s] mention [M_e] right context [SEP]`` (Wiatrak et al. 2022, section 3).
 
     The context is cut evenly on both sides; what one side does not need goes to the other.
-    The mention is never cut, unless it exceeds the limit alone: then at its end.
+    The mention is never cut unless it alone exceeds the limit; then its end is cut.
 
     max_length (int): word pieces in all, special tokens included.
     start_marker, end_marker (str): special tokens, added to the tokenizer's vocabulary.

@@ -1,4 +1,4 @@
-"""Writes token sequences to a folder piece by piece, without holding all of them."""
+"""Writes token sequences to a folder in chunks, without holding all of them in memory."""
 
 from pathlib import Path
 from types import TracebackType

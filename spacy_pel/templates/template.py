@@ -1,4 +1,4 @@
-"""Templates of the entity side: what an encoder asks of them, and what the cards share."""
+"""Entity templates: the interface that an encoder expects, and what the cards share."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Dict, List, Optional, Protocol, Sequence, runtime_checkable
@@ -31,7 +31,7 @@ def cut_end(sequence: List[int], max_length: int, end: int) -> List[int]:
 
 
 class CardBase(ABC):
-    """``[CLS] part [SEP] part [SEP] …``; a subclass says what the ``parts`` of an entity are.
+    """``[CLS] part [SEP] part [SEP] …``; a subclass defines the ``parts`` of an entity.
 
     max_length (int): word pieces in all, special tokens included; the end is cut.
     """

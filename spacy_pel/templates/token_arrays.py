@@ -1,4 +1,4 @@
-"""Token sequences of different lengths in two arrays: tokenise once, keep arrays."""
+"""Token sequences of different lengths in two arrays, so that texts are tokenised only once."""
 
 from dataclasses import dataclass
 from itertools import chain

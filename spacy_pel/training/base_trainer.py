@@ -45,7 +45,7 @@ class BaseTrainer:
     All randomness follows from the seed and the step: the same seed gives the same model, whether or not
     the run was interrupted (on the same machine, with the same number of threads).
 
-    training (BaseTrainingSettings): how long, how fast, how often.
+    training (BaseTrainingSettings): length, learning rates, evaluation.
     output (Path): receives model-best, model-last, metrics.jsonl, steps.jsonl and checkpoint.
     seed (int): random seed.
     gpu_id (int): -1 = CPU.
@@ -80,7 +80,7 @@ class BaseTrainer:
         return self.output / "checkpoint"
 
     def check_output(self, *, resume: bool) -> None:
-        """RAISES (PelError): if the output holds a training that is not to be resumed."""
+        """RAISES (PelError): if the output folder holds a training and ``resume`` is off."""
         if not resume and (self.checkpoint.exists() or (self.output / "model-last").exists()):
             raise PelError(Errors.E314.format(path=self.output))
 
@@ -106,7 +106,7 @@ class BaseTrainer:
         objective (nn.Module): a batch -> the loss and metrics for the log; has ``towers`` and ``loss``.
         planner (Planner): of the batches.
         dev (Callable): model -> metrics, among them ``training.dev.metric``.
-        fingerprint (str): of everything that determines the training; another run's checkpoint is refused.
+        fingerprint (str): identifies config and data; a checkpoint of another run is refused.
         resume (bool): resume from the checkpoint in the output folder, if there is one.
         own_rates: modules in the objective that have their own learning rate, and its peak.
         RETURNS (dict): the best evaluation: its step and metrics.

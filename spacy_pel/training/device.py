@@ -24,7 +24,7 @@ def make_accelerator(
     gpu_id (int): CUDA device; -1 = CPU.
     mixed_precision (str): autocast type.
     accumulate_gradient (int): batches per update.
-    RETURNS (Accelerator): of this training alone.
+    RETURNS (Accelerator): used by this training only.
     RAISES (PelError): if there is no such device.
     """
     if gpu_id >= 0:

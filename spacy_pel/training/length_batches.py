@@ -1,4 +1,4 @@
-"""Batches of sequences of similar length: little padding, and still a random order."""
+"""Batches of sequences of similar length: little padding, but a random order."""
 
 from typing import List
 

@@ -1,4 +1,4 @@
-"""What the configs of all trainings have in common: base classes, the optimizer, reading and errors."""
+"""What all training configs have in common: base classes, the optimizer, reading and errors."""
 
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""steps.jsonl: one short line per update, for plots of the gradient's norm (Wiatrak et al. 2022, Fig. 3)."""
+"""steps.jsonl: one short line per update, for plots of the gradient norm (Wiatrak et al. 2022, Fig. 3)."""
 
 import json
 import math

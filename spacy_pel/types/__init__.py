@@ -1,4 +1,4 @@
-"""The words of this package: what flows between its parts, and what a part has to offer."""
+"""The types of this package: the data that its parts exchange, and the interfaces of the parts."""
 
 from .arrays import FUSED, NIL, CandidateTable, RankedRows, RankingTask, Rows, Scores, Vectors
 from .parts import CandidateGenerator, Combiner, Encoder, NilModel, Ranker, VectorIndex

@@ -1,4 +1,4 @@
-"""What the parts of a linker hand to each other, as arrays."""
+"""The arrays that the parts of a linker exchange."""
 
 from dataclasses import dataclass
 from typing import Dict, NamedTuple, Optional, Sequence

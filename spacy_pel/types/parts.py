@@ -1,4 +1,4 @@
-"""The contracts of the parts that a linker is made of."""
+"""The interfaces of the parts of a linker."""
 
 from pathlib import Path
 from typing import Any, Dict, Optional, Protocol, Sequence, Tuple, runtime_checkable
@@ -81,13 +81,13 @@ class VectorIndex(Protocol):
 class CandidateGenerator(Protocol):
     """Finds entities that a mention may mean: the first step of linking, before any score is combined.
 
-    Constructing one reads nothing and needs no network; ``build`` prepares it for a knowledge base, or
-    ``from_disk`` reads what an earlier ``build`` made. A generator reads the mention's text, not the
-    gold answer, and gives the same candidates whatever the rest of the batch.
+    Constructing one loads nothing and needs no network; ``build`` prepares it for a knowledge base, or
+    ``from_disk`` loads what was built earlier. A generator reads the mention's text, not the
+    gold answer, and its candidates do not depend on the rest of the batch.
 
     registered_name (str): its name in the registry "pel_candidates".
-    needs_encoder (bool): whether it works on the vectors of the component's encoder and index; it
-        receives them by ``bind``, which the others ignore.
+    needs_encoder (bool): whether it needs the component's encoder and index; ``bind`` sets them, and
+        other generators ignore it.
     """
 
     registered_name: str

@@ -40,7 +40,7 @@ class Entity:
 
 @dataclass(frozen=True)
 class Mention:
-    """A stretch of text that names a concept.
+    """A span of text that names a concept.
 
     start, end (int): character offsets into the document's text, end exclusive.
     label (str): the NER label, "" if there is none.

@@ -1,4 +1,4 @@
-"""Reading config files: one way for training and commands, and one line for each fault."""
+"""Reading config files, the same way for training and commands, with one-line errors."""
 
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence, Union

@@ -1,4 +1,4 @@
-"""Reading UTF-8 files, plain or gzipped, with the line of every fault; writing files whole or not at all."""
+"""Reading UTF-8 files, plain or gzipped, with errors that name the line; writing files atomically."""
 
 import gzip
 import json

@@ -10,7 +10,7 @@ def make_fork_safe() -> None:
     """Give forked children one OpenMP thread per library.
 
     A thread pool does not survive a fork: the child of a parent that has used one waits
-    for threads that are not there. Call this where FAISS or torch is imported; calling
+    for threads that do not exist. Call this where FAISS or torch is imported; calling
     it again does nothing. Only libraries that the parent has imported are touched.
     """
     global _registered

@@ -1,6 +1,6 @@
-"""Fingerprints that tell which content something was built from.
+"""Fingerprints that identify the content something was built from.
 
-Made by hand on hashlib: they are stored in files and compared across machines and versions, so they
+Written by hand, on hashlib: they are stored in files and compared across machines and versions, so they
 must not depend on pickling or on ``hash()``, which differs between runs.
 """
 

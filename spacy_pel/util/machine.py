@@ -8,7 +8,7 @@ from typing import Optional
 
 
 def machine_note(device: Optional[str] = None) -> str:
-    """RETURNS (str): processor and threads, e.g. "AMD EPYC 7763, 2 cores, 1 thread"; of a GPU its name.
+    """RETURNS (str): processor and threads, e.g. "AMD EPYC 7763, 2 cores, 1 thread"; or the name of the GPU.
 
     device (Optional[str]): a torch device such as "cuda:0"; None or "cpu" = the processor.
     """

@@ -12,9 +12,9 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 
 def normalize_alias(text: str) -> str:
-    """Fold a name: NFKC, case-folded, punctuation and white space runs to one blank.
+    """Normalise a name: NFKC, case-folded, runs of punctuation and white space become one blank.
 
-    A name of punctuation only keeps its symbols, so that it does not become empty.
+    A name made only of punctuation keeps its symbols, so that it does not become empty.
 
     text (str): a mention or an alias.
     RETURNS (str): e.g. "Fibroblast growth factor-1" -> "fibroblast growth factor 1".

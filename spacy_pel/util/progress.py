@@ -1,4 +1,4 @@
-"""One progress bar for all long work: count, rate and remaining time, on stderr."""
+"""One progress bar for all long tasks: count, rate and remaining time, on stderr."""
 
 import sys
 from typing import Iterable, Iterator, Optional, TypeVar

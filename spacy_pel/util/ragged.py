@@ -1,6 +1,6 @@
 """Ragged arrays: pieces of different lengths in two arrays, without Python loops.
 
-Kept by hand: Arrow and awkward lists would copy what is memory-mapped here, and have no segment functions.
+Written by hand: Arrow and awkward lists would copy what is memory-mapped here, and have no segment functions.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Saved folders: one manifest for each, written last and checked first; and a folder as bytes."""
+"""Saved folders: each with a manifest, written last and checked first; and folders packed to bytes."""
 
 import json
 import os
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @contextmanager
 def write_folder(path: Path, *, kind: str, version: int) -> Iterator[Path]:
-    """Give a temporary folder to fill; add the manifest and move it to ``path`` on success.
+    """Provide a temporary folder to fill; add the manifest and move it to ``path`` on success.
 
     A saved folder inside it counts by its own manifest.
 
@@ -41,10 +41,10 @@ def write_folder(path: Path, *, kind: str, version: int) -> Iterator[Path]:
 def update_folder(path: Path, *, kind: str, version: int) -> Iterator[None]:
     """Change files of a saved folder in place, or fill a folder step by step.
 
-    The manifest is set aside first and a new one written last, so that the mixture that a killed run
-    leaves behind is refused. After an error that left all files as they were, the old manifest is back.
+    The manifest is set aside first and a new one written last, so that a half-changed folder left by
+    a killed run is refused. After an error that left all files unchanged, the old manifest is restored.
 
-    path (Path): the folder; made if there is none.
+    path (Path): the folder; created if missing.
     kind, version: as for ``write_folder``.
     RAISES (PelError): if the folder cannot be written.
     """
@@ -176,7 +176,7 @@ def unpack_files(data: Buffer, *, kind: str) -> Dict[str, memoryview]:
 def unpack_folder(data: Buffer, path: Path, *, kind: str) -> None:
     """Write the files of ``pack_folder`` to a new folder.
 
-    RAISES (PelError): if these are other bytes.
+    RAISES (PelError): if these are not such bytes.
     """
     for name, content in unpack_files(data, kind=kind).items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -184,7 +184,7 @@ def unpack_folder(data: Buffer, path: Path, *, kind: str) -> None:
 
 
 def save_to_bytes(save: Callable[[Path], Any], *, kind: str) -> bytes:
-    """Save an object as bytes that knows how to save itself to a folder.
+    """Save an object to bytes, given a function that saves it to a folder.
 
     save (Callable): writes the object to the path of a folder.
     kind (str): what it is, for the error.
@@ -204,7 +204,7 @@ def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
         object keeps memory-mapped stay readable.
     kind (str): what it is, for the error.
     RETURNS (T): the object.
-    RAISES (PelError): if these are other bytes.
+    RAISES (PelError): if these are not such bytes.
     """
     # Windows cannot delete mapped files: there the folder is left to the system's cleaning
     with tempfile.TemporaryDirectory(prefix="spacy_pel_", ignore_cleanup_errors=True) as holder:

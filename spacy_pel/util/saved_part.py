@@ -15,7 +15,7 @@ _REGISTRIES = {"encoder": "pel_encoders", "ranker": "pel_rankers", "generator": 
 
 @contextmanager
 def write_part(path: Path, *, kind: str, name: str, **more: Any) -> Iterator[Path]:
-    """Give a temporary folder to fill; add KIND.json and the manifest, and move it to ``path`` on success.
+    """Provide a temporary folder to fill; add KIND.json and the manifest, and move it to ``path`` on success.
 
     path (Path): the folder; what was there is replaced once everything is written.
     kind (str): "encoder", "ranker" or "generator".
@@ -30,7 +30,7 @@ def write_part(path: Path, *, kind: str, name: str, **more: Any) -> Iterator[Pat
 
 
 def read_part(path: Path, *, kind: str, name: Optional[str] = None) -> Dict[str, Any]:
-    """Check a folder and tell whose it is.
+    """Check a folder and read which part it holds.
 
     path, kind: as for ``write_part``.
     name (Optional[str]): the expected part; None = any that is registered.

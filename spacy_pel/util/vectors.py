@@ -1,4 +1,4 @@
-"""Vectors: their precision and their length."""
+"""Precision and length of vectors."""
 
 from typing import TYPE_CHECKING, Any
 

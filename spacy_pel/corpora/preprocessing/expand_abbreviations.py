@@ -1,4 +1,4 @@
-"""Abbreviations replaced by what they stand for in their document (Le & Nguyen 2023)."""
+"""Replacing abbreviations by their long forms in the document (Le & Nguyen 2023)."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -11,11 +11,11 @@ from .rewrite import rewritten
 
 @registry.pel_preprocessors("spacy-pel.ExpandAbbreviations.v1")
 class ExpandAbbreviations:
-    """Replaces every occurrence of a short form that the document defines, that in the definition too, by
+    """Replaces every occurrence of a short form that the document defines, also in the definition itself, by
     its long form. scispaCy's detector finds them (the paper used Ab3P).
 
-    A mention that covers a short form covers its long form then. Where a mention ends inside of a short
-    form this one stays, since its long form has no such parts; they are counted as "abbreviations_cut".
+    A mention that covers a short form then covers its long form. A short form inside which a mention ends
+    is not replaced, since its long form has no such parts; these are counted as "abbreviations_cut".
 
     lang (str): the language whose tokenizer cuts the texts.
     """

@@ -1,4 +1,4 @@
-"""Of overlapping mentions the longest (Le & Nguyen 2023)."""
+"""Keeping the longest of overlapping mentions (Le & Nguyen 2023)."""
 
 from dataclasses import replace
 from typing import Dict, List
@@ -10,8 +10,8 @@ from ..policy import without_overlaps
 
 @registry.pel_preprocessors("spacy-pel.LongestMentions.v1")
 class LongestMentions:
-    """Leaves out mentions that overlap a longer one, or an equally long one that begins earlier; of the
-    same span the first. It is the rule by which ``doc.ents`` is filled."""
+    """Leaves out mentions that overlap a longer one, or an equally long one that begins earlier; of several
+    with the same span the first is kept. ``doc.ents`` is filled by the same rule."""
 
     def __init__(self) -> None:
         self.report: Dict[str, int] = {"overlapping_dropped": 0}

@@ -1,4 +1,4 @@
-"""Text in lower case, with offsets that stay right where a letter becomes two."""
+"""Lower-casing text, with offsets that stay right where a letter becomes two."""
 
 from typing import Dict, List
 
@@ -10,8 +10,8 @@ from .rewrite import rewritten
 
 @registry.pel_preprocessors("spacy-pel.LowerCase.v1")
 class LowerCase:
-    """Puts each letter in lower case by itself. A letter that becomes two, such as "İ", keeps its place;
-    the Greek sigma is the same at the end of a word as inside (``str.lower`` tells them apart)."""
+    """Lower-cases letter by letter. A letter that becomes two, such as "İ", keeps its position; the Greek
+    sigma is the same at the end of a word as inside (``str.lower`` distinguishes them)."""
 
     def __init__(self) -> None:
         self.report: Dict[str, int] = {"texts_lowered": 0}

@@ -1,4 +1,4 @@
-"""Where the characters of a changed text come from."""
+"""Character offsets of a changed text, mapped to the original."""
 
 from bisect import bisect_right
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
@@ -9,11 +9,11 @@ Span = Tuple[int, int]
 
 
 class Piece(NamedTuple):
-    """A stretch of the new text.
+    """A span of the new text.
 
     start, end (int): characters of the new text.
     old_start, old_end (int): characters of the original that it replaces or copies.
-    copied (bool): character by character; otherwise only the whole piece corresponds to the whole stretch.
+    copied (bool): character by character; otherwise only the whole piece corresponds to the whole span.
     """
 
     start: int
@@ -26,9 +26,9 @@ class Piece(NamedTuple):
 class OffsetMap:
     """Maps character offsets of a text made from another one, and back.
 
-    The pieces follow each other without a gap in the new text. In the original their starts never fall,
-    and gaps are what was left out. A character of a piece that is not copied comes from the piece's whole
-    stretch.
+    The pieces follow each other without a gap in the new text. In the original their starts never
+    decrease, and gaps are what was left out. A character of a piece that is not copied comes from the
+    piece's whole span.
 
     pieces (Sequence[Piece]): in the order of the new text; none of them is empty there.
     """
@@ -45,21 +45,21 @@ class OffsetMap:
 
     @classmethod
     def identity(cls, length: int) -> "OffsetMap":
-        """RETURNS (OffsetMap): of a text that is as it was."""
+        """RETURNS (OffsetMap): of an unchanged text."""
         return cls.cut(0, length)
 
     @classmethod
     def cut(cls, start: int, end: int) -> "OffsetMap":
-        """RETURNS (OffsetMap): of the stretch of the original from start to end."""
+        """RETURNS (OffsetMap): of the span of the original from start to end."""
         return cls([Piece(0, end - start, start, end, True)] if end > start else [])
 
     @classmethod
     def replaced(cls, length: int, changes: Sequence[Tuple[int, int, int]]) -> "OffsetMap":
-        """The map of a text in which stretches were replaced.
+        """The map of a text in which spans were replaced.
 
         length (int): of the original.
         changes (Sequence[Tuple[int, int, int]]): start and end in the original and the length of
-            what is there now; rising, without overlaps.
+            the replacement; ascending, without overlaps.
         """
         pieces: List[Piece] = []
         at = done = 0  # in the new text, in the original
@@ -84,7 +84,7 @@ class OffsetMap:
         """start, end (int): characters of the new text, at least one.
 
         RETURNS (Tuple[int, int]): the corresponding characters of the original.
-        RAISES (PelError): if they do not lie in the new text.
+        RAISES (PelError): if they are outside the new text.
         """
         if not 0 <= start < end <= len(self):
             raise PelError(Errors.E239.format(start=start, end=end, length=len(self)))
@@ -98,8 +98,8 @@ class OffsetMap:
     def new_span(self, start: int, end: int) -> Optional[Span]:
         """start, end (int): characters of the original, at least one.
 
-        RETURNS (Optional[Tuple[int, int]]): those of the new text that correspond to at least one of them;
-            None = nothing is left.
+        RETURNS (Optional[Tuple[int, int]]): characters of the new text that correspond to any of them;
+            None = none is left.
         """
         touched = [piece for piece in self.pieces if piece.old_start < end and piece.old_end > start]
         if not touched:
@@ -132,7 +132,7 @@ class OffsetMap:
         return OffsetMap(pieces)
 
     def _point(self, at: int) -> Span:
-        """RETURNS (Tuple[int, int]): an empty stretch of the original, for what was put in at a place."""
+        """RETURNS (Tuple[int, int]): an empty span of the original, for inserted text."""
         end = 0 if at == 0 else self.original_span(at - 1, at)[1]
         return end, end
 

@@ -14,7 +14,7 @@ class Original(NamedTuple):
     """Where a document comes from.
 
     id (str): of the document before any preprocessing.
-    offsets (OffsetMap): from its text to the present one.
+    offsets (OffsetMap): from its text to the current one.
     text_hash (str): of its text, see ``hash_of``.
     """
 
@@ -33,7 +33,7 @@ class Original(NamedTuple):
     @classmethod
     def from_json(cls, given: Any, *, length: int) -> "Original":
         """given (Any): as ``to_json`` gives it.
-        length (int): of the present text.
+        length (int): of the current text.
         RAISES (PelError): if it is something else, or of another text."""
         if not isinstance(given, dict) or not {"id", "offsets", "text_hash"} <= given.keys():
             raise PelError(Errors.E238.format(got=str(given)[:80]))
@@ -48,7 +48,7 @@ class Original(NamedTuple):
 
 
 def hash_of(text: str) -> str:
-    """RETURNS (str): of an original text, to know it again."""
+    """RETURNS (str): a hash that identifies an original text."""
     return fingerprint(text.encode("utf8", errors="surrogatepass"))
 
 

@@ -1,4 +1,4 @@
-"""Several steps of preprocessing, one after the other."""
+"""Running several preprocessing steps in order."""
 
 from typing import Dict, Iterable, Iterator, List, Protocol, Sequence, runtime_checkable
 
@@ -9,8 +9,8 @@ from ...types import Document
 class Preprocessor(Protocol):
     """Makes a document into others with changed text or mentions: one, several or none.
 
-    What it makes leads back to the source by ``original_span``; a mention that stays
-    is the same one there. ``report`` counts what was changed since the part was made.
+    ``original_span`` maps the result back to the source; a mention that is kept is the same one there.
+    ``report`` counts what was changed since the part was created.
     """
 
     report: Dict[str, int]
@@ -21,7 +21,7 @@ class Preprocessor(Protocol):
 def preprocess(documents: Iterable[Document], steps: Sequence[Preprocessor]) -> Iterator[Document]:
     """Send documents through steps.
 
-    documents (Iterable[Document]): of any reader; they stay as they are.
+    documents (Iterable[Document]): from any reader; they are not changed.
     steps (Sequence[Preprocessor]): in this order.
     YIELDS (Document): what the last step makes; each leads back to its source by ``original_span``.
     """

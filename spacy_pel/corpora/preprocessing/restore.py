@@ -1,4 +1,4 @@
-"""Mentions of a preprocessed corpus, gold or linked, back in the original texts."""
+"""Mapping mentions of a preprocessed corpus, gold or linked, back to the original texts."""
 
 from itertools import groupby
 from pathlib import Path
@@ -12,16 +12,16 @@ Record = Dict[str, Any]
 
 
 def restored(records: Iterable[Record], originals: Dict[str, Document], path: Path) -> Iterator[Record]:
-    """Put the mentions of preprocessed documents back into their originals.
+    """Map the mentions of preprocessed documents back to their originals.
 
     records (Iterable[dict]): lines of a corpus, or of what `spacy-pel link` made of one; the windows of one
         document follow each other.
     originals (Dict[str, Document]): the documents before preprocessing, by id.
     path (Path): where these come from, for errors.
-    YIELDS (dict): lines with the original texts; what else is said of a mention stays. Windows are joined;
-        of mentions at the same place with the same label the first is taken.
+    YIELDS (dict): lines with the original texts; other keys of a mention are kept. Windows are joined;
+        of mentions with the same offsets and label the first is kept.
     RAISES (PelError): if a line is not a document, an original is missing or has another text, or the windows
-        of one document come apart.
+        of one document are not consecutive.
     """
     sources = ((_original(record), record) for record in records)
     done: Set[str] = set()

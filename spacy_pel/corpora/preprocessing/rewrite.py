@@ -1,4 +1,4 @@
-"""A document with another text: its mentions move along, and its meta tells the way back."""
+"""Replacing a document's text: its mentions are moved, and its meta maps them back."""
 
 from dataclasses import replace
 from typing import Any, Dict, List, Optional, Sequence
@@ -18,12 +18,12 @@ def rewritten(
 ) -> Document:
     """Give a document another text.
 
-    document (Document): stays as it is.
+    document (Document): it is not changed.
     text (str): the new one.
     offsets (OffsetMap): from the document's text to the new one.
     id (Optional[str]): of the new document; None = the same.
-    mentions (Optional[Sequence[Mention]]): those of the document's mentions to keep; None = all. One of
-        whose characters nothing is left is dropped.
+    mentions (Optional[Sequence[Mention]]): those of the document's mentions to keep; None = all. A
+        mention none of whose characters is left is dropped.
     RETURNS (Document): the new one.
     """
     kept = []

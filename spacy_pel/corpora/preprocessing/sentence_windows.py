@@ -1,4 +1,4 @@
-"""A document for each sentence with mentions, its neighbours around it (Le & Nguyen 2023)."""
+"""One document for each sentence with mentions, with its neighbouring sentences (Le & Nguyen 2023)."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -15,7 +15,7 @@ Sentence = Tuple[int, int]
 @registry.pel_preprocessors("spacy-pel.SentenceWindows.v1")
 class SentenceWindows:
     """Cuts a document into one for each sentence in which mentions begin, named "ID#1", "ID#2", ... by the
-    number of the sentence. Each has only the mentions of its sentence, so every mention is there once. A
+    number of the sentence. Each has only the mentions of its sentence, so every mention occurs once. A
     mention is never cut; sentences that it joins count as one.
 
     neighbours (int): sentences added before and after; 0 = the sentence alone.

@@ -1,4 +1,4 @@
-"""From tokens back to text that reads as it was written, with the offsets of every token.
+"""From tokens back to natural text, with the offsets of every token.
 
 Where a mention's string is known it decides the white space inside the mention. Elsewhere:
 
@@ -46,7 +46,7 @@ def spaces_in(tokens: Sequence[str], surface: str) -> List[str]:
     """The white space between tokens as the mention's string has it.
 
     RETURNS (List[str]): one entry between each two tokens, or an empty list if the string
-        does not begin with these tokens (it may run on: some sentences were cut in two).
+        does not begin with these tokens (it may be longer: some sentences were cut in two).
     """
     spaces = []
     position = 0

@@ -17,7 +17,7 @@ class JsonlCorpus:
     """Reads ``{"id", "text", "mentions": [{"start", "end", "label", "ids"}], "meta"}`` lines.
 
     A mention may have "composite" (all ids are meant) and "text", which is compared with
-    the document's text. Mentions stay as they are: order, white space and all.
+    the document's text. Mentions are not changed, including their order and white space.
 
     strict (bool): a mention whose "text" differs from the text at its offsets is an error;
         otherwise it is moved by at most three characters or left out, and counted.

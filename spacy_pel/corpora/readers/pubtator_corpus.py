@@ -1,7 +1,7 @@
 """PubTator files: MedMentions, BC5CDR, NCBI Disease and similar ones.
 
-Read by hand: no maintained package reads PubTator with the variants of these corpora (several ids of a
-mention, composite mentions, relations between the mentions) and names the line of a fault.
+Written by hand: no maintained package reads PubTator with the variants of these corpora (several ids of a
+mention, composite mentions, relations between the mentions) and names the line of an error.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""MedMentions ST21pv in a tokenised form: one JSON line a document, with sentences and token spans."""
+"""MedMentions ST21pv in a tokenised form: one JSON line per document, with sentences and token spans."""
 
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence
@@ -18,7 +18,7 @@ class St21pvCorpus(CorpusReaderBase):
 
     Text is rebuilt from the tokens (see ``detokenize.py``), sentences are joined by one
     blank; a mention that the source's sentence splitter cut in two is found across the cut. This
-    copy of the corpus lacks the sentences without a mention, and its abbreviations stand
+    copy of the corpus lacks the sentences without a mention, and its abbreviations are
     expanded.
 
     label (Optional[str]): the label of every mention (the copy has no semantic types).

@@ -32,12 +32,12 @@ class _Given(NamedTuple):
 class ZeshelCorpus(CorpusReaderBase):
     """Reads a split's file of mentions (``mentions/train.json``: mention_id, context_document_id,
     label_document_id, start_index, end_index, text, category, corpus) with the pages of its worlds
-    (``documents/<world>.json``, or the folder). Which file holds what is seen in its first line.
+    (``documents/<world>.json``, or the folder). The first line of a file shows which kind it is.
 
     The indices count white-space tokens, both ends inclusive. A document's text is its page's
     tokens joined by blanks; its meta has the ``world`` and, for each mention, the ``mention_id``
-    and ``category``. Only pages with mentions become documents, and only they are kept in memory
-    one at a time. Counted in ``report`` as ``no_page``: mentions on a page that the files lack.
+    and ``category``. Only pages with mentions become documents, and one at a time is kept in
+    memory. Counted in ``report`` as ``no_page``: mentions on a page that the files lack.
 
     worlds (Optional[List[str]]): keep the mentions of these wikis; None = all.
     label (Optional[str]): the label of every mention; None = its category, e.g. "LOW_OVERLAP".

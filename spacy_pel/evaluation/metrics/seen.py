@@ -6,7 +6,7 @@ from ...kb import KnowledgeBase
 from ...types import Document
 from ..predict import IsSeen
 
-if TYPE_CHECKING:  # brings faiss along
+if TYPE_CHECKING:  # imports faiss
     from ...index import EntityIndex
 
 

@@ -1,10 +1,9 @@
 """Merging ontologies by cross reference into one knowledge base with the ids of another.
 
-Every source term finds the ids it stands for (a UMLS cross reference, a mapping table, or
-the mappings of an earlier source) and brings its names, its definition and its type to
-each of them. Then twins are merged (see ``twins.py``), and only then the readers of names
-that already have the ids (annotated text) add theirs: what is a twin does not depend on a
-corpus.
+Every source term is mapped to ids (by a UMLS cross reference, a mapping table, or the mappings
+of an earlier source) and adds its names, its definition and its type to each of them. Then
+twins are merged (see ``twins.py``), and only then are names with ids of their own (annotated
+text) added, so that twins do not depend on a corpus.
 """
 
 import re
@@ -166,7 +165,7 @@ def _names(term: Term, source: MergeSource) -> List[str]:
 
 
 def read_source_terms(source: MergeSource, data: Path) -> Dict[str, Term]:
-    """Read a source's live terms; what several files say about one term is merged.
+    """Read a source's live terms; terms described by several files are merged.
 
     source (MergeSource): the source.
     data (Path): the folder of the files.

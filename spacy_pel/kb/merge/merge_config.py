@@ -1,4 +1,4 @@
-"""The config of a merged knowledge base: ``[merge]`` and one ``[merge.sources.NAME]`` a source."""
+"""The config of a merged knowledge base: ``[merge]``, and ``[merge.sources.NAME]`` for each source."""
 
 from typing import Any, Dict, List, Literal, Mapping, Optional
 
@@ -13,16 +13,16 @@ class MergeSource(BaseModel):
     """One source of a merge.
 
     A source is either an ontology, whose terms find their ids by cross references, mapping
-    tables or another source's mappings, or (with ``reader``) anything a KB reader reads
-    whose ids are already those of the merged knowledge base.
+    tables or another source's mappings, or (with ``reader``) the output of a KB reader whose
+    ids are already those of the merged knowledge base.
 
     files (List[str]): paths below the data folder; several files may describe the same terms.
     reader (Optional[str]): short or full name of a KB reader, e.g. "corpusnames".
     settings (Dict[str, Any]): the KB reader's settings.
     scopes (List[str]): the synonyms to take.
     id_xref (List[str]): prefixes of the cross references that give ids.
-    mappings (List[str]): SSSOM files from this source's terms to ids; what they map has no need
-        of cross references.
+    mappings (List[str]): SSSOM files from this source's terms to ids; terms that they map need no
+        cross references.
     via (Optional[str]): the name of an earlier source: terms get the ids of that source's terms ...
     via_mappings (List[str]): ... that these SSSOM files map to them, or that refer to them ...
     via_xref (List[str]): ... by cross references of these prefixes, or (with neither) that
@@ -86,8 +86,8 @@ def parse_merge_config(section: Mapping[str, Any]) -> MergeConfig:
 
     section (Mapping[str, Any]): the filled section.
     RETURNS (MergeConfig): its settings.
-    RAISES (PelError): at an unknown setting, a value of a wrong type or a source that has
-        no way to its ids.
+    RAISES (PelError): for an unknown setting, a value of the wrong type, or a source without
+        ids.
     """
     try:
         config = MergeConfig.model_validate(section)

@@ -1,4 +1,4 @@
-"""What a merge gathers about one id before it becomes an entity."""
+"""What a merge collects about one id before it becomes an entity."""
 
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Set
@@ -13,7 +13,7 @@ class MergeRecord:
 
     names (List[str]): in order of arrival, the first is the canonical name; names that
         differ in case only count as one.
-    types (List[str]): strong types; weak_types go in where there are none.
+    types (List[str]): strong types; weak_types are used where there are none.
     term_ids (Dict[str, None]): the source terms that point to this id.
     sources (Set[str]): the sources that name it.
     curated (Set[str]): the sources that name it by a curated mapping file.
@@ -29,7 +29,7 @@ class MergeRecord:
     _folded: Set[str] = field(default_factory=set)
 
     def add_name(self, name: str) -> bool:
-        """RETURNS (bool): was the name new?"""
+        """RETURNS (bool): whether the name was new."""
         name = clean_text(name)
         folded = name.casefold()
         if not name or folded in self._folded:
@@ -50,7 +50,7 @@ class MergeRecord:
             types.append(name)
 
     def take_over(self, other: "MergeRecord") -> None:
-        """Take over what a retired record knew."""
+        """Take over the content of a retired record."""
         for name in other.names:
             self.add_name(name)
         self.add_definition(other.definition)

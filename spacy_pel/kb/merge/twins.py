@@ -1,14 +1,14 @@
-"""Twins: ids of a merge that no string tells apart and that the same source term points to.
+"""Twins: ids of a merge that have the same names and are linked from the same source term.
 
-An ontology term may refer to several ids (two CUIs that were one concept once). The merge
-then gives both the same strings, and nothing can choose between them. The rule:
+An ontology term may refer to several ids (two CUIs that were once one concept). The merge
+then gives both the same strings, and nothing distinguishes them. The rule:
 
 1. Twins are ids with the same set of names (case, punctuation and order aside) that are
-   joined by a source term: both carry its id. Ids with the same names from different
-   terms only (two things of one name) are no twins.
-2. Of each group the id stays that most sources name by a curated exact match; then that
-   most sources name at all; then the lowest.
-3. The others are retired: they stay resolvable as redirects to the one that stays, which
+   joined by a source term: both carry its id. Ids with the same names but from
+   different terms (homonyms) are not twins.
+2. In each group, the id named by most sources through a curated exact match is kept; on a tie
+   the one named by most sources at all; then the lowest.
+3. The others are retired: they stay resolvable as redirects to the id that is kept, which
    also takes over their types, definition and source ids.
 """
 

@@ -1,4 +1,4 @@
-"""Entities from a table with a header line: CSV, or TSV by its file name."""
+"""Entities from a table with a header line: CSV, or TSV, depending on the file name."""
 
 import csv
 from pathlib import Path

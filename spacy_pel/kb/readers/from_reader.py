@@ -1,4 +1,4 @@
-"""Building a knowledge base folder with a reader of source files."""
+"""Building a knowledge base folder with a KB reader."""
 
 from pathlib import Path
 from typing import Any, Dict, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ def build_from_reader(
     paths (Sequence[Path]): what the reader reads.
     out (Union[str, Path]): the folder to write.
     source (Mapping[str, Any]): JSON data for meta.json, e.g. the reader's name and settings.
-    strict (bool): faults that the reader did not report are errors.
+    strict (bool): treat faults that the reader did not report as errors.
     show_progress (bool): show a progress bar.
     RETURNS (KnowledgeBase): opened.
     """

@@ -26,7 +26,7 @@ _SORTS = {
 
 @registry.pel_kb_readers("spacy-pel.MeshKB.v1")
 class MeshKB(KBReaderBase):
-    """Reads all files of one MeSH together, in any order; each is known by its content:
+    """Reads all files of one MeSH release together, in any order; each is recognised by its content:
 
     * descriptors and supplementary records: NLM's XML, or TSV without a header (``id, name,
       entry terms, tree numbers, taxonomy``; ``id, name, entry terms, mapped descriptors``);

@@ -45,8 +45,8 @@ class KBReaderBase(ABC):
     by kind, or are errors if ``strict``. Two kinds are counted here only:
 
     * ``bad_encoding``: bytes that are not UTF-8 become U+FFFD.
-    * ``lost_redirect``: a retired id whose successor is in no file. A history of ids may well cover
-      more than the KB, so this is never an error.
+    * ``lost_redirect``: a retired id whose successor is in no file. A history of ids may cover more
+      than the KB, so this is never an error.
 
     types (Optional[List[str]]): keep entities with any of these types; None = all. The
         named set "st21pv" stands for MedMentions' 21 UMLS types and their descendants.
@@ -77,8 +77,8 @@ class KBReaderBase(ABC):
         """Stream the wanted entities of the files.
 
         paths (Sequence[Path]): UTF-8 files (plain or gzipped) or folders, depending on the format.
-        YIELDS (Entity): with a name, and aliases without blanks and repetitions. An id that the files
-            have more than once is counted as ``duplicate_id`` and comes out as often: the knowledge base
+        YIELDS (Entity): with a name, and aliases without blanks and repetitions. An id that occurs
+            several times is counted as ``duplicate_id`` and yielded each time: the knowledge base
             merges its entities.
         RAISES (PelError): if a file is missing or broken, or no entity is left.
         """

@@ -1,7 +1,7 @@
-"""The one repair layer: checks entities, repairs what is faulty and counts the repairs by kind.
+"""The repair layer: checks entities, repairs faults and counts the repairs by kind.
 
 Readers use it to name the file and the line of a fault, and the build of a knowledge base uses it
-for entities from anywhere. Both count and repair alike:
+for entities from anywhere. Both count and repair in the same way:
 
 * ``empty_id``, ``reserved_id`` ("NIL"), ``nameless``: the entity is left out.
 * ``empty_name``: the first alias becomes the name.

@@ -163,7 +163,7 @@ ST21PV_SOURCES = frozenset(
 
 
 def with_descendants(types: Collection[str]) -> FrozenSet[str]:
-    """Add to semantic types all that are below them in the network.
+    """Add the descendants of semantic types.
 
     types (Collection[str]): ids such as "T047".
     RETURNS (FrozenSet[str]): the ids and their descendants' ids.

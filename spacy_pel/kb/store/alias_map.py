@@ -48,7 +48,7 @@ class AliasMap:
         return found
 
     def names_at(self, rows: Rows) -> Tuple[List[str], Offsets]:
-        """The other way round: names as they were normalised when the map was written.
+        """The reverse look-up: names as they were normalised when the map was written.
 
         rows (NDArray[int64]): (n,) rows.
         RETURNS (Tuple[List[str], NDArray[int64]]): the distinct normalised names of all rows, and (n + 1,)

@@ -1,6 +1,6 @@
 """Arrow IPC files as random-access tables: written in chunks, read in place.
 
-Nothing is decoded at opening. A file that is memory-mapped costs no private memory, and
+Nothing is decoded when a file is opened. A memory-mapped file needs no private memory, and
 all processes share its pages.
 """
 
@@ -134,7 +134,7 @@ def read_arrays(buffer: pa.Buffer) -> Dict[str, NDArray[Any]]:
 def find_strings(
     queries: Sequence[str], hashes: NDArray[np.uint64], strings_at: Callable[[Rows], List[str]]
 ) -> Rows:
-    """Where are these strings in the table?
+    """Look up the positions of strings in a table.
 
     Hashes may collide, so the real string at each hit is compared with the query.
 

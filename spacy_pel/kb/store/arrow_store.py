@@ -90,7 +90,7 @@ class ArrowStore:
         write_json(folder / META, self.meta)
 
     def is_at(self, path: Path) -> bool:
-        """RETURNS (bool): did this store come from that folder, and is it still there?"""
+        """RETURNS (bool): whether this store was opened from that folder, unchanged since."""
         if self.path is None or self.path.resolve() != path.resolve():
             return False
         whole = (path / MANIFEST).is_file() and (path / META).is_file()

@@ -1,4 +1,4 @@
-"""A saved store and the changes to it, seen as one."""
+"""A saved store and the unsaved changes to it as one store."""
 
 from collections import Counter
 from itertools import chain
@@ -210,5 +210,5 @@ class MergedStore:
         )
 
     def meta(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): what meta.json would say."""
+        """RETURNS (Dict[str, Any]): the content of meta.json."""
         return {**self.store.meta, "fingerprint": self.fingerprint, "counts": dict(self.counts)}

@@ -12,7 +12,7 @@ from .arrow_files import Rows
 class Overlay:
     """What was added, changed or retired since the store was opened.
 
-    rows (Dict[int, Tuple[Entity, bool]]): row -> its present entity, and whether it is live.
+    rows (Dict[int, Tuple[Entity, bool]]): row -> its current entity, and whether it is live.
     ids (Dict[str, int]): rows beyond the end of the store, by id.
     redirects (Dict[str, Optional[str]]): retired id -> successor; None = none any more.
     """
@@ -42,7 +42,7 @@ class Overlay:
         return self._keys[row]
 
     def merge_names(self, names: Sequence[str], found: List[Rows]) -> List[Rows]:
-        """Bring look-ups in the store up to date.
+        """Apply the changes to look-ups in the store.
 
         names (Sequence[str]): normalised names.
         found (List[NDArray[int64]]): the store's rows for each.

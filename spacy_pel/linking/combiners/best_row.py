@@ -1,4 +1,4 @@
-"""The score of an entity is that of its best row, or where several generators found it, the fused one."""
+"""Scores an entity by its best row, or by its fused score if it was found by an ensemble."""
 
 from typing import Any, Dict, Sequence
 

@@ -1,6 +1,6 @@
-"""A weighted sum of what speaks for a candidate, with weights fitted on a dev set.
+"""A weighted sum of the evidence for a candidate, with weights fitted on a dev set.
 
-What it weighs is made of the features of ``evidence/evidence.py``:
+Its inputs are computed from the features of ``evidence/evidence.py``:
 
 feature         | made of                                   | why
 ----------------|-------------------------------------------|----------------------------------------------
@@ -23,8 +23,8 @@ partial_unseen  | the same, for forms never annotated       | as exact_unseen
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
 fused_first     | 1 / (1 + rank by fused)                   | as name_first
 
-What is the same for all candidates of a mention, such as "seen", cannot change their order; it
-only changes what other features weigh.
+A feature with the same value for all candidates of a mention, such as "seen", cannot change their order;
+it only modifies the weights of other features.
 """
 
 from typing import Any, Dict, List, Sequence
@@ -72,7 +72,7 @@ class LinearCombiner:
     The weights are those of a conditional logit: they maximise the probability of the gold
     entities among the candidates. Before ``fit`` they are DEFAULT_WEIGHTS.
 
-    l2 (float): strength of the pull of the weights of standardised features to 0.
+    l2 (float): strength of the L2 penalty on the weights of standardised features.
     """
 
     def __init__(self, *, l2: float = 1e-4):
@@ -87,7 +87,7 @@ class LinearCombiner:
         return segment_softmax(logits, table.offsets).astype(np.float32)
 
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:
-        """Learn the weights. A mention without a gold entity among its candidates is left out.
+        """Learn the weights. Mentions without a gold entity among their candidates are left out.
 
         table (CandidateTable): the candidates of n mentions.
         gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity; any of them
@@ -118,7 +118,7 @@ class LinearCombiner:
         return {"weights": dict(self.weights)}
 
     def load_state(self, state: Dict[str, Any]) -> None:
-        """Take over what another LinearCombiner learned; an empty state gives the defaults.
+        """Load the weights of another LinearCombiner; an empty state gives the defaults.
 
         RAISES (PelError): if a weight is for an unknown feature. A feature added later has weight 0.
         """

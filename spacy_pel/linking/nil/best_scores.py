@@ -1,4 +1,4 @@
-"""The best score of each mention: what every NIL model starts from."""
+"""The best score of each mention, on which every NIL model builds."""
 
 from typing import Tuple
 

@@ -1,4 +1,4 @@
-"""What the calibrating NIL models share: the number they calibrate, and their saved state."""
+"""What calibrating NIL models share: the scores they calibrate, and their saved state."""
 
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -43,7 +43,7 @@ def fit_base(
 
 
 def with_base(learned: Dict[str, Any], base: Optional[NilModel]) -> Dict[str, Any]:
-    """RETURNS (Dict[str, Any]): what was learned, and what the base has learned."""
+    """RETURNS (Dict[str, Any]): the fitted state, and that of the base."""
     if base is None:
         return learned
     return {**learned, "base": {"kind": type(base).__name__, "state": base.state()}}
@@ -56,7 +56,7 @@ def load_base(model: NilModel, state: Dict[str, Any], keys: List[str], base: Opt
     state (Dict[str, Any]): not empty.
     keys (List[str]): that the model needs.
     base (Optional[NilModel]): the model's base.
-    RAISES (PelError): if something lacks, or the state was learned with another base.
+    RAISES (PelError): if a key is missing, or the state was fitted with another base.
     """
     kind, saved = type(base).__name__ if base else None, state.get("base")
     saved_kind = saved["kind"] if saved else None

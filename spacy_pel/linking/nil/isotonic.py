@@ -10,14 +10,14 @@ from ...types import CandidateTable, NilModel, Scores
 from .best_scores import Floats
 from .calibrated import fit_base, load_base, raw_scores, with_base
 
-_TIES = 1e-3  # of P(NIL) tells mentions on one step apart
+_TIES = 1e-3  # of P(NIL), which separates mentions on one step
 
 
 @registry.pel_nil("spacy-pel.IsotonicNil.v1")
 class IsotonicNil:
     """P(NIL) as the rising step function of another NIL model's number x that fits a development
-    set best (pool adjacent violators; Zadrozny and Elkan 2002). It takes any rising shape, so it needs
-    more mentions than a sigmoid: some hundred NIL ones.
+    set best (pool adjacent violators; Zadrozny and Elkan 2002). It can take any rising shape, so it needs
+    more mentions than a sigmoid: a few hundred NIL ones.
 
     No threshold could separate mentions on one step. So P(NIL) rises by a thousandth from
     the lowest to the highest x, in equal parts from point to point. Before ``fit`` it gives x itself.
@@ -62,9 +62,9 @@ class IsotonicNil:
         return with_base({"at": at.tolist(), "probability": probability.tolist()}, self.base)
 
     def load_state(self, state: Dict[str, Any]) -> None:
-        """Take over what another IsotonicNil learned.
+        """Load the state of another IsotonicNil.
 
-        RAISES (PelError): if the state is another part's, or was learned with another base.
+        RAISES (PelError): if the state belongs to another kind of model, or was fitted with another base.
         """
         if not state:
             self._fitted = None

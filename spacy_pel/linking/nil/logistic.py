@@ -1,4 +1,4 @@
-"""P(NIL) by logistic regression on what the candidates say together, and on what is spoken of."""
+"""P(NIL) by logistic regression on a summary of the candidates and on the mention's vector."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
@@ -34,14 +34,14 @@ class LogisticNil:
     vector along its principal directions.
 
     A knowledge base lacks some kinds of concepts more than others (an open one has diseases, but
-    few drugs), and the vector tells the kind: on MedMentions' held-out documents 16 directions lift
+    few drugs), and the vector reveals the kind: on MedMentions' held-out documents 16 directions lift
     the average precision from 0.54 to 0.60.
 
     Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL).
     A mention without candidates has P(NIL) = 1. Products and splines of the summary numbers fitted a
     development set better and ranked other text worse: a development set has few documents.
 
-    l2 (float): strength of the pull of the weights to 0 (1 / C of scikit-learn).
+    l2 (float): strength of the L2 penalty on the weights (1 / C in scikit-learn).
     directions (int): how many principal directions of the mentions' vectors are inputs; 0 = none.
     """
 
@@ -53,7 +53,7 @@ class LogisticNil:
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """RETURNS (Scores): (n,), P(NIL) of each mention.
 
-        RAISES (PelError): if it learned from vectors of another width, or there are none.
+        RAISES (PelError): if it was fitted on vectors of another width, or there are none.
         """
         fitted = self._fitted
         if fitted is None:
@@ -99,7 +99,7 @@ class LogisticNil:
         }
 
     def load_state(self, state: Dict[str, Any]) -> None:
-        """Take over what another LogisticNil learned.
+        """Load the state of another LogisticNil.
 
         RAISES (PelError): if it was learned from an unknown summary number. One that was added
             later has weight 0.
@@ -123,8 +123,8 @@ def summary_names() -> List[str]:
 
 
 def summarize(table: CandidateTable, scores: Scores) -> Floats:
-    """Numbers that tell a mention whose entity is among the candidates from one whose entity
-    is not: how good the best candidate is, and how far ahead of the others.
+    """Numbers that separate mentions whose entity is among the candidates from those whose entity is
+    not: how good the best candidate is, and how far ahead of the others.
 
     table (CandidateTable): the candidates of n mentions; a feature that it lacks counts as 0.
     scores (Scores): (m,), the combiner's.

@@ -67,9 +67,9 @@ class PlattNil:
         return with_base({"slope": self._fitted[0], "intercept": self._fitted[1]}, self.base)
 
     def load_state(self, state: Dict[str, Any]) -> None:
-        """Take over what another PlattNil learned.
+        """Load the state of another PlattNil.
 
-        RAISES (PelError): if the state is another part's, or was learned with another base.
+        RAISES (PelError): if the state belongs to another kind of model, or was fitted with another base.
         """
         if not state:
             self._fitted = None

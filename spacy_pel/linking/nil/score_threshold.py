@@ -13,7 +13,7 @@ from .best_scores import best_scores
 @registry.pel_nil("spacy-pel.ScoreThreshold.v1")
 class ScoreThreshold:
     """nil_score = 1 - best score; 1 for a mention without candidates. Nothing is fitted, so
-    the number is no probability: it is compared with a threshold chosen on a dev set."""
+    the number is not a probability; it is compared with a threshold chosen on a dev set."""
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """RETURNS (Scores): (n,), higher = more likely NIL."""

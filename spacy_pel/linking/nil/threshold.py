@@ -30,8 +30,8 @@ def precision_threshold(nil_scores: Scores, is_nil: NDArray[np.bool_], *, precis
     """Choose the lowest threshold whose NIL precision reaches the stated one: of all such
     thresholds it finds the most NIL mentions.
 
-    Precision is no steady function of the threshold: somewhat higher thresholds may miss it. It
-    is that of the given mentions; on other text it will be near it, on either side.
+    Precision is not a monotonic function of the threshold: slightly higher thresholds may miss it. It
+    holds for the given mentions; on other text it will be somewhat higher or lower.
 
     nil_scores (Scores): (n,).
     is_nil (NDArray[np.bool_]): (n,), True where the gold entity is not in the KB.

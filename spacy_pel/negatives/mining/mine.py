@@ -49,7 +49,7 @@ def mine(
     device: Optional[Any] = None,
     show_progress: bool = False,
 ) -> MiningResult:
-    """Find the nearest entities of each mention, without its gold ones.
+    """Find the nearest entities of each mention, except its gold ones.
 
     Entities arrive in chunks that are not kept (except for "ivf"): memory does not grow with the
     knowledge base.

@@ -19,7 +19,7 @@ class EpochPlanner(Protocol):
 @dataclass
 class MiningSchedule:
     """Which batches belong to which update, and before which updates negatives are mined. Everything
-    follows from the number of an update.
+    is a function of the update's number.
 
     planner: gives the batches of an epoch.
     every_epochs: epochs between two minings.

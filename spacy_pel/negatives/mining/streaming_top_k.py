@@ -27,8 +27,8 @@ def make_top_k(
 ) -> StreamingTopK:
     """Choose a search.
 
-    kind (IndexKind): "flat" compares everything with everything: FAISS, or on a GPU plain matrix
-        products. "ivf" searches only the nearest lists, which pays off from a million entities.
+    kind (IndexKind): "flat" compares all queries with all entities: FAISS, or on a GPU plain matrix
+        products. "ivf" searches only the nearest lists, which pays off for a million entities or more.
     queries (Vectors): (n, width).
     k (int): entities per query.
     n_entities (int): total number of entities.
@@ -118,7 +118,7 @@ class IvfTopK:
         self.index: Any = None
 
     def add(self, rows: Rows, vectors: Vectors) -> None:
-        """rows (Rows): (m,). vectors (Vectors): (m, width); the first chunk must be a fair sample."""
+        """rows (Rows): (m,). vectors (Vectors): (m, width); the first chunk must be representative."""
         import faiss
 
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)

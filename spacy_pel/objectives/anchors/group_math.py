@@ -1,4 +1,4 @@
-"""Sums and draws over groups, without a loop over them."""
+"""Means and draws over groups, without a loop over them."""
 
 import torch
 from torch import Tensor

@@ -18,7 +18,7 @@ class SoftRadius(AnchorPart):
     largest distance in the cluster, (lambda - r)^2 pulls the learnable lambda towards the actual radius
     of the clusters; it moves no vector. As in Algorithm 1, a single mention is a cluster with r = 0.
 
-    Use it with vectors that are not normalised and the Euclidean distance as similarity.
+    Use it with unnormalised vectors and the Euclidean distance as similarity.
 
     radius (Optional[float]): initial lambda, 11 in the paper, where distances of SapBERT are large. None =
         the mean distance within the groups of the first batch that has a group of two; until then each

@@ -12,7 +12,7 @@ class CrossEntropy(nn.Module):
 
         L(m, P) = -s(m,e+) + log sum_{e in P} exp(s(m,e))                            (Eq. 1)
 
-    It only ranks: adding a constant to all similarities of a mention changes nothing, so they have no
+    It only ranks; adding a constant to all similarities of a mention changes nothing, so they have no
     common zero and do not suit a NIL threshold. With in-batch negatives this is InfoNCE with
     temperature 1 / scale.
 

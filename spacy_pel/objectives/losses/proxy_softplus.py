@@ -9,7 +9,7 @@ from ...registry import registry
 
 @registry.pel_losses("spacy-pel.ProxySoftplus.v1")
 class ProxySoftplus(nn.Module):
-    """Entities are the proxies of their mentions: pull the positive, push the negatives.
+    """Entities are the proxies of their mentions: the positive is pulled closer, negatives are pushed away.
 
     ``softplus(-alpha (s+ - margin)) + softplus(logsumexp_j alpha (s-_j + margin))``, which is
 

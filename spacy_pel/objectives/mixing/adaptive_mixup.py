@@ -14,7 +14,7 @@ from .mixing import StrongNegatives
 
 @registry.pel_mixing("spacy-pel.AdaptiveMixup.v1")
 class AdaptiveMixup:
-    """The K hardest negatives of a mention, each with some of the positive in it:
+    """The K hardest negatives of a mention, each mixed with some of the positive:
 
         W = exp f(m,e+) / (exp f(m,e+) + sum_{i<=K} exp f(m,e-_i))                    (Eq. 9)
         V_strong,i = alpha W V_e+ + V_e-_i                                           (Eq. 10)
@@ -27,7 +27,7 @@ class AdaptiveMixup:
     Loss: BinaryCrossEntropy. Similarities: DotProduct on [CLS] or means (K = 1 in the paper), SumOfMax
     (K = 10).
     alpha (float): weight of the positive; 0.3 in the paper.
-    k (int): negatives per mention, at most.
+    k (int): maximum number of negatives per mention.
     """
 
     def __init__(self, *, alpha: float = 0.3, k: int = 1):

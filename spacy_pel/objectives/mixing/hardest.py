@@ -13,7 +13,7 @@ from .mixing import StrongNegatives
 class HardestInBatch:
     """Only the K negatives with the highest scores count: AdaptiveMixup's selection without its mixing.
 
-    k (int): negatives per mention, at most.
+    k (int): maximum number of negatives per mention.
     """
 
     def __init__(self, *, k: int = 1):

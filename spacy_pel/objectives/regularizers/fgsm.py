@@ -13,15 +13,15 @@ _GRADIENT_SCALE = 1024.0
 
 @registry.pel_regularizers("spacy-pel.FGSM.v1")
 class FGSM:
-    """Moves the composite input embeddings z (word + position + segment) of entities to where
-    they are harder, and trains on the original and the perturbed batch:
+    """Perturbs the composite input embeddings z (word + position + segment) of entities so that they become
+    harder, and trains on the original and the perturbed batch:
 
         z-_adv = z- + epsilon sign(grad s(m, e-))                                    (Eq. 6)
         z+_adv = z+ - epsilon sign(grad s(m, e+))                                    (Eq. 7)
         total  = L(m, P) + weight L(m, P_adv)                                        (Eq. 8)
 
-    A delta on the word embeddings is the same delta on their sum with position and segment,
-    and has the same gradient, so any Hugging Face encoder works.
+    A perturbation of the word embeddings perturbs their sum with position and segment equally, and has
+    the same gradient, so any Hugging Face encoder works.
 
     The gradient is that of the clean forward pass, which the loss needs anyway; its sign is a constant
     in the perturbed pass, so there is no second-order graph. Dropout draws new masks there.

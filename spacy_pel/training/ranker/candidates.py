@@ -1,4 +1,4 @@
-"""The candidates that a ranker is trained and evaluated on: those of the linker's generator."""
+"""The candidates that a ranker is trained and evaluated on, found by the linker's generator."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,7 +188,7 @@ def _in_order(parts: Sequence[Candidates], rows: Sequence[NDArray[np.int64]]) ->
 
 
 def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
-    """RETURNS (str): of everything that determines the candidates."""
+    """RETURNS (str): a hash of all that determines the candidates."""
     types: Dict[str, List[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
     combiner = [type(linker.combiner).__name__, linker.combiner.state()]

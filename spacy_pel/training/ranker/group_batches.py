@@ -122,7 +122,7 @@ class GroupBatch:
 
 class GroupPlanner:
     """Plans epochs and builds batches; everything follows from (seed, epoch). A group is never split: one
-    that is larger than a batch is a batch by itself.
+    that is larger than a batch gets its own batch.
 
     store (GroupStore): mentions and entities.
     batch_size (int): maximum number of mentions in a batch.

@@ -21,7 +21,7 @@ class LeaveOut:
 
     kb (KnowledgeBase): of the index.
     index (EntityIndex): with rows of kind "mention" or counts of surface forms.
-    documents (Sequence[Document]): those that it was built with, in the same order.
+    documents (Sequence[Document]): those that the index was built with, in the same order.
     RAISES (PelError): if it was built with other documents.
     """
 

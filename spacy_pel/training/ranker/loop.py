@@ -1,4 +1,4 @@
-"""Training rankers: candidates of a linker, accuracy on dev."""
+"""Training rankers on the candidates of a linker, with accuracy on dev."""
 
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
@@ -26,7 +26,7 @@ class RankTrainer(BaseTrainer):
     settings (RankRunSettings): from ``read_rank_settings``.
     output (Path): receives model-best, model-last, metrics.jsonl, steps.jsonl, checkpoint, candidates.
     linker (Linker): finds the candidates.
-    queries (MakeQueries): makes the linker's queries from a document, as in use.
+    queries (MakeQueries): makes the linker's queries from a document, as at inference.
     gpu_id (int): -1 = CPU.
     """
 
@@ -139,7 +139,7 @@ class RankTrainer(BaseTrainer):
         return planner
 
     def _fingerprint(self, mentions: RankMentions, candidates: Candidates) -> str:
-        """RETURNS (str): of everything that determines the training."""
+        """RETURNS (str): a hash of all that determines the training."""
         parts = "".join(describe(part) for part in self.recipe.parts)
         texts = [f"{query.start}:{query.end}:{query.text}" for query in mentions.queries]
         arrays = [

@@ -39,7 +39,7 @@ class CandidateSettings(Strict):
 
     The index may hold the training mentions themselves, and counts of them: then the right candidate of
     nearly every training mention ranks first, and the ranker would be trained on candidates unlike those
-    in use. So the documents are split into ``folds`` parts, and the mentions of each part get their
+    at inference. So the documents are split into ``folds`` parts, and the mentions of each part get their
     candidates from the index without that part.
 
     A knowledge base with names from the training text has the surface form of every training mention as

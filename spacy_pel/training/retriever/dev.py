@@ -17,7 +17,7 @@ from .settings import DevSettings
 class DevRetrieval:
     """Measures retrieval by the towers alone (no exact matches, no priors) on a fixed draw of
     dev mentions against a fixed part of the knowledge base: the gold entities and others drawn
-    at random. Metrics on a part of the KB are higher than on all of it; use them to compare steps of
+    at random. Metrics on a part of the KB are higher than on the whole KB; use them to compare steps of
     one training.
 
     kb (KnowledgeBase): the whole knowledge base.

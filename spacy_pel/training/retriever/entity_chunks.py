@@ -1,4 +1,4 @@
-"""Vectors of the knowledge base's cards, chunk by chunk; all re-embedded, or some of them in turn."""
+"""Vectors of entity cards in chunks, of which each mining re-embeds all, or a share in turn."""
 
 from pathlib import Path
 from typing import Iterator, Tuple
@@ -18,11 +18,11 @@ class EntityChunks:
     """Embeds cards for successive minings. With a share of 1/n, each mining re-embeds every n-th chunk;
     the others keep vectors of an older model, on disk.
 
-    Each chunk is spread evenly over the knowledge base, so it is a fair sample of it. Vectors are saved
-    by the number of the mining that made them: a resumed training finds those of its checkpoint,
-    whatever followed it.
+    Each chunk is spread evenly over the knowledge base, so it is a representative sample. Vectors are
+    saved under the number of the mining that made them, so a resumed training finds those of its
+    checkpoint.
 
-    cards (RaggedTokens): one sequence an entity.
+    cards (RaggedTokens): one sequence per entity.
     folder (Path): for the saved vectors.
     share (float): of the knowledge base that each mining re-embeds; the first one embeds all.
     """

@@ -25,7 +25,7 @@ def cached_examples(
 ) -> ExampleStore:
     """Map the examples of a training from a cache; make them if they are missing.
 
-    Entries are named by a fingerprint of everything they depend on: knowledge base, corpus, limit,
+    Entries are named by a fingerprint of all that they depend on: knowledge base, corpus, limit,
     tokenizer and templates. Several trainings may share a cache.
 
     settings (RunSettings): names the corpus.
@@ -57,7 +57,7 @@ def cached_examples(
 
 
 def _reading(encoder: BiEncoder) -> str:
-    """RETURNS (str): of everything that determines an encoder's tokens."""
+    """RETURNS (str): a hash of all that determines an encoder's tokens."""
     tokenizer = encoder.tokenizer
     templates = [
         [template.registered_name, template.settings]

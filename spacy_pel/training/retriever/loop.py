@@ -1,4 +1,4 @@
-"""Training bi-encoders: examples, hard negatives, retrieval on dev."""
+"""Training bi-encoders: examples, hard negatives, and retrieval on dev."""
 
 from pathlib import Path
 from typing import Any, Dict

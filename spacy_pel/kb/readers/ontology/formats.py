@@ -1,4 +1,4 @@
-"""The function that reads each kind of ontology file."""
+"""The reader for each kind of ontology file."""
 
 import json
 from pathlib import Path

@@ -1,8 +1,8 @@
 r"""Terms of an OBO file, read line by line.
 
-fastobo (and pronto, which rests on it) refuses a whole file at the first line that
+fastobo (and pronto, which is based on it) refuses a whole file at the first line that
 breaks the grammar, and real releases break it: unescaped commas in dbxref lists, bare
-braces, addresses with blanks. This reader is therefore kept by hand: it takes the tags
+braces, URLs with blanks. This reader is therefore written by hand: it takes the tags
 that identify a term and ignores the rest.
 """
 

@@ -39,7 +39,7 @@ class Term:
     line: int = 0
 
     def absorb(self, other: "Term") -> None:
-        """Take over what another file says about the same term; what is here wins.
+        """Add what another file says about the same term; existing values take precedence.
 
         Another file's name for the term becomes an exact synonym.
         """

@@ -3,7 +3,7 @@
 Statements are read one after the other; blank nodes in brackets (logical definitions)
 are skipped, since they name nothing.
 
-Kept by hand: rdflib 7.6 builds a graph of all triples before the first term and takes 12.6 s of CPU
+Written by hand: rdflib 7.6 builds a graph of all triples before the first term and takes 12.6 s of CPU
 time for the nine files of NIFSTD, this reader 1.6 s.
 """
 
