@@ -50,7 +50,7 @@ def sweep(
             {
                 "value": point.value,
                 "n_runs": point.n_runs,
-                **{metric: figure._asdict() for metric, figure in point.figures.items()},
+                **{name: measured._asdict() for name, measured in point.metrics.items()},
             }
             for point in points
         ]

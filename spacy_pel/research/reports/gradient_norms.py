@@ -84,8 +84,8 @@ def summary(norms: Floats) -> NormSummary:
     finite = norms[np.isfinite(norms)]
     if not len(finite):
         return NormSummary(len(norms), len(norms), None, None, None)
-    figures = (float(finite.mean()), float(finite.std()), float(finite.max()))
-    return NormSummary(len(norms), len(norms) - len(finite), *figures)
+    moments = (float(finite.mean()), float(finite.std()), float(finite.max()))
+    return NormSummary(len(norms), len(norms) - len(finite), *moments)
 
 
 def plot_norms(runs: Mapping[str, GradientNorms], paths: List[Path], *, window: int) -> None:

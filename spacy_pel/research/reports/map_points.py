@@ -47,8 +47,8 @@ class MapPoints(NamedTuple):
             }
             for mention, owner, document, (x, y) in rows
         ]
-        figures = {"stress": found.stress, "nearest_own": found.nearest_own}
-        return {**figures, "entities": entities, "mentions": mentions}
+        metrics = {"stress": found.stress, "nearest_own": found.nearest_own}
+        return {**metrics, "entities": entities, "mentions": mentions}
 
 
 def choose_points(

@@ -24,12 +24,12 @@ class SweepPoint(NamedTuple):
 
     value (float): of the setting.
     n_runs (int): seeds.
-    figures (Dict[str, Measured]): by metric; means over the seeds, of the bounds of their intervals too.
+    metrics (Dict[str, Measured]): by name; means over the seeds, also of the bounds of their intervals.
     """
 
     value: float
     n_runs: int
-    figures: Dict[str, Measured]
+    metrics: Dict[str, Measured]
 
 
 def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[SweepPoint]:
@@ -42,7 +42,7 @@ def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[Swe
     points = []
     for value in sorted({value for value, _, _ in runs}):
         same = [(path, metrics) for given, path, metrics in runs if given == value]
-        figures = {}
+        measured = {}
         for name in METRICS:
             for path, metrics in same:
                 if metrics.get(name) is None:
@@ -51,8 +51,8 @@ def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[Swe
             for bound in (f"{name}_low", f"{name}_high"):
                 given = [metrics.get(bound) for _, metrics in same]
                 bounds.append(None if None in given else mean(x for x in given if x is not None))
-            figures[name] = Measured(mean(metrics[name] for _, metrics in same), *bounds)
-        points.append(SweepPoint(value, len(same), figures))
+            measured[name] = Measured(mean(metrics[name] for _, metrics in same), *bounds)
+        points.append(SweepPoint(value, len(same), measured))
     return points
 
 
@@ -68,10 +68,10 @@ def plot_sweep(lines: Mapping[str, List[SweepPoint]], setting: str, *paths: Path
     for axes, name in zip(panels, METRICS, strict=True):
         for label, points in lines.items():
             x = [point.value for point in points]
-            figures = [point.figures[name] for point in points]
-            line = axes.plot(x, [100 * one.value for one in figures], marker="o", label=label)[0]
-            low = [100 * one.low for one in figures if one.low is not None]
-            high = [100 * one.high for one in figures if one.high is not None]
+            measured = [point.metrics[name] for point in points]
+            line = axes.plot(x, [100 * one.value for one in measured], marker="o", label=label)[0]
+            low = [100 * one.low for one in measured if one.low is not None]
+            high = [100 * one.high for one in measured if one.high is not None]
             if len(low) == len(high) == len(x):
                 axes.fill_between(x, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
         if values[0] > 0 and values[-1] >= _LOG_FROM * values[0]:

@@ -53,7 +53,7 @@ class PaperRun(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     label: str = Field(title="Of our run")
-    figures: Dict[Literal["recall@1", "recall@64", "nil_aupr"], float] = Field(title="In percent")
+    metrics: Dict[Literal["recall@1", "recall@64", "nil_aupr"], float] = Field(title="In percent")
 
 
 class StudySettings(BaseModel):

@@ -42,7 +42,7 @@ def encoder_columns(paper: Iterable[PaperRun]) -> List[Column]:
 
     paper (Iterable[PaperRun]): the paper's results, in percent.
     """
-    theirs: Dict[str, Mapping[Any, float]] = {run.label: run.figures for run in paper}
+    theirs: Dict[str, Mapping[Any, float]] = {run.label: run.metrics for run in paper}
 
     def in_paper(*keys: str) -> Callable[[Runs], str]:
         def cell(same: Runs) -> str:

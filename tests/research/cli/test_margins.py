@@ -89,8 +89,8 @@ def test_table_and_figure(runs, tmp_path):
     ],
 )
 def test_labels_of_the_paper(label, aupr):
-    figures = paper_results(label)
-    assert (figures and figures["nil_aupr"]) == (aupr and pytest.approx(aupr / 100))
+    results = paper_results(label)
+    assert (results and results["nil_aupr"]) == (aupr and pytest.approx(aupr / 100))
 
 
 def test_a_run_of_another_name_has_no_paper_results(runs, tmp_path):

@@ -18,10 +18,10 @@ def test_seeds_are_put_together():
     runs = [(0.3, Path("b"), metrics(0.6)), (0.1, Path("a"), metrics(0.4)), (0.3, Path("c"), metrics(0.8))]
     first, second = sweep_points(runs)
     assert (first.value, first.n_runs, second.value, second.n_runs) == (0.1, 1, 0.3, 2)
-    assert second.figures["recall@1"] == pytest.approx((0.7, 0.6, 0.9))
+    assert second.metrics["recall@1"] == pytest.approx((0.7, 0.6, 0.9))
     plain = {"recall@1": 0.5, "recall@64": 0.9}
     (point,) = sweep_points([(1.0, Path("a"), plain)])
-    assert point.figures["recall@64"] == (0.9, None, None)
+    assert point.metrics["recall@64"] == (0.9, None, None)
     with pytest.raises(PelError, match="E695.*recall@64"):
         sweep_points([(1.0, Path("a"), {"recall@1": 0.5})])
 

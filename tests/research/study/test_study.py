@@ -114,7 +114,7 @@ def test_merged_replaces_parts_whole_and_other_sections_key_by_key():
             CELLS + '\n[study.claims]\na = {"text":"x","better":{"Pb":1},"than":{"Bp":1}}\n',
             "claims.a names 'Bp'",
         ),
-        (CELLS + '\n[study.paper]\na = {"label":"Bp","figures":{}}\n', "paper.a.label names 'Bp'"),
+        (CELLS + '\n[study.paper]\na = {"label":"Bp","metrics":{}}\n', "paper.a.label names 'Bp'"),
         ("", "no .study. section"),
     ],
 )
@@ -258,7 +258,7 @@ def test_the_study_of_adaptive_mixup_is_what_it_says():
     swept = [run.config["pel"]["mixing"]["alpha"] for label, run in by_label.items() if " α " in label]
     assert swept == [0.0, 0.1, 0.5, 1.0]
     # what is claimed and quoted is what is run
-    paper = {run.label: run.figures for run in study.paper.values()}
+    paper = {run.label: run.metrics for run in study.paper.values()}
     assert set(paper) <= set(by_label)
     assert all({*claim.better, *claim.than} <= set(by_label) for claim in study.claims.values())
     assert len(study.claims) == 3 * 3 * 2 + 1

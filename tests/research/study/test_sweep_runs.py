@@ -71,7 +71,7 @@ def test_runs_that_differ_in_nothing_else(config, tmp_path):
         finished(tmp_path, name, recall)
     lines = sweep_lines(config, tmp_path, "pel.loss.margin")
     assert list(lines) == ["Pb"]  # CE has no margin, and "both" differs in more
-    points = [(point.value, point.n_runs, point.figures["recall@1"].value) for point in lines["Pb"]]
+    points = [(point.value, point.n_runs, point.metrics["recall@1"].value) for point in lines["Pb"]]
     assert points == [(0.0, 2, 0.5), (0.1, 1, 0.7)]  # 0.0 is the margin's default
 
 
