@@ -1,4 +1,4 @@
-"""Recall@k of candidate generators by themselves, before anything is ranked."""
+"""Recall@k of candidate generators alone, before ranking."""
 
 import time
 from typing import Any, Dict, Iterable, List, NamedTuple
@@ -29,9 +29,9 @@ _CHUNK = 1024  # mentions at a time
 class LinkableMentions(NamedTuple):
     """The mentions of a corpus whose entity is in the knowledge base.
 
-    predictions (List[Prediction]): their gold half, still without candidates.
+    predictions (List[Prediction]): with the gold ids, still without candidates.
     mentions (List[MentionInText]): the input of a generator.
-    n_nil (int): number of other mentions, which are left out.
+    n_nil (int): number of NIL mentions, which are left out.
     """
 
     predictions: List[Prediction]

@@ -1,4 +1,4 @@
-"""Compare two runs on the same mentions: how much better is one, and is that more than chance?"""
+"""Compare two runs on the same mentions: differences, and whether they are significant."""
 
 from typing import Any, Dict, Mapping, Optional, Tuple
 

@@ -24,15 +24,15 @@ def nearest_entities(
     top_k: int,
     first_stage: int = FIRST_STAGE,
 ) -> RankedRows:
-    """Find distinct entities by the vectors of the index, no names and no priors. Where the encoder's
-    similarity compares tokens, the pooled vectors fetch more and the tokens order them.
+    """Find distinct entities by the vectors of the index, without names and priors. Where the encoder's
+    similarity compares tokens, more entities are found by pooled vectors and reranked by their tokens.
 
     kb (KnowledgeBase): the entities.
     index (EntityIndex): made with the encoder.
     encoder (Encoder): reads the mentions.
     mentions (Sequence[MentionInText]): (n,).
-    top_k (int): entities of each mention, at most.
-    first_stage (int): rows fetched first where the similarity compares tokens, or top_k if that is more.
+    top_k (int): maximum number of entities per mention.
+    first_stage (int): rows found in the first stage where the similarity compares tokens; at least top_k.
     RETURNS (RankedRows): best first.
     """
     in_two = isinstance(encoder, BiEncoder) and encoder.similarity.token_level

@@ -15,7 +15,7 @@ _MENTIONS = 1024  # linked at a time
 
 
 class Tally:
-    """Counts the time of linking alone, without reading the corpus and writing results, and the gold
+    """Measures the time of linking, without reading the corpus and writing results, and counts the gold
     mentions whose ids the KB lacks."""
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ def predict_end_to_end(
 
 
 def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_seen: IsSeen) -> Prediction:
-    """The gold half of a prediction; id, candidates and NIL score are still to be set.
+    """A prediction with its gold ids; id, candidates and NIL score are still to be set.
 
     kb (KnowledgeBase): resolves the gold ids.
     document (Document): that has the mention.

@@ -53,7 +53,7 @@ class Prediction:
     @property
     def correct(self) -> bool:
         """RETURNS (bool): the answer is right, an id or NIL. Any of several gold ids is right, but no single
-        id for a composite mention."""
+        id is right for a composite mention."""
         if not self.gold:
             return self.kb_id == NIL
         single = not self.composite or len(set(self.gold)) == 1

@@ -18,7 +18,7 @@ from .run_folder import read_metrics, read_predictions, recorded
 def restore_run(
     run: Path, documents: Iterable[Document], output: Path, *, corpus: Path, seed: int = 0
 ) -> Dict[str, Any]:
-    """Rewrite an evaluation, so that it can be compared with others on the original corpus.
+    """Rewrite an evaluation so that it can be compared with others on the original corpus.
 
     run (Path): the folder that ``evaluate`` wrote.
     documents (Iterable[Document]): the preprocessed corpus that was evaluated.

@@ -34,7 +34,7 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
 
     path (Path): the folder.
     watch (Sequence[Callable]): called with each prediction, so that the file is read only once.
-    RETURNS (Run): without the candidates: those of a large corpus do not fit in memory.
+    RETURNS (Run): without the candidates, which would not fit in memory for a large corpus.
     RAISES (PelError): if a file is missing, or is not one that ``evaluate`` wrote.
     """
     metrics = read_metrics(path)
@@ -92,8 +92,8 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
 
 
 def run_names(paths: Sequence[Path]) -> List[str]:
-    """RETURNS (List[str]): a name for each folder: the last parts of its path, as few as keep all names
-    different."""
+    """RETURNS (List[str]): a name for each folder: the shortest end of its path that is unique among
+    them."""
     parts = [path.absolute().parts for path in paths]
     for n in range(1, max(map(len, parts), default=0) + 1):
         names = ["/".join(one[-n:]) for one in parts]

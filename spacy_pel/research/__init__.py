@@ -1,1 +1,1 @@
-"""The papers' studies. Nothing in the product imports this folder."""
+"""Studies of the papers. Nothing outside this folder imports it."""

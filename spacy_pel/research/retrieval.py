@@ -1,7 +1,7 @@
-"""What an encoder finds by itself: the nearest entities of a knowledge base, and NIL by their score.
+"""Retrieval by an encoder alone: the nearest entities of a knowledge base, and NIL by their score.
 
-No exact matches, priors, spelling or calibration join in: this is how the papers measure a
-bi-encoder, and what compares two trainings fairly.
+No exact matches, priors, spelling or calibration are used: this is how the papers evaluate a
+bi-encoder, and it gives a fair comparison of two trainings.
 """
 
 from pathlib import Path
@@ -86,7 +86,7 @@ def evaluate_retrieval(
     facts: Optional[Dict[str, Any]] = None,
     seed: int = 0,
 ) -> Dict[str, Any]:
-    """Figures of retrieval, in the form of ``evaluate``.
+    """Metrics of retrieval, in the format of ``evaluate``.
 
     predictions (List[Prediction]): from ``Retrieval.predict``; a mention whose nil_score exceeds
         the threshold is called NIL.
@@ -95,7 +95,7 @@ def evaluate_retrieval(
     output (Optional): folder for metrics.json and predictions.jsonl, which ``compare``, ``margins`` and
         ``report`` read.
     facts (Optional[dict]): goes into metrics.json.
-    seed (int): of the bootstrap.
+    seed (int): random seed of the bootstrap.
     RETURNS (dict): the metrics.
     RAISES (PelError): if there is no mention.
     """

@@ -1,1 +1,1 @@
-"""Metrics, one measure a file."""
+"""Metrics, one per file."""

@@ -1,4 +1,4 @@
-"""All metrics of an evaluation: the flat table of metrics.json."""
+"""All metrics of an evaluation: the content of metrics.json."""
 
 from typing import Any, Dict, Optional, Sequence, Tuple, Union
 

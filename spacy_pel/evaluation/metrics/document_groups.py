@@ -26,7 +26,7 @@ class DocumentGroups:
         self._groups: Dict[str, str] = {}  # of documents with mentions, in the order of the corpus
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Note the groups of documents on their way to the linker.
+        """Record the groups of documents as they pass to the linker.
 
         YIELDS (Document): the same documents.
         RAISES (PelError): if a document lacks the key.

@@ -37,8 +37,8 @@ def mcnemar(a_right: Flags, b_right: Flags) -> McNemar:
 
     With b and c such mentions: if b + c is below 25 the exact binomial test, else
     chi-square = (|b - c| - 1)^2 / (b + c) with one degree of freedom (Edwards' continuity correction; 0
-    if b = c). The test takes mentions as independent. Mentions of one document are not, so its p-value
-    is too small where errors cluster in documents; use ``paired_bootstrap`` there.
+    if b = c). The test assumes independent mentions. Mentions of one document are not, so its p-value is too
+    small where errors cluster in documents; use ``paired_bootstrap`` there.
 
     a_right, b_right (Flags): (n,), the same mentions in the same order.
     RETURNS (McNemar): counts, statistic and p-value; 1 where the runs never differ.

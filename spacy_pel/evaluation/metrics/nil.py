@@ -10,7 +10,7 @@ from .reliability import reliability_metrics
 
 
 def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> Dict[str, Any]:
-    """The metrics of Wiatrak et al. 2022, Table 4: how well NIL is detected, and the recall that leaves.
+    """The metrics of Wiatrak et al. 2022, Table 4: how well NIL is detected, and the resulting recall.
 
     outcomes (Outcomes): of all mentions.
     ks (Sequence[int]): for recall over all classes, see ``recall.recall_all_at``.
@@ -27,7 +27,7 @@ def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> Dict[str, An
 
 def precision_recall_f1(outcomes: Outcomes) -> Dict[str, float]:
     """RETURNS (Dict[str, float]): "nil_precision", "nil_recall" and "nil_f1" of the linker's decision; 0
-    where there is nothing to divide by."""
+    where the denominator is 0."""
     hits = float((outcomes.called_nil & outcomes.is_nil).sum())
     n_called, n_true = float(outcomes.called_nil.sum()), float(outcomes.is_nil.sum())
     return {
@@ -45,7 +45,7 @@ def precision_recall_f1(outcomes: Outcomes) -> Dict[str, float]:
 def precision_recall_curve(
     scores: Floats, truth: Flags, weights: Optional[Floats] = None
 ) -> Tuple[Floats, Floats, Floats]:
-    """Precision and recall when everything that scores at least as high as a threshold is called true.
+    """Precision and recall when all items that score at least as high as a threshold are predicted true.
 
     scores (Floats): (n,), higher = more likely true.
     truth (Flags): (n,).

@@ -21,7 +21,7 @@ class Outcomes(NamedTuple):
     called_nil: (n,) bool, NIL by the linker's decision.
     nil_score: (n,) float64.
     seen: (n,) bool, the gold entity occurs in the training corpus.
-    correct: (n,) bool, the decision is right, be it an id or NIL.
+    correct: (n,) bool, the decision, an id or NIL, is right.
     """
 
     document: NDArray[np.int64]

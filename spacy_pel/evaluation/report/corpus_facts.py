@@ -19,7 +19,7 @@ _BARS = 60  # more bars than this would be mere lines
 
 
 def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = None) -> Dict[str, Any]:
-    """Count what is in a corpus.
+    """Count the mentions, entities and types of a corpus.
 
     documents (Iterable[Document]): with gold mentions.
     kb (Optional[KnowledgeBase]): resolves retired ids and gives types.

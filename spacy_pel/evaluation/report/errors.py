@@ -20,7 +20,7 @@ Texts = Dict[str, List[str]]  # document id -> its texts; corpora may share an i
 KINDS: Mapping[str, str] = {
     "wrong_first": "wrong entity first, the right one further down",
     "not_retrieved": "right entity not among the candidates",
-    "nil_wrongly": "called NIL, but the entity is in the KB",
+    "nil_wrongly": "predicted as NIL, but the entity is in the KB",
     "linked_though_nil": "linked, but the corpus gives no entity",
     "not_in_kb": "linked, but the KB lacks the gold entity",
     "composite": "means several entities, so no single one is right",
@@ -48,7 +48,7 @@ def why(kind: str, prediction: Prediction, threshold: Optional[float]) -> str:
 
     kind (str): of the prediction's error.
     prediction (Prediction): with all of its candidates.
-    threshold (Optional[float]): of NIL; None if there was none or it is not known.
+    threshold (Optional[float]): of NIL; None if there was none or it is unknown.
     RETURNS (str): gives ranks and scores.
     """
     n, rank = len(prediction.candidates), prediction.rank
@@ -56,7 +56,7 @@ def why(kind: str, prediction: Prediction, threshold: Optional[float]) -> str:
     limit = "" if threshold is None else f", NIL threshold {threshold:.3f}"
     score = f"NIL score {prediction.nil_score:.3f}{limit}"
     if kind == "not_found":
-        return "The pipeline found no mention with exactly these offsets."
+        return "The pipeline found no mention with these exact offsets."
     if kind == "not_in_kb":
         return f"The KB lacks {', '.join(prediction.outside)}, so NIL would be right. {score}."
     if kind == "linked_though_nil":

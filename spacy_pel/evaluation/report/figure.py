@@ -1,4 +1,4 @@
-"""One look for all figures: colours, grid, legend. The same data gives the same bytes."""
+"""One style for all figures: colours, grid, legend. The same data gives the same bytes."""
 
 import re
 from io import StringIO
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's, in an order whose neighbours differ in lightness, too; the colour-blind can tell them apart
+# Okabe and Ito's colour-blind safe palette, ordered so that neighbours also differ in lightness
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
 LINE_STYLES = ("-", "--", ":", "-.", "--", ":", "-.")  # report.css has the same for the names of the runs
 GREY = "#999999"  # lines that are no data

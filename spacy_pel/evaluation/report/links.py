@@ -62,8 +62,8 @@ def render_links(
     url_of: Callable[[str], Optional[str]] = entity_url,
     description: str = "",
 ) -> str:
-    """Show mentions in their text: colour and underline tell linked mentions from NIL, ids are links, and
-    the candidates with their scores appear on hover or keyboard focus.
+    """Show mentions in their text: colour and underline distinguish linked mentions from NIL, ids are links,
+    and the candidates with their scores appear on hover or keyboard focus.
 
     documents (Iterable[Record]): as ``spacy-pel link`` writes them.
     title (str): of the page.

@@ -21,7 +21,7 @@ _INLINE_SIZE = (4.8, 4.0)  # inches; one for all, so that their texts have the s
 
 
 def inline_figures(runs: Mapping[str, Run]) -> Dict[str, Markup]:
-    """RETURNS (Dict[str, Markup]): title -> SVG of the figures that there are data for; each has a line per
+    """RETURNS (Dict[str, Markup]): title -> SVG of the figures for which there are data; each has a line per
         run, in the order of the runs.
 
     runs (Mapping[str, Run]): name -> run.
@@ -82,7 +82,7 @@ def nil_figure(runs: Mapping[str, Outcomes]) -> Tuple["Figure", "Axes"]:
     axes.set(
         xlabel="recall of NIL",
         ylabel="precision of NIL",
-        title="NIL (dot = the decision)",
+        title="NIL (dot = calibrated decision)",
         xlim=(0, 1),
         ylim=(0, 1.02),
     )
@@ -111,7 +111,7 @@ def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any
 
 
 def reliability_figure(runs: Mapping[str, Outcomes]) -> Tuple["Figure", "Axes"]:
-    """Draw the share of NIL mentions over P(NIL); a larger dot stands for more mentions.
+    """Draw the share of NIL mentions over P(NIL); a larger dot means more mentions.
 
     runs (Mapping[str, Outcomes]): name of a run -> its outcomes; a run whose nil_scores are not
         probabilities has no line.

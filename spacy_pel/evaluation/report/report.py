@@ -48,7 +48,7 @@ def make_report(
     paths (Sequence[Path]): folders that ``evaluate`` wrote; the other runs are compared with the first.
     corpora (Sequence[Path]): the corpora that were evaluated, for the context of errors.
     kb (Optional[KnowledgeBase]): gives names.
-    watch (Sequence[Callable]): called with each prediction before anything else.
+    watch (Sequence[Callable]): called with each prediction as it is read.
     title (str): of the page.
     max_errors (int): errors shown of each kind, all runs together.
     n_samples (int): bootstrap samples of the differences.

@@ -36,7 +36,7 @@ _GROUPINGS = {
 
 
 def metric_table(runs: Runs) -> Table:
-    """RETURNS (Table): the metrics of the runs side by side, without those that no run has."""
+    """RETURNS (Table): the metrics of the runs side by side; metrics that no run has are left out."""
     metrics = [run.metrics for run in runs.values()]
     rows = [[Cell(name), *(Cell(f"{one[key]:,}") for one in metrics)] for key, name in _COUNTS.items()]
     for key, name in _SHARES.items():
@@ -106,8 +106,8 @@ def _group_table(
         cells.append(line)
     header = ["", *["mentions", "recall@1", "recall", "accuracy"] * len(runs)]
     note = (
-        "recall@1 and recall (gold entity anywhere among the candidates): of the mentions whose entity is in "
-        "the KB; accuracy: of all mentions, with NIL."
+        "recall@1 and recall (gold entity anywhere among the candidates): over the mentions whose entity is "
+        "in the KB; accuracy: over all mentions, with NIL."
     )
     if counts_several:
         note += f" A mention counts in each type of its gold entities; {NO_NAME} = mentions without a type."

@@ -1,4 +1,4 @@
-"""The command ``research margins``: NIL by several margins of the loss, as the paper's Fig. 2 and Table 4."""
+"""The command ``research margins``: NIL with several margins of the loss (the paper's Fig. 2 and Table 4)."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List

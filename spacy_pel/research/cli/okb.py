@@ -1,4 +1,4 @@
-"""The command ``research okb``: a data set whose entities are partly out of the knowledge base."""
+"""The command ``research okb``: a data set with entities that are not in the knowledge base."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional

@@ -1,4 +1,4 @@
-"""The command ``research sweep``: recall along one numeric setting."""
+"""The command ``research sweep``: recall over the values of one numeric setting."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional, Tuple

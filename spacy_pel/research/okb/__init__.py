@@ -1,4 +1,4 @@
-"""Out-of-KB data sets: entities leave a knowledge base, and their mentions become NIL."""
+"""Out-of-KB data sets: entities are removed from a knowledge base, and their mentions become NIL."""
 
 from .build import build_okb
 from .choice import PAPER_TYPES, Choice, by_groups, by_share, by_types

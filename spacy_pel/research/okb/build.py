@@ -25,20 +25,20 @@ def build_okb(
     *,
     show_progress: bool = False,
 ) -> Dict[str, Any]:
-    """Let entities leave a KB, and make their mentions NIL.
+    """Remove entities from a KB, and make their mentions NIL.
 
     Writes ``out/kb`` (the KB without them), ``out/NAME.jsonl`` for each corpus (the original ids are in
-    each document's meta, under "okb"), ``out/removed.jsonl`` (the entities, to be added again with
-    ``kb add``) and ``out/report.json``.
+    each document's meta, under "okb"), ``out/removed.jsonl`` (the entities, which
+    ``kb add`` can add again) and ``out/report.json``.
 
-    kb_path (Path): the KB folder; it stays as it is.
+    kb_path (Path): the KB folder; it is not changed.
     out (Path): the folder to write; an earlier data set there is replaced.
     corpora (Mapping[str, Path]): split -> its JSON lines. The split "train", or else the first
         one, decides which entities were seen.
-    choose (Choose): takes the KB and the rows of the entities that occur, gives what leaves.
+    choose (Choose): takes the KB and the rows of the entities that occur, returns those to remove.
     show_progress (bool): show a progress bar.
     RETURNS (Dict[str, Any]): the report.
-    RAISES (PelError): if nothing leaves the KB or becomes NIL, or ``out`` holds something else.
+    RAISES (PelError): if no entity is removed or no mention becomes NIL, or ``out`` holds something else.
     """
     _check_target(out, [kb_path, *corpora.values()])
     kb = KnowledgeBase.from_disk(kb_path)
@@ -111,7 +111,7 @@ def _report(
 
 
 def _redirects(kb: KnowledgeBase, choice: Choice) -> Dict[str, str]:
-    """RETURNS (Dict[str, str]): those that lead to an entity that stays."""
+    """RETURNS (Dict[str, str]): redirects to an entity that is kept."""
     redirects = kb.redirects()
     rows = kb.rows(list(redirects))
     kept = (row >= 0 and not choice.removed[row] for row in rows.tolist())

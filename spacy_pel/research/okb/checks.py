@@ -1,4 +1,4 @@
-"""The checks of Appendix D: is the out-of-KB part like the whole corpus, or easier?"""
+"""The checks of Appendix D: is the out-of-KB part similar to the whole corpus, or easier?"""
 
 from itertools import combinations
 from typing import Any, Dict, List, Mapping, Optional, Sequence
@@ -16,7 +16,7 @@ def split_counts(splits: Splits, choice: Choice) -> Dict[str, Dict[str, Any]]:
     """Count mentions and entities (the paper's Table 7).
 
     splits (Mapping[str, Sequence[Naming]]): split -> its mentions.
-    choice (Choice): the entities that leave.
+    choice (Choice): the removed entities.
     RETURNS (Dict[str, Dict[str, Any]]): split -> "mentions", "nil_before" (mentions that had no entity
         in the KB), "okb_mentions" (that became NIL), "okb_entities" (that they name), "partly" (mentions
         that lost some of their ids), "nil_share" after all, and "parts": mentions of each type.

@@ -1,4 +1,4 @@
-"""Which entities leave the knowledge base: those of some types, of some groups of ids, or a share."""
+"""Choosing the entities to remove from a knowledge base: by types, by groups of ids, or a random share."""
 
 import re
 from collections import Counter
@@ -31,12 +31,12 @@ PAPER_TYPES = (
 
 
 class Choice(NamedTuple):
-    """Entities that shall leave.
+    """Entities to remove.
 
     by (str): "types", "groups" or "share".
     settings (Dict[str, Any]): how they were chosen, as JSON data.
     removed (NDArray[bool]): by KB row.
-    parts (Dict[str, NDArray[bool]]): the same, for each type or group; an entity may be of several.
+    parts (Dict[str, NDArray[bool]]): the same, for each type or group; an entity may belong to several.
     """
 
     by: str
@@ -46,14 +46,14 @@ class Choice(NamedTuple):
 
 
 def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
-    """Choose the entities that have any of some types. Types below them in the semantic network are
-    not meant along with them: the paper names both.
+    """Choose the entities that have any of some types. Their descendants in the semantic network are
+    not included: the paper lists them separately.
 
     kb (KnowledgeBase): with types.
     names (Sequence[str]): types as the KB writes them, ids or names of UMLS semantic types; one
         string may hold several, with commas.
     RETURNS (Choice): with one part for each type.
-    RAISES (PelError): if a name is no type, or no entity has any of the types.
+    RAISES (PelError): if a name is not a type, or no entity has any of the types.
     """
     known = kb.types()
     found: Dict[str, str] = {}
@@ -84,13 +84,13 @@ def _find_type(name: str, known: Collection[str]) -> Optional[str]:
 
 
 def by_groups(kb: KnowledgeBase, prefixes: Sequence[str]) -> Choice:
-    """Choose the entities whose ids start in some way: one source of a KB of several, such as
+    """Choose the entities whose ids start with given prefixes: one source of a merged KB, such as
     "MONDO", or a branch.
 
     kb (KnowledgeBase): with ids that start with their group.
     prefixes (Sequence[str]): how ids start; one string may hold several, with commas.
     RETURNS (Choice): with one part for each prefix.
-    RAISES (PelError): if no id starts like this.
+    RAISES (PelError): if no id starts with a prefix.
     """
     wanted = [each.strip() for prefix in prefixes for each in prefix.split(",") if each.strip()]
     rows = kb.live_rows
@@ -108,15 +108,15 @@ def by_groups(kb: KnowledgeBase, prefixes: Sequence[str]) -> Choice:
 
 
 def by_share(kb: KnowledgeBase, rows: Iterable[int], share: float, *, seed: int = 0) -> Choice:
-    """Choose a share of the entities that a corpus names, at random. With one seed, a larger
-    share holds the smaller one.
+    """Choose a share of the entities that a corpus names, at random. With the same seed, a larger
+    share includes a smaller one.
 
     kb (KnowledgeBase): with the entities.
     rows (Iterable[int]): rows of the entities that occur.
     share (float): between 0 and 1.
-    seed (int): of the draw.
+    seed (int): random seed.
     RETURNS (Choice): without parts.
-    RAISES (PelError): if this is no entity, or all of them.
+    RAISES (PelError): if the share is no entity, or all of them.
     """
     occurring = sorted(set(rows), key=kb.id_at)  # by id: the order of the KB's rows does not matter
     n = round(share * len(occurring))

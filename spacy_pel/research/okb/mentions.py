@@ -1,4 +1,4 @@
-"""The gold mentions of a corpus as rows of the knowledge base, before and after entities leave."""
+"""The gold mentions of a corpus as rows of the knowledge base, before and after entities are removed."""
 
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Set, Tuple
 
@@ -13,11 +13,11 @@ META = "okb"  # the key of a document's meta that keeps the original ids
 
 
 class Naming(NamedTuple):
-    """What a mention names.
+    """The entities that a mention names.
 
-    surface (str): its normal form.
+    surface (str): its surface form, normalised.
     rows (Tuple[int, ...]): the KB rows of its gold entities; empty = NIL from the start.
-    left (Tuple[int, ...]): those of them that stay.
+    left (Tuple[int, ...]): those that are not removed.
     """
 
     surface: str
@@ -26,7 +26,7 @@ class Naming(NamedTuple):
 
     @property
     def is_okb(self) -> bool:
-        """RETURNS (bool): it became NIL."""
+        """RETURNS (bool): whether it became NIL."""
         return bool(self.rows) and not self.left
 
 
@@ -52,10 +52,10 @@ def namings(documents: Iterable[Document], rows: Mapping[str, int], removed: Mas
 
 
 def without_removed(document: Document, rows: Mapping[str, int], removed: Mask) -> Document:
-    """Take the ids of removed entities out of a document. A mention that is left without ids is NIL; a
-    mention of several ids keeps the others.
+    """Take the ids of removed entities out of a document. A mention without remaining ids is NIL; a
+    mention with several ids keeps the others.
 
-    document (Document): stays as it is.
+    document (Document): it is not changed.
     rows (Mapping[str, int]): gold id -> KB row.
     removed (NDArray[bool]): by KB row.
     RETURNS (Document): its meta keeps, under "okb", offsets and original ids of changed mentions.
@@ -78,10 +78,10 @@ def distinct_rows(found: Sequence[Naming]) -> Set[int]:
 
 
 def share(part: int, whole: int) -> float:
-    """RETURNS (float): 0.0 of nothing."""
+    """RETURNS (float): 0.0 if there are none."""
     return part / whole if whole else 0.0
 
 
 def any_row(naming: Naming, mask: Mask) -> bool:
-    """RETURNS (bool): the mention names an entity of the mask."""
+    """RETURNS (bool): whether the mention names an entity of the mask."""
     return bool(np.any(mask[list(naming.rows)]))

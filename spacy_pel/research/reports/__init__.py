@@ -1,1 +1,1 @@
-"""Tables and pictures of the studies."""
+"""Tables and figures of the studies."""

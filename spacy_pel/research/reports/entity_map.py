@@ -17,13 +17,13 @@ _SHAPES = "osD^v"  # of mentions: a new one when the colours are used up
 
 
 class EntityMap(NamedTuple):
-    """Where one model puts the mentions and the entities.
+    """Coordinates of mentions and entities under one model.
 
     mentions (Floats): (n, 2).
     entities (Floats): (m, 2).
     stress (float): Kruskal's, how much the plane distorts the distances: 0 = not at all.
-    nearest_own (float): share of mentions that are nearest to their own entity among these, before
-        anything was put in a plane.
+    nearest_own (float): share of mentions that are nearest to their own entity among these, by the
+        original distances.
     """
 
     mentions: Floats
@@ -35,7 +35,7 @@ class EntityMap(NamedTuple):
 def make_map(
     encoder: Any, mentions: Sequence[MentionInText], entities: Sequence[Entity], owners: Sequence[int]
 ) -> EntityMap:
-    """Encode mentions and entities and put them in a plane.
+    """Encode mentions and entities and project them to a plane.
 
     encoder (BiEncoder): with weights.
     mentions (Sequence[MentionInText]): (n,).
@@ -55,8 +55,8 @@ def make_map(
 
 
 def distances(similarity: Similarity, vectors: Vectors) -> Floats:
-    """RETURNS (Floats): (n, n), the distances that the similarity ranks by: itself with the other sign,
-    or of an inner product s the length of the difference, the root of s(x, x) + s(y, y) - 2 s(x, y)."""
+    """RETURNS (Floats): (n, n), the distances that the similarity ranks by: its negative, or for an inner
+    product s the length of the difference, the root of s(x, x) + s(y, y) - 2 s(x, y)."""
     import torch
 
     given = torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float64))
@@ -72,7 +72,7 @@ def distances(similarity: Similarity, vectors: Vectors) -> Floats:
 
 
 def in_a_plane(apart: Floats) -> "tuple[Floats, float]":
-    """Multi-dimensional scaling by SMACOF, begun at the classical solution, so that nothing is random.
+    """Multi-dimensional scaling by SMACOF, started from the classical solution, so that nothing is random.
 
     apart (Floats): (n, n) distances.
     RETURNS (tuple[Floats, float]): (n, 2), and the stress.
@@ -96,14 +96,14 @@ def in_a_plane(apart: Floats) -> "tuple[Floats, float]":
 
 def kruskal_stress(apart: Floats, places: Floats) -> float:
     """RETURNS (float): Kruskal's stress-1: the root of the sum over all pairs of (distance - distance in the
-    plane)^2 by the sum of (distance in the plane)^2; 0 if all lie at one place."""
+    plane)^2 by the sum of (distance in the plane)^2; 0 if all points coincide."""
     shown = np.linalg.norm(places[:, None] - places[None], axis=-1)
     total = float((shown**2).sum())
     return float(np.sqrt(((apart - shown) ** 2).sum() / total)) if total else 0.0
 
 
 def draw_maps(maps: Dict[str, EntityMap], names: List[str], owners: Sequence[int], *paths: Path) -> None:
-    """Draw maps side by side: dots are mentions, numbered stars their entities, in one colour.
+    """Draw maps side by side: dots are mentions, numbered stars their entities, in the same colour.
 
     maps (Dict[str, EntityMap]): title -> map of the same mentions and entities.
     names (List[str]): of the entities.

@@ -28,7 +28,7 @@ class NormSummary(NamedTuple):
     """A line of the table.
 
     n (int): steps.
-    n_not_finite (int): those of them that mixed precision had to skip; they count in nothing below.
+    n_not_finite (int): steps that mixed precision skipped; they are not part of the other values.
     mean, std, max (Optional[float]): of the norms, not smoothed; None if none is finite.
     """
 
@@ -57,7 +57,7 @@ def read_norms(path: Path) -> GradientNorms:
             raise PelError(Errors.E687.format(path=file, got=f"got {str(record)[:80]} ({err})")) from err
     if not by_step:
         raise PelError(Errors.E687.format(path=file, got="the file is empty"))
-    steps = sorted(by_step)  # a step that was done again after a kill counts once
+    steps = sorted(by_step)  # a step that was repeated after an interruption counts once
     norms = np.asarray([by_step[step] for step in steps])
     return GradientNorms(np.asarray(steps, dtype=np.int64), np.where(np.isfinite(norms), norms, np.nan))
 
@@ -66,7 +66,7 @@ def smoothed(values: Floats, window: int) -> Floats:
     """Centred moving average. At both ends, and next to NaN values, it is over the available values.
 
     values (Floats): (n,).
-    window (int): values averaged; an even number takes one more behind than ahead.
+    window (int): number of values averaged; an even number takes one more before than after.
     RETURNS (Floats): (n,), NaN where the window holds nothing.
     """
     there = np.isfinite(values)
@@ -89,7 +89,7 @@ def summary(norms: Floats) -> NormSummary:
 
 
 def plot_norms(runs: Mapping[str, GradientNorms], paths: List[Path], *, window: int) -> None:
-    """Draw the smoothed norms, a line a run.
+    """Draw the smoothed norms, one line per run.
 
     runs (Mapping[str, GradientNorms]): name -> its norms.
     paths (List[Path]): files to write, .png or .svg.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MapPoints(NamedTuple):
-    """What is to be put in a plane.
+    """The mentions and entities of a map.
 
     entities (List[Entity]): (m,).
     mentions (List[MentionInText]): (n,).
@@ -64,9 +64,9 @@ def choose_points(
 
     kb (KnowledgeBase): has the entities.
     documents (Iterable[Document]): where they are mentioned; mentions with one gold entity count.
-    wanted (Sequence[str]): ids; empty = the ``n_entities`` with most mentions.
+    wanted (Sequence[str]): ids; empty = the ``n_entities`` with the most mentions.
     max_mentions (int): of an entity.
-    seed (int): of the draw.
+    seed (int): random seed.
     RETURNS (MapPoints): entities in the order wanted, or the most mentioned first.
     RAISES (PelError): if a wanted entity is not in the KB or has no mention.
     """

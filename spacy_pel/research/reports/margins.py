@@ -45,7 +45,7 @@ def margin_rows(runs: Mapping[str, Run]) -> List[Dict[str, Any]]:
     runs (Mapping[str, Run]): label -> evaluation, all of the same mentions.
     RETURNS (List[Dict[str, Any]]): "run", the metrics of ``nil_metrics``, the interval of
         "nil_aupr", "threshold", "n", "n_nil", and "paper": its results or None.
-    RAISES (PelError): if the runs are of different mentions, without NIL or with few candidates.
+    RAISES (PelError): if the runs have different mentions, no NIL mentions or too few candidates.
     """
     _check_same(runs)
     rows = []
@@ -79,7 +79,7 @@ def _check_same(runs: Mapping[str, Run]) -> None:
 
 
 def plot_margins(runs: Mapping[str, Run], rows: List[Dict[str, Any]], *paths: Path) -> None:
-    """Draw the precision-recall curves of NIL, one line a run; a dot is the calibrated decision.
+    """Draw the precision-recall curves of NIL, one line per run; a dot is the calibrated decision.
 
     runs (Mapping[str, Run]): label -> evaluation.
     rows (List[Dict[str, Any]]): from ``margin_rows``.

@@ -1,4 +1,4 @@
-"""Figures of runs along one numeric setting, e.g. the share of mixing or the margin of a loss."""
+"""Metrics of runs over the values of one numeric setting, e.g. the alpha of mixing or a loss's margin."""
 
 from pathlib import Path
 from statistics import mean
@@ -33,10 +33,10 @@ class SweepPoint(NamedTuple):
 
 
 def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[SweepPoint]:
-    """Put runs with the same value together.
+    """Group the runs by the value of the setting.
 
     runs (Sequence[Tuple]): value of the setting, folder of the evaluation, its metrics.json.
-    RETURNS (List[SweepPoint]): by rising value.
+    RETURNS (List[SweepPoint]): by ascending value.
     RAISES (PelError): if an evaluation lacks a metric.
     """
     points = []

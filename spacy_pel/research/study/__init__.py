@@ -1,4 +1,4 @@
-"""Many trainings that differ in one thing each: what does each part of a method bring?"""
+"""Ablations: many trainings that differ in one setting each, to measure what each part contributes."""
 
 from .plan import StudyRun, StudySettings, plan_study
 from .run import run_study

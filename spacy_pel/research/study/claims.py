@@ -1,4 +1,4 @@
-"""What the runs of a study say: a paper's claims, and every two settings compared, by a paired bootstrap."""
+"""Tests of a paper's claims, and comparisons of every two settings of a study, by a paired bootstrap."""
 
 from itertools import combinations
 from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple
@@ -20,7 +20,7 @@ _PAIR_SAMPLES = 1000
 
 
 class Claim(NamedTuple):
-    """A claim and what the runs say.
+    """A claim and its test on the runs.
 
     text (str): the claim.
     difference (Difference): b - a; the claim holds if its interval is above 0.
@@ -77,11 +77,11 @@ METRICS: Dict[str, Metric] = {"recall@1": recall_at_1, "recall@64": recall_at_64
 
 
 def check_claims(cells: Cells, claims: Iterable[ClaimSettings], *, seed: int = 0) -> List[Claim]:
-    """Test the claims whose runs are all there.
+    """Test the claims whose runs are all finished.
 
     cells (Cells): outcomes on the same mentions, by label.
     claims (Iterable[ClaimSettings]): the claims of a study.
-    seed (int): of the bootstrap.
+    seed (int): random seed of the bootstrap.
     RETURNS (List[Claim]): in the order given; means over the seeds.
     """
     return [
@@ -98,7 +98,7 @@ def compare_all(cells: Cells, *, seed: int = 0) -> List[Comparison]:
     """Compare every two settings.
 
     cells (Cells): outcomes on the same mentions, in the order of the study.
-    seed (int): of the bootstrap.
+    seed (int): random seed of the bootstrap.
     RETURNS (List[Comparison]): every pair, in that order.
     """
     found = []

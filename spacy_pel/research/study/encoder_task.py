@@ -34,7 +34,7 @@ class EncoderTask:
         self.study, self.config, self.gpu_id = study, config, gpu_id
 
     def measured(self, run: StudyRun, output: Path) -> str:
-        """RETURNS (str): fingerprint of all that decides the metrics of a trained encoder."""
+        """RETURNS (str): fingerprint of all that determines the metrics of a trained encoder."""
         study, paths = self.study, self._settings(run, output).paths
         corpora = paths.required("train"), paths.required("dev"), study.test  # train: what was seen
         for path in corpora:

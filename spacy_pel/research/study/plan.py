@@ -30,7 +30,7 @@ class ExtraRun(BaseModel):
 
 
 class CellChange(BaseModel):
-    """``[study.cells.NAME]``: what some combinations of levels need for themselves."""
+    """``[study.cells.NAME]``: settings of particular combinations of levels."""
 
     model_config = ConfigDict(extra="forbid")
     at: Dict[str, str] = Field(title="Factor -> level; runs that have all of these")
@@ -39,7 +39,7 @@ class CellChange(BaseModel):
 
 
 class ClaimSettings(BaseModel):
-    """``[study.claims.NAME]``: one side of runs is better than another, each a sum of labels with weights."""
+    """``[study.claims.NAME]``: one weighted sum of runs is better than another."""
 
     model_config = ConfigDict(extra="forbid")
     text: str = Field(title="The claim")
@@ -210,8 +210,8 @@ def at(tree: Any, keys: Sequence[str]) -> Any:
 
 
 def merged(tree: Tree, change: Tree) -> Tree:
-    """Lay one tree over another. A registered part ("@...") replaces the old one completely, since the
-    settings of one part mean nothing to another.
+    """Merge a tree into another. A registered part ("@...") replaces the old one completely, since the
+    settings of one part do not apply to another.
 
     RETURNS (dict): a new tree.
     """

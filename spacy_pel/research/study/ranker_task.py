@@ -32,7 +32,7 @@ class RankerTask:
     study (StudySettings): what is measured.
     config (Path): named in errors.
     linker (Linker): finds the candidates.
-    queries (MakeQueries): asks about a document's mentions as in use.
+    queries (MakeQueries): makes queries of a document's mentions, as at inference.
     gpu_id (int): -1 = CPU.
     """
 
@@ -44,7 +44,7 @@ class RankerTask:
         self._tests: Dict[int, RankingTest] = {}  # by number of candidates
 
     def measured(self, run: StudyRun, output: Path) -> str:
-        """RETURNS (str): fingerprint of all that decides the metrics of a trained ranker."""
+        """RETURNS (str): fingerprint of all that determines the metrics of a trained ranker."""
         settings, linker = self._settings(run, output), self.linker
         corpora = settings.paths.required("train"), self.study.test  # train: what was seen
         for path in corpora:
@@ -118,9 +118,9 @@ class RankingTest:
     """All gold mentions of a test corpus, NIL ones too, and their candidates.
 
     linker (Linker): finds the candidates.
-    queries (MakeQueries): asks about a document's mentions as in use.
+    queries (MakeQueries): makes queries of a document's mentions, as at inference.
     documents (List[Document]): the test corpus.
-    train (Path): the training corpus, which decides the entities that were seen.
+    train (Path): the training corpus, which defines the seen entities.
     n (int): candidates per mention.
     cache (Path): file of candidates that were found before.
     """
@@ -149,7 +149,7 @@ class RankingTest:
 
     def predictions(self, scores: Scores) -> List[Prediction]:
         """scores (Scores): one per candidate.
-        RETURNS (List[Prediction]): candidates by falling score; the best one is linked, and nil_score is
+        RETURNS (List[Prediction]): candidates by descending score; the best one is linked, and nil_score is
             minus its score.
         """
         kb, offsets = self.linker.kb, self.candidates.offsets

@@ -27,8 +27,8 @@ class StudyTask(Protocol):
 
 
 def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> List[Facts]:
-    """Train and evaluate all runs of a study; an interrupted study resumes exactly. If other mentions
-    or another knowledge base are to be measured now, trained models are only evaluated again.
+    """Train and evaluate all runs of a study; an interrupted study resumes exactly. If the
+    test mentions or the knowledge base have changed, trained models are only evaluated again.
 
     task (StudyTask): trains and measures.
     runs (Sequence[StudyRun]): from ``plan_study``.
@@ -36,8 +36,8 @@ def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> List[F
         and predictions.jsonl of the test corpus.
     RETURNS (List[dict]): metrics.json of what is measured without training, and of each run, with "label",
         "levels", "seed" and, for runs, "train_seconds" (of the updates and their evaluations).
-    RAISES (PelError): before any training, if a run cannot be made with its settings, or the output holds one
-        with others.
+    RAISES (PelError): before any training, if a run cannot be set up, or the output holds one with other
+        settings.
     """
     measured: Dict[str, str] = {}
     done: Dict[str, Facts] = {}
@@ -79,7 +79,7 @@ def read_metrics(folder: Path) -> Facts:
 
 @contextmanager
 def _named(run: StudyRun) -> Iterator[None]:
-    """RAISES (PelError): the same, with the run that cannot be made."""
+    """RAISES (PelError): the same, with the name of the run."""
     try:
         yield
     except PelError as err:
@@ -87,7 +87,7 @@ def _named(run: StudyRun) -> Iterator[None]:
 
 
 def finished(folder: Path, settings: Optional[str], measured: str) -> Facts:
-    """What was measured when the study ran before.
+    """The metrics of an earlier execution of the study.
 
     folder (Path): of the run.
     settings (Optional[str]): fingerprint of the run's settings now; None = nothing is trained there.

@@ -1,4 +1,4 @@
-"""The runs of a study that differ in one numeric setting and in nothing else."""
+"""The runs of a study that differ only in one numeric setting."""
 
 import copy
 import inspect
@@ -19,9 +19,9 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[Swee
     config (Path): of the study.
     folder (Path): where it was run.
     setting (str): e.g. "pel.mixing.alpha"; where a registered part does not name it, its default counts.
-    RETURNS (Dict[str, List[SweepPoint]]): a line for each set of runs that are alike but for the setting and
-        the seed, named by the run of the study's matrix in it.
-    RAISES (PelError): if no two runs differ in it, or these are not done.
+    RETURNS (Dict[str, List[SweepPoint]]): a line for each set of runs that differ only in the setting and the
+        seed, named by the run of the study's matrix in it.
+    RAISES (PelError): if no two runs differ in it, or they are not finished.
     """
     _, runs = plan_study(config)
     alike: Dict[str, List[Tuple[float, StudyRun]]] = {}

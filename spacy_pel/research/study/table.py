@@ -28,9 +28,9 @@ TRIPLET_PAPER: Dict[str, Tuple[Tuple[float, float], Tuple[float, float]]] = {
 }
 RANKER_NOTE = (
     "accuracy@1: share of the test mentions whose entity is in the knowledge base that have it first "
-    "among the reranked candidates; recall of the candidates is what no ranker can exceed. Intervals: "
+    "among the reranked candidates; recall of the candidates is the upper bound of every ranker. Intervals: "
     "95 % bootstrap over documents; differences are paired. McNemar's test takes mentions as "
-    "independent, so its p-value is rather too small. Paper (Le & Nguyen 2023, Table 3): dev accuracy "
+    "independent, so its p-value tends to be too small. Paper (Le & Nguyen 2023, Table 3): dev accuracy "
     "with sparse / dense candidates; on test, prototype_srn has 72.8 on MedMentions (seen entities "
     "76.5, unseen 58.1) and 93.5 on BC5CDR (96.1, 80.1), trained in 10 hours and linking MedMentions "
     "in half an hour on one A100."

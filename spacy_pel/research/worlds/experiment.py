@@ -1,4 +1,4 @@
-"""Zero-shot linking: one encoder trained on some worlds, tested on others that it never saw.
+"""Zero-shot linking: an encoder trained on some worlds and tested on unseen ones.
 
 A world is a folder with a knowledge base (``kb``) and corpora (``train.jsonl``, ``dev.jsonl``,
 ``test.jsonl``): an ontology of CRAFT, a wiki of ZESHEL. Training joins the worlds; each batch is of one
@@ -48,7 +48,7 @@ def run_worlds(
     gpu_id: int = -1,
     resume: bool = False,
 ) -> Dict[str, Any]:
-    """Train on some worlds, or take a trained model, and test on others.
+    """Train on some worlds, or load a trained model, and test on others.
 
     config (Path): of the training; its paths are set here.
     worlds (Path): has a folder for each world.
@@ -59,7 +59,7 @@ def run_worlds(
     split (str): of the test worlds.
     overrides (Optional[Dict[str, Any]]): settings of the config, by their dotted names.
     gpu_id (int): CUDA device; -1 = CPU.
-    resume (bool): continue from the checkpoint of the training.
+    resume (bool): resume from the checkpoint of the training.
     RETURNS (Dict[str, Any]): the content of worlds.json.
     RAISES (PelError): if an input is missing or damaged.
     """

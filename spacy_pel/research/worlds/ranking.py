@@ -1,4 +1,4 @@
-"""Candidates from a knowledge base alone: its names, an encoder's neighbours, or both."""
+"""Candidates without annotated text: by names, by an encoder's neighbours, or by both."""
 
 from typing import Dict, List, Sequence
 

@@ -16,7 +16,7 @@ POLICY = (
 def world_difference(
     ours: GroupTable, theirs: GroupTable, *, n_samples: int = 1000, seed: int = 0
 ) -> Dict[str, Any]:
-    """How much better is the first of two systems on the same mentions?
+    """The difference of two systems on the same mentions.
 
     ours, theirs (GroupTable): a group is a world.
     RETURNS (Dict[str, Any]): as ``group_metrics``, of the differences.

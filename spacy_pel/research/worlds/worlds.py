@@ -1,4 +1,4 @@
-"""Training on several worlds (ontologies, wikis) at once, to be used on others: zero-shot linking."""
+"""Training on several worlds (ontologies, wikis) at once, for zero-shot linking to others."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ JOINER = "/"  # of a world and an id: two wikis may use the same id
 
 
 def join_worlds(folder: Path, worlds: Sequence[str], out: Path, *, splits: Sequence[str]) -> Dict[str, Path]:
-    """Make one knowledge base and one corpus a split of several worlds.
+    """Join several worlds: one knowledge base, and one corpus per split.
 
     folder (Path): holds for each world WORLD/kb and WORLD/SPLIT.jsonl.
     worlds (Sequence[str]): which worlds.
@@ -66,7 +66,7 @@ def world_numbers(kb: KnowledgeBase) -> NDArray[np.int64]:
 
 class OwnWorldNegatives:
     """Keeps the negatives of a batch, whose examples are all of one world, within that world: an
-    entity of another world that the sampler drew is replaced by one of the own, at random.
+    entity of another world that the sampler drew is replaced by a random one of this world.
 
     negatives (NegativeSampler): draws from all worlds.
     """
@@ -134,8 +134,8 @@ class SameWorldPlanner(BatchPlanner):
         return sum(-(-(len(mine) + self._bare(mine, names)) // self.batch_size) for mine, names in pairs)
 
     def plan(self, epoch: int) -> List[NDArray[np.int64]]:
-        """RETURNS (List[NDArray]): as in ``BatchPlanner``, but each batch of one world; the worlds take turns
-        by chance."""
+        """RETURNS (List[NDArray]): as in ``BatchPlanner``, but each batch of one world; the order of the
+        worlds is random."""
         rng = np.random.default_rng([self.seed, 1, epoch])
         lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])
         batches: List[NDArray[np.int64]] = []

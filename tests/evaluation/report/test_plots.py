@@ -18,7 +18,7 @@ def run(*nil_scores, nil=True, ks=(1, 4, 64), path=Path("run")):
 
 def test_figures_that_there_are_data_for():
     assert list(inline_figures({"a": run(0.1, 0.9, nil=False)})) == ["Candidates"]
-    assert list(inline_figures({"a": run(-3.0, 5.0)})) == ["Candidates", "NIL (dot = the decision)"]
+    assert list(inline_figures({"a": run(-3.0, 5.0)})) == ["Candidates", "NIL (dot = calibrated decision)"]
     assert list(inline_figures({"a": run(0.1, 0.9)}))[-1] == "Reliability"
 
 
