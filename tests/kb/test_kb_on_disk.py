@@ -13,7 +13,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.store.check import check_content
 from spacy_pel.kb.store.store_writer import KIND, VERSION
 from spacy_pel.types import Entity
-from spacy_pel.util.saved_folder import pack_files, write_manifest
+from spacy_pel.util.saved_folder import pack_files, unpack_files, write_manifest
 from tests.kb.conftest import ENTITIES, REDIRECTS, changed, many, same
 
 
@@ -128,6 +128,16 @@ def test_changed_bytes_are_found_by_the_check(folder):
     write_manifest(folder, kind=KIND, version=VERSION)
     with pytest.raises(PelError, match="PEL-E004.*damaged"):
         check_content(KnowledgeBase.from_disk(folder))
+
+
+@pytest.mark.parametrize(
+    ("meta", "match"),
+    [(b"{", "PEL-E004.*meta.json"), (b"[]", "PEL-E004.*meta.json"), (b'{"version": 1}', "PEL-E005")],
+)
+def test_bytes_with_another_meta(kb, meta, match):
+    files = {**unpack_files(kb.to_bytes(), kind=KIND), "meta.json": meta}
+    with pytest.raises(PelError, match=match):
+        KnowledgeBase.from_bytes(pack_files(files, kind=KIND))
 
 
 def test_bytes_of_something_else(kb, monkeypatch):

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ...errors import Errors, PelError
 from ...types import Entity
 from ...util import read_json, write_json
 from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
@@ -75,7 +76,14 @@ class ArrowStore:
         files = unpack_files(data, kind=KIND)
         if META not in files:
             raise damaged("the given bytes", KIND, META, "none")
-        meta = json.loads(bytes(files.pop(META)))
+        try:
+            meta = json.loads(bytes(files.pop(META)))
+            version = meta["version"]
+        except (ValueError, KeyError, TypeError) as err:
+            raise damaged("the given bytes", KIND, f"{META} with a version", "another file") from err
+        if version != VERSION:
+            text = Errors.E005.format(kind=KIND, path="the given bytes", expected=VERSION, got=version)
+            raise PelError(text)
         return cls(meta, {name: pa.py_buffer(content) for name, content in files.items()})
 
     def to_bytes(self) -> bytes:
