@@ -1,10 +1,10 @@
-# make demo [TEXT="..."], make test, make lint, make smoke: each sets up .venv by itself.
+# make demo [TEXT="..."], make test, make lint, make smoke: each sets up .venv first.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := dev,scispacy,openvino,trf,bm25
-# bytecode of what every start imports, also where Python is told to write none
+# compile what every start imports, even where Python is set to write no bytecode
 COMPILED := numpy pydantic scipy sklearn spacy srsly thinc torch typer weasel
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install --no-compile
 SOURCES := setup.cfg pyproject.toml README.md $(shell find spacy_pel -name '*.py' -o -name '*.html')
@@ -43,7 +43,7 @@ lint: $(VENV)/installed.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# the workflow all on the tiny data, in a copy: the lock file of the real run stays as it is
+# the workflow "all" on tiny data, in a copy, so that the lock file of the real run is not changed
 TINY := --vars.config configs/tiny.cfg --vars.kb_config configs/tiny_kb.cfg --vars.data assets/tiny \
 	--vars.train_text train.jsonl --vars.test_text test.jsonl --vars.dev_share 0.25 \
 	--vars.ner_steps 60 --vars.ner_eval_frequency 30 --vars.row_bytes 8

@@ -139,7 +139,7 @@ def main(
     cpu = time.process_time() - cpu
     size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     title = f"{len(kb):,} entities, {kb.meta['counts']['aliases']:,} aliases, {size:,.0f} MB on disk"
-    del kb  # pages that this process maps, too, would not count as private
+    del kb  # pages that this process also maps would not count as private
     alone = measure_apart(folder, 1)[0]
     together = measure_apart(folder, processes)
     table = Table(title=title)

@@ -88,7 +88,7 @@ def compare(
     for name, run in run_peers(kb, train_documents, documents, key=key, cache=cache).items():
         outcomes = Outcomes.of(_predictions(kb, documents, run.answers, is_seen))
         metrics = compute_metrics(outcomes)
-        # a peer without a threshold calls nothing NIL, so these metrics would not be its own
+        # a peer without a threshold predicts no NIL, so these metrics do not apply to it
         decided = ("nil_precision", "nil_recall", "nil_f1", "accuracy", "accuracy_low", "accuracy_high")
         for absent in (*decided, *(key for key in metrics if key.startswith("recall_all@"))):
             metrics.pop(absent, None)

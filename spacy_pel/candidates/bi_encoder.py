@@ -92,13 +92,13 @@ class BiEncoderCandidates(GeneratorBase):
     def add_entities(self, kb: KnowledgeBase, kb_rows: Rows) -> None:
         """Nothing to update: the index follows the change."""
 
-    # encoder and index are saved by whoever holds them
+    # encoder and index are saved by their owner
 
     def _read(self, path: Path, settings: Dict[str, Any]) -> None:
         self.row_k = int(settings["row_k"])
 
     def __getstate__(self) -> Dict[str, Any]:
-        # whoever holds encoder and index sends them to the other process, and binds them there
+        # the owner of encoder and index sends them to the other process, and binds them there
         return {**self.__dict__, "_bound": None}
 
 

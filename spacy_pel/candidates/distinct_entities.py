@@ -12,10 +12,10 @@ from ..util import normalize_alias
 from ..util.ragged import offsets_of, owners, places_in_pieces, take_pieces
 
 Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
-# (texts, k, mask) -> the entities of the best k finds of each text, best first, each as often as it was
-# found; and for each text, may there be more?
+# (texts, k, mask) -> the entities of the best k matches of each text, best first, with repeats; and for each
+# text, whether there may be more
 Search = Callable[[Sequence[str], int, Mask], Tuple[RankedRows, NDArray[np.bool_]]]
-_FIRST, _MORE = 2, 4  # finds per wanted entity in the first search, and the factor for the next one
+_FIRST, _MORE = 2, 4  # matches per requested entity in the first search, and the factor for the next one
 
 
 def find_entities(

@@ -160,7 +160,7 @@ class SparseRows:
 def best_of(rows: Rows, scores: Scores, k: int) -> Tuple[Rows, Scores]:
     """RETURNS (Tuple[Rows, Scores]): those of the k best scores, best first; equal ones by row."""
     if len(rows) > k:
-        # everything as good as the k-th is kept until ties are settled by row
+        # all scores equal to the k-th are kept until ties are broken by row
         kept = scores >= np.partition(scores, -k)[-k]
         rows, scores = rows[kept], scores[kept]
     order = np.lexsort((rows, -scores))[:k]

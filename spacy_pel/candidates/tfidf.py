@@ -83,7 +83,7 @@ class TfIdf(GeneratorBase[_Names]):
         table, names = NameTable.build(kb, kb.live_rows, normalize_alias, show_progress=show_progress)
         if not names:
             raise PelError(Errors.E446.format(got="one without names"))
-        if show_progress:  # scikit-learn says nothing meanwhile
+        if show_progress:  # scikit-learn shows no progress
             logger.info("Computing tf-idf vectors of %s names", f"{len(names):,}")
         lists = {kind: VectorizedNames.fit(made, names) for kind, made in self._vectorizers().items()}
         self._built, self._kb_fingerprint = _Names(table, lists), kb.fingerprint

@@ -4,8 +4,8 @@ import re
 from typing import List
 
 _WORD = re.compile(r"[^\W_]+")
-# Words without a meaning of their own. The list of scikit-learn would drop "system", "fire" and "cry" too,
-# which are words of concepts.
+# Function words. scikit-learn's list would also drop "system", "fire" and "cry", which occur in names of
+# concepts.
 STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
     "they this to was will with".split()

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from ..errors import PelError
 from ..util import logger
 
-# typer carries its own copy of click since 0.26: this finds the class of either one
+# typer has its own copy of click since 0.26: this finds the class in either one
 UsageError: Type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
 PLUGINS = "spacy_pel_commands"  # group of entry points, each a typer app

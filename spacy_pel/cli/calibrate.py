@@ -67,7 +67,7 @@ def calibrate(
     targets = list(apply_to or [pipeline])
     learned = learned_state(component.linker)
     for target in apply_to or []:
-        check_fits(target, learned, source=pipeline)  # before the work, not after it
+        check_fits(target, learned, source=pipeline)  # fail before the work, not after it
     ask = query_maker(nlp, name=name)
     documents = list(read_corpus(corpus))
     queries = [query for document in documents for query in ask(document)]
@@ -112,6 +112,6 @@ def _metrics(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, A
     outcomes = Outcomes.of(predictions)
     ks = sorted({1, min(64, linker.top_k)})
     metrics: Dict[str, Any] = nil_metrics(outcomes, ks)
-    if not outcomes.is_nil.any():  # nothing is known of NIL then, which is not the same as 0
+    if not outcomes.is_nil.any():  # unknown without NIL mentions, which is not the same as 0
         metrics = {name: None if name.startswith("nil_") else value for name, value in metrics.items()}
     return {"n": len(outcomes.rank), "n_nil": int(outcomes.is_nil.sum()), **metrics}

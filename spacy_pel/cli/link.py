@@ -45,7 +45,7 @@ def link(
     from ._resumable import PartFiles
 
     documents = read_documents(input_path, format_name)
-    first = next(documents, None)  # a wrong path or format shows before the pipeline is loaded
+    first = next(documents, None)  # a wrong path or format fails before the pipeline is loaded
     if first is None:
         raise PelError(Errors.E645.format(path=input_path))
     nlp, _, component = load_pipeline(pipeline)

@@ -4,7 +4,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 from ..errors import Errors, PelError
 
-MAX_SHIFT = 3  # characters; more would be guessing
+MAX_SHIFT = 3  # characters; a larger shift would be a guess
 Place = Tuple[int, int]
 
 

@@ -81,7 +81,7 @@ def without_overlaps(mentions: Iterable[Mention]) -> List[Mention]:
     taken: Set[int] = set()  # characters
     for place in sorted(range(len(given)), key=lambda i: (given[i].start - given[i].end, given[i].start)):
         span = range(given[place].start, given[place].end)
-        # the longer ones are there already: one that overlaps this one holds its first or last character
+        # longer ones come first, so one that overlaps this one contains its first or last character
         if span.start not in taken and span.stop - 1 not in taken:
             kept.append(place)
             taken.update(span)

@@ -85,7 +85,7 @@ def encode_batches(
     order = np.argsort(-tokens.lengths, kind="stable")
     batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
     workers = min(int(getattr(encode, "workers", 1)), len(batches))
-    # a single worker gets no thread of its own: torch sets up its threads again in each
+    # a single worker runs in this thread, since torch sets up its thread pool again in each new one
     with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
         done: Iterable[EncodedBatch] = pool.map(one, batches) if pool else map(one, batches)
         if show_progress:

@@ -98,7 +98,7 @@ class BiEncoder:
         # a text without markers, such as a card, is pooled over all of its tokens
         start, end = self.tokenizer.convert_tokens_to_ids(self.mention_template.special_tokens)
         pooling, markers = self.entity_pooling or self.pooling, (start, end)
-        bare = pooling if self.tied else None  # a tied tower knows the mentions by their markers
+        bare = pooling if self.tied else None  # a tied tower recognises mentions by their markers
         towers = {"mention": Tower(mention, pooling=self.pooling, markers=markers, bare_pooling=bare)}
         if not self.tied:
             towers["entity"] = Tower(entity, pooling=pooling, markers=markers)

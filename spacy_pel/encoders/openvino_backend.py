@@ -66,7 +66,7 @@ class _Compiled:
         """RETURNS (NDArray[float32]): of each sequence of the batch."""
         if not hasattr(self._own, "request"):
             self._own.request = self._compiled.create_infer_request()
-        # the request writes its next answer over this one
+        # the request overwrites this output with the next one
         return np.array(self._own.request.infer((ids, mask))[0], dtype=np.float32)
 
 

@@ -19,9 +19,9 @@ from .surface_forms import SurfaceForms
 FEATURES = (
     "name",  # best cosine over card and alias rows; the lowest one found for the mention if it has none
     "mention",  # the same over the rows of annotated mentions; 0 if none was found for the mention
-    "vote",  # its share of the mention rows found, weighed by a softmax of their cosines
+    "vote",  # its share of the mention rows found, weighted by a softmax of their cosines
     "exact",  # 1 if the normalised surface form is a name of the entity in the KB
-    "prior",  # P(entity | surface form) in annotated text; 0 if never seen so
+    "prior",  # P(entity | surface form) in annotated text; 0 if never seen
     "seen",  # 1 if the surface form was seen in annotated text at all
     "popularity",  # log(1 + how often annotated text named the entity)
     "edit",  # spelling: Indel similarity of the surface form to the entity's nearest name, 0..1

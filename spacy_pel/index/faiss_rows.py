@@ -21,7 +21,7 @@ _BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _SCORES = 1 << 24  # scores of one matrix product: 64 MB
 
 make_fork_safe()
-# faiss's Python layer accepts arrays and keywords that its type stubs do not know
+# faiss's Python layer accepts arrays and keywords that its type stubs lack
 _bitmap: Any = faiss.IDSelectorBitmap
 _search_parameters: Any = faiss.SearchParameters
 
@@ -93,7 +93,7 @@ class FaissRows:
             return search_blocks(self._rows, queries, k, allowed)
         params = None
         if allowed is not None:
-            bits = np.packbits(allowed, bitorder="little")  # alive until the search is over
+            bits = np.packbits(allowed, bitorder="little")  # must stay alive until the search is done
             params = _search_parameters(sel=_bitmap(bits))
         scores, rows = self._rows.search(queries, k, params=params)
         return np.where(rows < 0, np.float32(-np.inf), scores), rows
@@ -118,7 +118,7 @@ class FaissRows:
         with atomic_path(Path(path) / _FILE) as part:
             try:
                 faiss.write_index(whole, str(part))
-            except RuntimeError as err:  # ends in the system's words: "... (No space left on device)"
+            except RuntimeError as err:  # ends with the OS error: "... (No space left on device)"
                 raise OSError(0, str(err).rpartition("(")[2].strip(") \n"), str(part)) from err
 
     def from_disk(self, path: Path) -> Self:

@@ -98,7 +98,7 @@ def _merged(
 
 
 def _useful(redirects: Mapping[str, str], table: Table, hashes: NDArray[np.uint64]) -> Dict[str, str]:
-    # an id that is live leads to itself
+    # a live id resolves to itself
     order = np.argsort(hashes, kind="stable")
     old = list(redirects)
     rows = find_strings(old, hashes[order], lambda at: table.texts("concept_id", order[at]))

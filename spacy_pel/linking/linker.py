@@ -19,7 +19,6 @@ from ..types import (
     Combiner,
     Document,
     Encoder,
-    MentionInText,
     NilModel,
     Scores,
 )
@@ -212,14 +211,12 @@ class Linker:
         return scores if self.reranker is None else self.reranker(self.kb, queries, table, scores)
 
     def _batch_evidence(self, queries: Sequence[MentionQuery], top_k: int) -> CandidateTable:
-        mentions = [MentionInText(text, start, end) for text, start, end, _ in queries]
-        present = np.array([bool(text[start:end].strip()) for text, start, end in mentions], dtype=np.bool_)
+        present = np.array([not query.is_blank for query in queries], dtype=np.bool_)
         if not present.all():
             queries = [query for query, is_there in zip(queries, present, strict=True) if is_there]
-            mentions = [mention for mention, is_there in zip(mentions, present, strict=True) if is_there]
         table = self.generator.generate(
             self.kb,
-            mentions,
+            [query.in_text for query in queries],
             allowed=allowed_rows(self.kb, self.entity_types, queries) if self.entity_types else None,
             top_k=max(top_k, _DEPTH),
         )
@@ -247,7 +244,7 @@ class Linker:
             links.append(Link(NIL if is_nil else candidates[0].entity_id, candidates, nil_score))
         return links
 
-    # -- learning ----------------------------------------------------------------------------
+    # -- fitting ----------------------------------------------------------------------------
 
     def fit(self, documents: Iterable[Document]) -> None:
         """Fit combiner, NIL model and threshold on the gold mentions of documents.

@@ -38,6 +38,6 @@ def fit_by_label(
             continue
         try:
             thresholds[label] = choose(nil_scores[own], is_nil[own])
-        except PelError as err:  # a stated precision may be out of reach for one label
+        except PelError as err:  # the required precision may be unreachable for one label
             logger.warning(Warnings.W502.format(label=label, reason=err))
     return thresholds

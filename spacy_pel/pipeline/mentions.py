@@ -98,7 +98,7 @@ def write_links(doc: Doc, links: Sequence[Optional[Link]], spans_key: Optional[s
     for number, (span, link) in enumerate(zip(mention_spans(doc, spans_key), links, strict=True)):
         if link is None:
             continue
-        # a span is a view: an id that is set on it is lost, both with doc.ents and doc.spans
+        # a span is a view: an id set on it would be lost, with both doc.ents and doc.spans
         if spans_key is None:
             for token in span:
                 token.ent_kb_id_ = link.kb_id

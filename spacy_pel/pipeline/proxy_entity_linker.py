@@ -17,6 +17,7 @@ from ..kb import KnowledgeBase
 from ..linking import Link, Linker, Reranker
 from ..types import CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, VectorIndex
 from ..util import read_json, write_json
+from ..util.files import json_object
 from ..util.saved_folder import check_folder, pack_files, unpack_files
 from .calibration import learned_state, load_learned_state
 from .checks import check_loaders, check_parts
@@ -348,7 +349,10 @@ class ProxyEntityLinker(Pipe):
         files = {name: part for name, part in unpack_files(data, kind=KIND).items() if name not in exclude}
         self._use(self.data.from_bytes(files))
         if CALIBRATION in files and "cfg" not in exclude:
-            load_learned_state(self.linker, json.loads(bytes(files[CALIBRATION])), name=self.name)
+            saved = json_object(
+                str(files[CALIBRATION], "utf8", "replace"), f"{CALIBRATION} in the given bytes"
+            )
+            load_learned_state(self.linker, saved, name=self.name)
         return self
 
     def __reduce__(self) -> Any:

@@ -191,7 +191,7 @@ class CrossEncoder:
         try:
             head = load_file(str(path / _HEAD))
             self.tower.head.load_state_dict(head)
-        except Exception as err:  # safetensors raises a type of its own
+        except Exception as err:  # safetensors raises its own type
             raise damaged(path, "ranker", f"a linear layer in {_HEAD}", str(err).splitlines()[0]) from err
         if self.fingerprint != fingerprint:
             raise damaged(path, "ranker", "the weights that were saved", "weights that have changed")

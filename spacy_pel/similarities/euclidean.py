@@ -12,7 +12,7 @@ from .similarity import IndexSide, Metric
 if TYPE_CHECKING:
     from torch import Tensor
 
-_MORE = 4  # dimensions for an index; a width that 4 divides still is one
+_MORE = 4  # extra dimensions for an index; keeps a width divisible by 4
 
 
 @registry.pel_similarities("spacy-pel.Euclidean.v1")
@@ -34,7 +34,7 @@ class Euclidean:
         """(n, d) and (m, d) -> (n, m), float32 or wider. The gradient of two equal vectors is 0."""
         import torch
 
-        # by a matrix product, small distances between long vectors would be rounding errors
+        # with a matrix product, small distances between long vectors would be lost to rounding
         exact = "donot_use_mm_for_euclid_dist"
         return -torch.cdist(widen(mentions), widen(entities), compute_mode=exact)
 

@@ -32,6 +32,6 @@ class EntityCard(CardBase):
         description = entity.definition or "; ".join(
             [alias for alias in entity.aliases if alias != entity.canonical_name][: self.max_synonyms]
         )
-        # a definition of many thousand characters would be tokenised only to be cut
+        # avoids tokenising thousands of characters that would be cut
         texts = [entity.canonical_name, ", ".join(entity.types), description[: 16 * self.max_length]]
         return [text for text in texts if text]

@@ -27,6 +27,6 @@ class GeneralCard(CardBase):
         return {"max_length": self.max_length, "entity_marker": self.entity_marker}
 
     def parts(self, entity: Entity) -> List[str]:
-        # a definition of many thousand characters would be tokenised only to be cut
+        # avoids tokenising thousands of characters that would be cut
         description = (entity.definition or "").strip()[: 16 * self.max_length]
         return [entity.canonical_name, description] if description else [entity.canonical_name]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..util.ragged import offsets_of
 from .token_arrays import RaggedTokens
 
-_MANY = 10**15  # more tokens than there will ever be: the header fits any count
+_MANY = 10**15  # an upper bound, so that the header fits any count
 
 
 class RaggedWriter:

@@ -71,7 +71,7 @@ class BaseTrainer:
             mixed_precision=training.mixed_precision,
             accumulate_gradient=training.accumulate_gradient,
         )
-        self._read = 0  # examples since this process began
+        self._read = 0  # examples since this process started
         self._clipped: List[nn.Parameter] = []
 
     @property

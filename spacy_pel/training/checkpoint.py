@@ -68,7 +68,7 @@ def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str
     try:
         weights = load_file(str(path / "objective.safetensors"))
         moments = load_file(str(path / "optimizer.safetensors"))
-    except Exception as err:  # safetensors raises a type of its own
+    except Exception as err:  # safetensors raises its own type
         raise PelError(Errors.E304.format(path=path, got=str(err))) from err
     objective.load_state_dict(weights, strict=False)
     parameters = [p for group in optimizer.param_groups for p in group["params"]]

@@ -30,7 +30,7 @@ def make_accelerator(
     if gpu_id >= 0:
         check_gpu(gpu_id)
         torch.cuda.set_device(gpu_id)
-    # otherwise accelerate keeps the precision and device of this process's first training
+    # otherwise accelerate keeps the precision and device of the first training in this process
     AcceleratorState._reset_state(reset_partial_state=True)
     return Accelerator(
         cpu=gpu_id < 0, mixed_precision=mixed_precision, gradient_accumulation_steps=accumulate_gradient

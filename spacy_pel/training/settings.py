@@ -70,7 +70,7 @@ class BaseTrainingSettings(Strict):
     dev: BaseDevSettings
 
 
-# These end a training or evaluate it, and may change when it is resumed.
+# These settings only end a training or evaluate it, and may change when it is resumed.
 NOT_FINGERPRINTED = {"eval_frequency", "patience", "max_epochs", "max_steps"}
 
 
@@ -90,7 +90,7 @@ def explained(text: str, path: Path) -> Iterator[None]:
     except (ConfigValidationError, RegistryError) as err:  # the latter: no part of this name
         got = " ".join(str(err).split())
         meant = registry.meant(got)
-        # the list of all registries says less than the suggestion
+        # a suggestion helps more than the list of all registries
         got = got.split(" Available names:")[0] if meant else got
         raise PelError(text.format(path=path, got=got + meant)) from err
 

@@ -25,7 +25,7 @@ class Encoder(Protocol):
     @property
     def fingerprint(self) -> str: ...
 
-    def initialize(self) -> None: ...  # loads or makes first weights; does nothing if there are some
+    def initialize(self) -> None: ...  # loads or draws initial weights; does nothing if there are weights
 
     def encode_mentions(
         self, mentions: Sequence[MentionInText], *, show_progress: bool = False
@@ -114,7 +114,7 @@ class CandidateGenerator(Protocol):
         top_k: int = 64,
     ) -> CandidateTable: ...  # with all FEATURES, best first, at most top_k each
 
-    def add_entities(self, kb: Any, kb_rows: Rows) -> None: ...  # follows a change of the KB
+    def add_entities(self, kb: Any, kb_rows: Rows) -> None: ...  # updates after a change of the KB
 
     def to_disk(self, path: Path) -> None: ...
 

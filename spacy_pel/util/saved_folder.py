@@ -12,7 +12,7 @@ from ..errors import Errors, PelError
 from .files import atomic_path, read_json, unwritable, write_json
 
 MANIFEST = "manifest.json"
-LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail beyond
+LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail above this
 _ALIGN = 64  # Arrow and numpy map buffers without a copy where these begin at such an address
 _SMALL = 1 << 20  # files up to this size are hashed each time the folder is opened
 Buffer = Union[bytes, memoryview]
@@ -206,7 +206,7 @@ def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
     RETURNS (T): the object.
     RAISES (PelError): if these are not such bytes.
     """
-    # Windows cannot delete mapped files: there the folder is left to the system's cleaning
+    # Windows cannot delete mapped files: there the folder is left for the system to clean up
     with tempfile.TemporaryDirectory(prefix="spacy_pel_", ignore_cleanup_errors=True) as holder:
         unpack_folder(data, Path(holder) / "data", kind=kind)
         return load(Path(holder) / "data")

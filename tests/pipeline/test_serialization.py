@@ -15,6 +15,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.linker_data import LinkerData, update_linker_folder
 from spacy_pel.types import NIL, Document, Entity, Mention
+from spacy_pel.util.saved_folder import pack_files, unpack_files
 from tests.pipeline.conftest import NAME, PLAIN, TEXTS, links
 
 FITTED = {
@@ -109,6 +110,13 @@ def test_component_bytes_can_leave_parts_out(trained, expected, make_nlp):
     nlp = make_nlp(**FITTED)
     nlp.get_pipe(NAME).from_bytes(data)
     assert found(nlp) == expected
+
+
+def test_component_bytes_with_a_damaged_calibration(trained, make_nlp):
+    kind = "entity linker"
+    files = {**unpack_files(trained.get_pipe(NAME).to_bytes(), kind=kind), "cfg.json": b"{"}
+    with pytest.raises(PelError, match="PEL-E002.*cfg.json"):
+        make_nlp(**FITTED).get_pipe(NAME).from_bytes(pack_files(files, kind=kind))
 
 
 def test_pickle(trained, expected):

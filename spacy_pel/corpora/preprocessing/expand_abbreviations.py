@@ -32,7 +32,7 @@ class ExpandAbbreviations:
         changes: List[Tuple[int, int, int]] = []
         done = 0
         for start, end, long_form in self._found(document):
-            if start < done:  # inside of a longer one
+            if start < done:  # inside a longer one
                 continue
             ends = [place for mention in document.mentions for place in (mention.start, mention.end)]
             if any(start < place < end for place in ends):

@@ -119,7 +119,7 @@ def _json_documents(path: Path) -> Iterator[Dict[str, Any]]:
     try:
         data = json.loads(text)
     except ValueError:
-        # not one JSON value: perhaps a document a line, as PubTator sends them
+        # not one JSON value: perhaps one document per line, as PubTator sends them
         for _, record in numbered_jsonl(path):
             yield record
         return

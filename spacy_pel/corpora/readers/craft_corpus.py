@@ -90,7 +90,7 @@ class CraftCorpus(CorpusReaderBase):
             spans = []
             for span in fields["spans"].split(";"):
                 start, end = span.split(",")
-                if start != end:  # two annotations have a part of no characters
+                if start != end:  # two annotations have an empty part
                     spans.append((int(start), int(end)))
         except ValueError as err:
             raise self._unexpected(where, "spans like 10,20;25,30", fields["spans"]) from err

@@ -70,7 +70,7 @@ def _load(path: Path) -> DocBin:
         )
     try:
         return DocBin(store_user_data=True).from_disk(path)
-    except Exception as err:  # zlib, msgpack and numpy each have errors of their own
+    except Exception as err:  # zlib, msgpack and numpy each raise their own errors
         raise PelError(
             Errors.E207.format(
                 where=path, expected="a DocBin", got=f"unreadable bytes ({err})", reader="docbin"

@@ -15,7 +15,7 @@ from .figure import COLORS, new_panels, save_figure
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
 
-_BARS = 60  # more bars than this would be mere lines
+_BARS = 60  # more bars than this would look like lines
 
 
 def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = None) -> Dict[str, Any]:

@@ -110,7 +110,7 @@ class ErrorSample:
         self.thresholds = thresholds or {}
         self.counts: Dict[str, int] = dict.fromkeys(KINDS, 0)
         self._kept: Dict[str, Dict[int, ErrorCase]] = {kind: {} for kind in KINDS}  # slot -> case
-        # one generator per kind: more errors of one kind do not change the sample of another
+        # one generator per kind, so that more errors of one kind do not change the sample of another
         self._rng = {kind: np.random.default_rng([seed, number]) for number, kind in enumerate(KINDS)}
 
     def add(self, prediction: Prediction) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colour-blind safe palette, ordered so that neighbours also differ in lightness
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
 LINE_STYLES = ("-", "--", ":", "-.", "--", ":", "-.")  # report.css has the same for the names of the runs
-GREY = "#999999"  # lines that are no data
+GREY = "#999999"  # axes and grid lines
 # what report.css calls these colours, which differ between a light and a dark page
 _PAGE_COLORS = {
     **{color: f"var(--s{number})" for number, color in enumerate(COLORS)},

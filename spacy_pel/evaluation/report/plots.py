@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _POINTS = 2000  # of a curve; more cannot be seen
-_INLINE_SIZE = (4.8, 4.0)  # inches; one for all, so that their texts have the same size
+_INLINE_SIZE = (4.8, 4.0)  # inches; the same for all, so that their texts have the same size
 
 
 def inline_figures(runs: Mapping[str, Run]) -> Dict[str, Markup]:

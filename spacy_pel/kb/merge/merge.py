@@ -67,7 +67,7 @@ class Merge:
                 {
                     "name": name,
                     **source.model_dump(include=about),
-                    # a path outside the data folder means nothing on another machine
+                    # a path outside the data folder is meaningless on another machine
                     "files": [Path(file).name if Path(file).is_absolute() else file for file in source.files],
                     **self.report.get(name, {}),
                 }
@@ -112,7 +112,7 @@ class Merge:
                 target = target.partition(":")[2]
                 links[term_id][target] = None
                 curated.add((term_id, target))
-                # the table may be newer than the ontology's file: it knows terms and labels of its own
+                # the table may be newer than the ontology's file, with additional terms and labels
                 terms.setdefault(term_id, Term(term_id)).absorb(Term(term_id, label))
         for term in terms.values():
             # curated mappings take precedence over cross references of the same term

@@ -15,7 +15,7 @@ from .reader_base import KBReaderBase, Place
 
 _ALIAS_HEADER = "mesh_id\talias\tsource"
 _SORTS = {
-    # sort of file -> what its first bytes look like
+    # kind of file -> pattern of its first bytes
     "descriptors_xml": re.compile(rb"(<\?xml|<!DOCTYPE|<DescriptorRecordSet)[\s\S]*<DescriptorRecordSet\b"),
     "supplementary_xml": re.compile(rb"(<\?xml|<!DOCTYPE|<Supp)[\s\S]*<SupplementalRecordSet\b"),
     "aliases": re.compile(re.escape(_ALIAS_HEADER).encode()),

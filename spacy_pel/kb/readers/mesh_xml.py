@@ -46,7 +46,7 @@ def read_mesh_xml(lines: Iterable[Tuple[Place, bytes]]) -> Iterator[MeshRecord]:
                     root = element
                 elif event == "end" and element.tag in _RECORDS:
                     yield _record(place, element)
-                    root.clear()  # what was yielded must not pile up below the root
+                    root.clear()  # yielded elements must not accumulate below the root
         parser.close()
     except ParseError as err:
         raise PelError(
@@ -75,7 +75,7 @@ def _record(place: Place, record: Element) -> MeshRecord:
         place=place,
         id=record.findtext(id_path, ""),
         name=record.findtext(name_path, ""),
-        # the terms of all concepts: those of the not preferred ones are entry terms as well
+        # the terms of all concepts: those of non-preferred ones are entry terms as well
         aliases=tuple(_texts(record, "ConceptList/Concept/TermList/Term/String")),
         tree_numbers=tuple(_texts(record, "TreeNumberList/TreeNumber")),
         mapped_to=tuple(

@@ -69,7 +69,7 @@ class OboKB(KBReaderBase):
         if term.obsolete and term.replaced_by:
             self.redirects[term.id] = term.replaced_by[0]
         for old in term.alt_ids:
-            # an obsolete stanza that names a successor knows better than an alt_id
+            # an obsolete stanza that names a successor takes precedence over an alt_id
             self.redirects.setdefault(old, term.id)
 
     def _entity(self, entity_id: str, terms: List[Term]) -> Entity:

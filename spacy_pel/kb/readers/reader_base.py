@@ -153,13 +153,13 @@ class KBReaderBase(ABC):
             return raw.decode("utf8", errors="replace")
 
     def _begin(self, paths: Sequence[Path]) -> None:
-        # the same objects throughout, so that they can be handed on before the iteration
+        # always the same objects, so that they can be passed on before the iteration
         for kept in (self.report, self.redirects, self.source):
             kept.clear()  # type: ignore[attr-defined]
         self.source.update(self.about, files=[path.name for path in paths])
 
     def _guarded(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
-        # a parser that opens files itself knows no lines and lets these through
+        # a parser that opens files itself raises these without a line
         try:
             yield from self.read(paths)
         except (UnicodeDecodeError, EOFError, BadGzipFile, zlib.error) as err:
@@ -184,7 +184,7 @@ class KBReaderBase(ABC):
         return repaired(tidy, count)
 
     def _settle_redirects(self, live: Collection[str]) -> None:
-        # an id that is live needs no redirect; chains are followed to their live end
+        # a live id needs no redirect; chains are followed to their live end
         settled: Dict[str, str] = {}
         for old in self.redirects:
             if old in live:

@@ -99,7 +99,7 @@ class RrfTables:
         return cells
 
     def _lines(self, name: str) -> Iterator[Tuple[Place, str]]:
-        held = b""  # parts may be cut anywhere: the end of one belongs to the start of the next
+        held = b""  # parts may be split anywhere: the end of one part continues at the start of the next
         place: Optional[Place] = None
         for part in self._parts(name):
             for place, raw in self.reader.raw_lines(part):

@@ -12,7 +12,7 @@ class SemanticType(NamedTuple):
     name: str
 
 
-# id, tree number, name: the 127 types, and 6 chemical ones that releases before 2014 still hold
+# id, tree number, name: the 127 types, and 6 chemical ones of releases before 2014
 _TABLE = """
 T071 A Entity
 T072 A1 Physical Object

@@ -88,7 +88,7 @@ class Table:
 
     def texts(self, column: str, rows: Rows) -> List[str]:
         """RETURNS (List[str]): the cells of a column of strings, in the order of the rows."""
-        if len(rows) <= _FEW:  # cheaper than to sort them by chunk
+        if len(rows) <= _FEW:  # cheaper than sorting them by chunk
             return [self.value(column, row) for row in rows.tolist()]
         return self.take(column, rows).to_pylist()
 

@@ -50,7 +50,7 @@ class PlattNil:
         target = np.where(truth, (n_nil + 1) / (n_nil + 2), 1 / (n_other + 2))
         mean, scale = float(raw.mean()), float(raw.std()) or 1.0
         inputs = ((raw - mean) / scale)[:, None]
-        # a softened target is the mention twice: as NIL with this weight, as no NIL with the rest
+        # a softened target = the mention twice: as NIL with this weight, as not NIL with the rest
         model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000)
         model.fit(
             np.concatenate([inputs, inputs]),

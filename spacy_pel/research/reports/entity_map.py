@@ -13,7 +13,7 @@ from ...types import Entity, MentionInText, Vectors
 
 Floats = NDArray[np.float64]
 _COLORS = (*COLORS, "#b5a800")
-_SHAPES = "osD^v"  # of mentions: a new one when the colours are used up
+_SHAPES = "osD^v"  # of mentions: the next one when the colours are used up
 
 
 class EntityMap(NamedTuple):

@@ -97,7 +97,7 @@ def plot_margins(runs: Mapping[str, Run], rows: List[Dict[str, Any]], *paths: Pa
         lines.append(draw_nil_curve(axes, run.outcomes, label="_run", linewidth=1.8, **style))
     share = rows[0]["n_nil"] / rows[0]["n"]
     lines.append(axes.axhline(share, color="#999999", linewidth=1, linestyle=(0, (2, 2))))
-    # outside the axes: the curves leave no room inside
+    # outside the axes, since the curves leave no room inside
     figure.legend(lines, [*names, f"chance  ({100 * share:.1f})"], loc="outside right upper", frameon=False)
     axes.set(
         xlabel="recall of NIL",

@@ -38,7 +38,7 @@ class EncoderTask:
         study, paths = self.study, self._settings(run, output).paths
         corpora = paths.required("train"), paths.required("dev"), study.test  # train: what was seen
         for path in corpora:
-            open_text(path).close()  # a missing file gets our error
+            open_text(path).close()  # a missing file raises our error
         kb = KnowledgeBase.from_disk(study.kb or paths.required("kb"))
         sizes = [study.top_k, study.first_stage, study.n_dev, study.n_test]
         return fingerprint(*corpora, kb.fingerprint, study.kinds, sizes)

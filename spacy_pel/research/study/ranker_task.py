@@ -48,7 +48,7 @@ class RankerTask:
         settings, linker = self._settings(run, output), self.linker
         corpora = settings.paths.required("train"), self.study.test  # train: what was seen
         for path in corpora:
-            open_text(path).close()  # a missing file gets our error
+            open_text(path).close()  # a missing file raises our error
         combiner = [type(linker.combiner).__name__, linker.combiner.state()]
         sizes = [self.study.n_test, settings.ranker.candidates.n]
         return fingerprint(*corpora, linker.fingerprints, combiner, sizes)

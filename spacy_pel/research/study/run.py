@@ -17,7 +17,7 @@ class StudyTask(Protocol):
 
     gpu_id: int  # -1 = CPU
 
-    def measured(self, run: StudyRun, output: Path) -> str: ...  # fingerprint of all that decides the metrics
+    def measured(self, run: StudyRun, output: Path) -> str: ...  # fingerprint of what the metrics depend on
 
     def trainer(self, run: StudyRun, output: Path) -> Any: ...
 
@@ -45,7 +45,7 @@ def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> List[F
         with _named(run):
             measured[run.name] = task.measured(run, output)
         done[run.name] = finished(output / run.name, run.fingerprint, measured[run.name])
-    for run in runs:  # a setting that the last run cannot have is found before the first one starts
+    for run in runs:  # an invalid setting of the last run is found before the first one starts
         if not done[run.name]:
             with _named(run):
                 task.trainer(run, output)

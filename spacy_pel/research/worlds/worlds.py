@@ -155,7 +155,7 @@ class WorldTrainer(Trainer):
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
         self.negatives = OwnWorldNegatives(settings.pel.negatives)
-        # part of the settings, so that a checkpoint of mixed batches is not resumed
+        # part of the settings, so that a checkpoint of mixed batches is refused
         pel = settings.pel.model_copy(update={"negatives": self.negatives})
         settings = settings.model_copy(update={"pel": pel})
         super().__init__(settings, output, gpu_id=gpu_id, show_progress=show_progress)

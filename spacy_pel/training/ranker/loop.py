@@ -62,7 +62,7 @@ class RankTrainer(BaseTrainer):
         """
         self.check_output(resume=resume)
         self.initialize(self.ranker)
-        with self.accelerator.main_process_first():  # the others read its candidates
+        with self.accelerator.main_process_first():  # the other processes read its candidates
             (mentions, candidates), dev = self.prepare()
         return self.learn(
             self.ranker,
@@ -89,7 +89,7 @@ class RankTrainer(BaseTrainer):
         train, dev = (list(read_corpus(paths.required(name))) for name in ("train", "dev"))
         leave_out = self._leave_out(train) if wanted.folds else None
         found = self._candidates("train", train, self.training.limit, wanted.folds, leave_out)
-        # all dev documents at once: if the index holds none of them, this changes nothing
+        # hold out all dev documents at once; if the index has none of them, this changes nothing
         tested = self._candidates("dev", dev, self.training.dev.n_mentions, 1, leave_out)
         ranking = DevRanking(self.linker.kb, *tested)
         metrics = ranking.retriever().items()

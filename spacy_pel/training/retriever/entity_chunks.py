@@ -31,7 +31,7 @@ class EntityChunks:
         self.cards = cards
         self.folder = folder
         self.turns = max(1, round(1 / share))
-        # at least as many chunks as turns, if there are enough cards
+        # at least one chunk per mining of a cycle, if there are enough cards
         self.n_chunks = max(-(-len(cards) // chunk), min(self.turns, len(cards)))
 
     def embed(self, encoder: BiEncoder, number: int) -> Iterator[Tuple[Rows, Vectors]]:

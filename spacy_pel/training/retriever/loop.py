@@ -59,7 +59,7 @@ class Trainer(BaseTrainer):
         self.initialize(self.encoder)
         fingerprint = run_fingerprint(self.settings, kb)
         if resume and self.checkpoint.exists():
-            read_progress(self.checkpoint, fingerprint)  # refuse another run's before any work
+            read_progress(self.checkpoint, fingerprint)  # refuse a checkpoint of another run before any work
         planner = self._planner(kb, self.encoder)
         self.miner = self._miner(kb, planner)
         objective = Objective(
@@ -94,7 +94,7 @@ class Trainer(BaseTrainer):
 
     def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
         cache = self.settings.paths.cache or self.output / "cache"
-        with self.accelerator.main_process_first():  # the others read its files
+        with self.accelerator.main_process_first():  # the other processes read its files
             store = cached_examples(self.settings, kb, encoder, cache, show_progress=self.show_progress)
         planner = self.make_planner(kb, store)
         logger.info(

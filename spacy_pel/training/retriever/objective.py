@@ -68,7 +68,7 @@ class Objective(nn.Module):
 
     def _scores(self, anchors: Encoded, entities: Encoded) -> Tensor:
         """RETURNS (Tensor): (n, m) similarities."""
-        # in bf16, cosines would have 8 bits before the loss multiplies them by alpha
+        # in bf16, cosines have only 8 bits, and the loss multiplies them by alpha
         with torch.autocast(self._device.type, enabled=False):
             return self.similarity(anchors, entities)
 

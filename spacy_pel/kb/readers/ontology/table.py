@@ -40,7 +40,7 @@ def read_table(
     lines = (line + "\n" for _, line in read_lines(path))
     if header:
         rows = csv.reader(lines, delimiter=delimiter)
-    else:  # bare exports write quotation marks as they are
+    else:  # plain exports do not escape quotation marks
         rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     for number, row in enumerate(rows, start=1):
         if (header and number == 1) or not row:
