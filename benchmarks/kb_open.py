@@ -1,4 +1,4 @@
-"""How fast does a large knowledge base open, how much memory does it use, how fast are look-ups?
+"""Measure how fast a large knowledge base opens, its memory use and the speed of look-ups.
 
     python -m benchmarks.kb_open FOLDER --entities 2400000 --aliases 7400000
 
@@ -55,7 +55,7 @@ def made_up_entities(n_entities: int, n_aliases: int, *, seed: int = 0) -> Itera
 
 def memory() -> Dict[str, float]:
     """RETURNS (Dict[str, float]): this process's memory in MB: "private" (pages that no other process
-    maps, even of files), "own" (not of files), "files" (of files, shared by all who map them)."""
+    maps, even of files), "own" (not of files), "files" (of files, shared by all processes that map them)."""
     megabytes = {}
     for line in Path("/proc/self/smaps_rollup").read_text(encoding="utf8").splitlines()[1:]:
         name, kilobytes = line.split()[:2]

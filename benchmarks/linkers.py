@@ -1,6 +1,6 @@
-"""Linkers side by side: ours, scispaCy's, and the plain frequency prior.
+"""Compare linkers: ours, scispaCy's, and the plain frequency prior.
 
-All get the same KB and mentions and are measured in the same way, in one run. Example:
+All get the same KB and mentions and are evaluated in the same way, in one run. Example:
 
     python -m benchmarks.linkers --pipeline training/pipeline --corpus corpus/st21pv_test.jsonl \
         --train corpus/st21pv_trainall.jsonl --output metrics/linkers_st21pv

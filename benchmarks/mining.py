@@ -1,4 +1,4 @@
-"""How long does it take to mine hard negatives, and where does the time go?
+"""Measure how long mining hard negatives takes, and where the time goes.
 
     python -m benchmarks.mining corpus/kb training/encoder/model-best corpus/st21pv_train.jsonl
 
@@ -42,7 +42,7 @@ def part_of(
 
     n_entities, n_mentions (int): sizes; there are more entities if the mentions need more.
     seed (int): random seed of both draws.
-    RETURNS (tuple): the part, and the mentions with their places in it.
+    RETURNS (tuple): the part, and the mentions with the positions of their entities in it.
     """
     rng = np.random.default_rng(seed)
     drawn = sorted(rng.choice(len(mentions), min(n_mentions, len(mentions)), replace=False).tolist())

@@ -1,4 +1,4 @@
-"""How long trainings took and how fast their models link: one table from the folders of finished runs.
+"""Tabulate training times and linking speeds from the folders of finished runs.
 
     python -m benchmarks.times "Pb=training/pb,metrics/pb,assets/pipeline" training/study/CE/seed0
 
@@ -28,7 +28,7 @@ _MODELS = ("encoder.json", "ranker.json", "config.cfg")  # their folders
 
 
 class Times(NamedTuple):
-    """What the files of a run say; None = nothing.
+    """Measurements in the files of a run; None = missing.
 
     seconds (Optional[float]): of training, evaluations included, or of building a generator.
     updates (Optional[int]): of the weights.
@@ -73,7 +73,7 @@ def read_times(folder: Path) -> Times:
 
 
 def joined(parts: List[Times]) -> Times:
-    """RETURNS (Times): of each number the first that is known; of model sizes the last."""
+    """RETURNS (Times): the first known value of each; for model sizes the last."""
 
     def first(values: Tuple[Any, ...]) -> Any:
         return next((value for value in values if value is not None), None)

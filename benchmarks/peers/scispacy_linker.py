@@ -1,4 +1,4 @@
-"""scispaCy's own CandidateGenerator on a KB of ours."""
+"""scispaCy's own CandidateGenerator on our knowledge bases."""
 
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 

@@ -1,4 +1,4 @@
-"""The command line: one command a file, in folders named as their groups."""
+"""The command line: one command per file, in folders named after their groups."""
 
 from . import (
     calibrate,

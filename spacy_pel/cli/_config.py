@@ -10,9 +10,9 @@ def parse_overrides(args: List[str]) -> Dict[str, Any]:
     """Read the overrides among a command's extra arguments (``ctx.args``).
 
     args (List[str]): e.g. ["--pel.training.max_epochs", "2", "--system.seed=1"]; values are
-        read as JSON, and as text where they are not JSON.
+        parsed as JSON, or kept as text if they are not JSON.
     RETURNS (Dict[str, Any]): e.g. {"pel.training.max_epochs": 2, "system.seed": 1}.
-    RAISES (PelError): at an argument that is not of this form.
+    RAISES (PelError): for an argument that does not have this form.
     """
     overrides: Dict[str, Any] = {}
     rest = list(args)

@@ -13,8 +13,8 @@ def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> 
 
     path (str): its folder, that of a ranker made of one, or that of a pipeline; with ``like`` also plain
         weights: "package:NAME", "random:SIZES" or a hub id.
-    like (Optional[BiEncoder]): gives the templates, pooling and similarity of plain weights.
-    seed (int): random seed of the word vectors that plain weights lack: those of the markers.
+    like (Optional[BiEncoder]): provides the templates, pooling and similarity for plain weights.
+    seed (int): random seed of the word vectors of the markers, which plain weights lack.
     RETURNS (BiEncoder): with weights.
     RAISES (PelError): if there is none.
     """

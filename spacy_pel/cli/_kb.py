@@ -1,4 +1,4 @@
-"""The KB that an evaluation was made with, from its own folder or out of a pipeline's."""
+"""Opening a KB from its own folder or from a pipeline's."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable
@@ -30,7 +30,7 @@ def open_kb(path: Path) -> "KnowledgeBase":
 
 
 def fill_types(kb: "KnowledgeBase") -> "Callable[[Prediction], None]":
-    """RETURNS (Callable): gives a prediction the types of its gold entities, if it has none."""
+    """RETURNS (Callable): adds the types of the gold entities to a prediction that has none."""
 
     def fill(prediction: "Prediction") -> None:
         live = [found for entity_id in prediction.gold if (found := kb.resolve(entity_id)) is not None]

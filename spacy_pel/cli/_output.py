@@ -11,15 +11,15 @@ JSON = typer.Option(False, "--json", help="Print the result as one JSON object."
 def emit(result: Dict[str, Any], *, as_json: bool, text: Callable[[Dict[str, Any]], str]) -> None:
     """Print a command's result on stdout.
 
-    result (Dict[str, Any]): what the command found, as JSON data.
+    result (Dict[str, Any]): the command's result, as JSON data.
     as_json (bool): print it as one JSON object.
-    text (Callable): gives the text for people, from the result.
+    text (Callable): makes human-readable text of the result.
     """
     typer.echo(json.dumps(result, ensure_ascii=False) if as_json else text(result))
 
 
 def message(text: str) -> None:
-    """Tell the user something on stderr."""
+    """Print a message on stderr."""
     typer.echo(text, err=True)
 
 

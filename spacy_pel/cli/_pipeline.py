@@ -13,7 +13,7 @@ class LoadedPipeline(NamedTuple):
 
     nlp (Language): the pipeline.
     name (str): the component's name.
-    component (ProxyEntityLinker): the component; ``component.linker`` does the work.
+    component (ProxyEntityLinker): the component; ``component.linker`` links mentions.
     """
 
     nlp: Any
@@ -59,7 +59,7 @@ def linker_names(nlp: Any) -> List[str]:
 
 
 def saved_part(pipeline: Path, part: str) -> Optional[Path]:
-    """RETURNS (Optional[Path]): where a saved pipeline's linker has a part, e.g. "kb"; None = it has none.
+    """RETURNS (Optional[Path]): the folder of a part of a saved pipeline's linker, e.g. "kb"; None = none.
 
     RAISES (PelError): if the pipeline's config cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Linked mentions as the commands write them."""
+"""Linked mentions in the output format of the commands."""
 
 from typing import Any, Dict
 

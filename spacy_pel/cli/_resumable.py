@@ -16,7 +16,7 @@ class PartFiles:
     """Numbered files of records next to the output, joined at the end.
 
     output (Path): a .jsonl, .jsonl.gz or .parquet file.
-    settings (Dict[str, Any]): what the parts depend on; parts made with other settings are
+    settings (Dict[str, Any]): what the parts depend on; parts written with other settings are
         refused.
     resume (bool): continue with the existing parts.
     RAISES (PelError): if the output's type is unknown, or existing parts cannot be used.
@@ -44,7 +44,7 @@ class PartFiles:
         return paths
 
     def write(self, number: int, records: List[Dict[str, Any]]) -> None:
-        """Write a part completely or not at all."""
+        """Write a part atomically."""
         write_jsonl(self._path(number), records)
 
     def finish(self) -> None:

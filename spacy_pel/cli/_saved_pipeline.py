@@ -35,7 +35,7 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
     pipeline (Path): a saved pipeline.
     output (Path): the folder to write.
     YIELDS (PipelineCopy): to be changed in place.
-    RAISES (PelError): if it is no pipeline with a linker, or the copy cannot be loaded.
+    RAISES (PelError): if it is not a pipeline with a linker, or the copy cannot be loaded.
     """
     from thinc.api import Config
 
@@ -62,7 +62,7 @@ def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None
     pipeline (Path): a saved pipeline.
     learned (Dict[str, Any]): from ``learned_state``.
     source (Path): the saved pipeline that was calibrated.
-    RAISES (PelError): if it is no pipeline with a linker, or has another encoder (the NIL model depends on
+    RAISES (PelError): if it is not a pipeline with a linker, or has another encoder (the NIL model depends on
         directions of its vectors), or another kind of generator, combiner, NIL model or reranker.
     """
     expected = _kinds(source, learned)
@@ -97,7 +97,7 @@ def copy_pipeline(pipeline: Path, output: Path, learned: Dict[str, Any]) -> None
 def learned_path(pipeline: Path) -> Path:
     """RETURNS (Path): the file of a saved pipeline with the calibration of its linker.
 
-    RAISES (PelError): if it is no pipeline with a linker.
+    RAISES (PelError): if it is not a pipeline with a linker.
     """
     for name, settings in _components(pipeline).items():
         if settings.get("factory") == FACTORY:

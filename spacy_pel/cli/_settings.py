@@ -1,4 +1,4 @@
-"""Parts on the command line: their settings, ``--set NAME=VALUE``, and clear errors for them."""
+"""Parts on the command line: their settings, ``--set NAME=VALUE``, and one-line errors."""
 
 import inspect
 from typing import Any, Dict, List, Tuple
@@ -10,10 +10,10 @@ from ._config import json_or_text
 def parse_settings(settings: List[str]) -> Dict[str, Any]:
     """Read the values of ``--set``.
 
-    settings (List[str]): e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are read as JSON,
-        and as text where they are not JSON.
+    settings (List[str]): e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are parsed as
+        JSON, or kept as text if they are not JSON.
     RETURNS (Dict[str, Any]): values by name.
-    RAISES (PelError): at one that is not of this form.
+    RAISES (PelError): for a value that does not have this form.
     """
     parsed: Dict[str, Any] = {}
     for setting in settings:
@@ -31,7 +31,7 @@ def split_settings(settings: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, 
 
 
 def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
-    """Make the steps of preprocessing.
+    """Create the preprocessing steps.
 
     names (str): short or full names with commas, in their order; "" = none.
     settings (Dict[str, Any]): values by "STEP.NAME".
@@ -51,7 +51,7 @@ def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def make_reader(registry_name: str, reader: str, settings: Dict[str, Any]) -> Any:
-    """Make a registered reader (or another part), if it has the settings and they fit.
+    """Create a registered reader (or another part) with checked settings.
 
     registry_name (str): e.g. "pel_kb_readers".
     reader (str): its short or its full name.

@@ -1,4 +1,4 @@
-"""Plain tables for the terminal, and Markdown tables for files."""
+"""Plain-text tables for the terminal, and Markdown tables for files."""
 
 from typing import List, Sequence
 

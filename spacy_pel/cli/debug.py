@@ -1,4 +1,4 @@
-"""The command ``debug``: check a config and its data, say what would happen."""
+"""The command ``debug``: check a config and its data without training."""
 
 import shlex
 from pathlib import Path

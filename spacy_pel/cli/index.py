@@ -1,4 +1,4 @@
-"""The command ``index``: embed a knowledge base."""
+"""The command ``index``: embeds a knowledge base."""
 
 import time
 from pathlib import Path

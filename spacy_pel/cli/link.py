@@ -1,4 +1,4 @@
-"""The command ``link``: a pipeline over a corpus of any size."""
+"""The command ``link``: runs a pipeline over a corpus of any size."""
 
 import time
 from itertools import islice

@@ -1,4 +1,4 @@
-"""The command ``mine``: hard negatives of a corpus to a file."""
+"""The command ``mine``: writes hard negatives of a corpus to a file."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, Optional

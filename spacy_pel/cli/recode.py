@@ -1,4 +1,4 @@
-"""The command ``recode``: a smaller copy of an index, without embedding anything."""
+"""The command ``recode``: a smaller copy of an index, without re-embedding."""
 
 from pathlib import Path
 from typing import Annotated, Optional

@@ -1,4 +1,4 @@
-"""The command ``train``."""
+"""The command ``train``: trains a bi-encoder."""
 
 from pathlib import Path
 from typing import Annotated

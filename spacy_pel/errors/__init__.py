@@ -1,4 +1,4 @@
-"""All error and warning texts, a file for each group of codes: what was expected, what was found, what to do."""
+"""All error and warning texts, one file per group of codes: what was expected, what was found, what to do."""
 
 from .pel_error import PelError
 from .texts import Errors, Warnings

@@ -1,4 +1,4 @@
-"""Generators of candidates: E440-E459."""
+"""Candidate generators: E440-E459."""
 
 
 class CandidateErrors:

@@ -1,4 +1,4 @@
-"""The texts of all parts under one name."""
+"""The texts of all groups under one name."""
 
 from .candidates import CandidateErrors
 from .commands import CommandErrors, CommandWarnings
@@ -26,4 +26,4 @@ class Errors(
 
 
 class Warnings(KnowledgeBaseWarnings, CorpusWarnings, ComponentWarnings, CommandWarnings):
-    """Texts of warnings and log messages that name something the user should know."""
+    """Texts of warnings, and of log messages that users should see."""

@@ -1,4 +1,4 @@
-"""The command ``candidates add``: a pipeline that finds its candidates in another way."""
+"""The command ``candidates add``: a pipeline with another candidate generator."""
 
 import shutil
 from pathlib import Path

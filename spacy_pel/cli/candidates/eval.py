@@ -1,4 +1,4 @@
-"""The command ``candidates eval``: recall@k of candidate generators, side by side."""
+"""The command ``candidates eval``: compares the recall@k of candidate generators."""
 
 from itertools import chain, islice
 from pathlib import Path

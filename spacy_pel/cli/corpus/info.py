@@ -1,4 +1,4 @@
-"""The command ``corpus info``: what an annotated corpus holds."""
+"""The command ``corpus info``: statistics of an annotated corpus."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, Optional
@@ -52,7 +52,7 @@ def _text(facts: Dict[str, Any]) -> str:
         if total:
             mean = sum(int(size) * count for size, count in facts[key].items()) / total
             once = 100 * facts[key].get("1", 0) / total
-            rows[key.replace("_", " ")] = f"{mean:.2f} on average, one in {once:.1f} %"
+            rows[key.replace("_", " ")] = f"{mean:.2f} on average; exactly 1 in {once:.1f} %"
     for kind in ("label", "type"):
         named = list(facts.get(f"{kind}s", {}).items())
         rows.update({f"{kind}: {name}": f"{count:,}" for name, count in named[:_SHOWN]})

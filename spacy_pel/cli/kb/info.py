@@ -1,4 +1,4 @@
-"""The command ``kb info``: what a knowledge base holds and where it comes from."""
+"""The command ``kb info``: content and origin of a knowledge base."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command ``kb merge``: several ontologies and names from text as one knowledge base."""
+"""The command ``kb merge``: merges ontologies, and names from text, into one knowledge base."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Optional

@@ -1,4 +1,4 @@
-"""The command ``kb sample``: a part of a knowledge base."""
+"""The command ``kb sample``: a random sample of a knowledge base."""
 
 from pathlib import Path
 from typing import Annotated, List, Optional

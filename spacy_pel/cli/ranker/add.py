@@ -1,4 +1,4 @@
-"""The command ``ranker add``: a pipeline with a ranker in it."""
+"""The command ``ranker add``: a pipeline with a ranker."""
 
 import shutil
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Corpus readers, one source format a file."""
+"""Corpus readers, one source format per file."""

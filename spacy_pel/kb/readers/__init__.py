@@ -1,1 +1,1 @@
-"""Knowledge base readers, one source format a file."""
+"""Knowledge base readers, one source format per file."""

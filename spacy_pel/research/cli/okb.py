@@ -83,8 +83,8 @@ def _splits(given: List[str]) -> Dict[str, Path]:
 def _text(report: Dict[str, Any], *, with_paper: bool) -> str:
     entities = report["entities"]
     lines = [
-        f"{entities['removed']:,} of {entities['before']:,} entities leave the KB, by {report['by']}; "
-        f"{entities['left']:,} stay",
+        f"{entities['removed']:,} of {entities['before']:,} entities removed from the KB, by {report['by']}; "
+        f"{entities['left']:,} left",
         "",
         text_table(["", *report["splits"]], _split_rows(report, with_paper)),
     ]

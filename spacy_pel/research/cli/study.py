@@ -1,4 +1,4 @@
-"""The command ``research study``."""
+"""The command ``research study``: trains and evaluates a matrix of settings."""
 
 from pathlib import Path
 from typing import Annotated, Any, Dict, List, Tuple
