@@ -24,7 +24,7 @@ class CorpusErrors:
         "[PEL-E207] {where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for "
         "these files."
     )
-    E208 = "[PEL-E208] Expected settings of '{reader}', got {got}. Its settings: {known}."
+    E208 = "[PEL-E208] '{reader}' has no setting {got}. Its settings: {known}."
     E209 = (
         "[PEL-E209] Invalid settings of '{reader}': {got}. Write lists as JSON: --set 'ontologies=[\"CL\"]'."
     )

@@ -103,7 +103,7 @@ def test_tables_are_complete(made):
 def test_best_first(made):
     table = made(*SURFACES)
     if made.name == "spacy-pel.BiEncoderCandidates.v1":
-        pytest.skip("what the surface names comes first, see gather_evidence")
+        pytest.skip("what the surface form names comes first, see gather_evidence")
     for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True):
         assert (np.diff(table.features["name"][start:stop]) <= 0).all()
 

@@ -41,7 +41,7 @@ def test_page(folder, runs, tmp_path):
         == sum(sum(one.values()) for one in errors.values())
     )
     assert "<h1>Two &amp; more</h1>" in html and "<b>gold</b>" in html
-    assert "<mark>aspirin</mark> in " in html and "We studied <mark>" in html, "errors stand in their text"
+    assert "<mark>aspirin</mark> in " in html and "We studied <mark>" in html, "errors are shown in context"
     assert "heart attack" in html and "T047" in html, "names and types come from the KB"
     for title in ("Metrics", "Difference from a, in points", "By seen and unseen entities"):
         assert f"<h2>{title}</h2>" in html

@@ -238,7 +238,7 @@ def test_saved_with_the_model(tiny_bert, tmp_path):
     assert isinstance(loaded.similarity, DotProduct) and loaded.fingerprint == encoder.fingerprint
     np.testing.assert_allclose(loaded.encode_names(["fever"]), encoder.encode_names(["fever"]), atol=1e-6)
     make(tiny_bert).to_disk(tmp_path / "cosine")
-    assert isinstance(loaded.from_disk(tmp_path / "cosine").similarity, Cosine), "replaces the present one"
+    assert isinstance(loaded.from_disk(tmp_path / "cosine").similarity, Cosine), "replaces the current one"
 
 
 def test_no_similarity():

@@ -82,7 +82,7 @@ def test_round_trip_through_the_corpus_format(name, tmp_path):
 def test_packed_files(name, tmp_path):
     paths = copy_of(name, tmp_path)
     if any(path.is_dir() or path.suffix == ".spacy" for path in paths):
-        pytest.skip("the format is a folder or packed by itself")
+        pytest.skip("the format is a folder or compressed already")
     for path in paths:
         path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
     packed = [path.with_name(path.name + ".gz") for path in paths]

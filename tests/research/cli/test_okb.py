@@ -112,7 +112,7 @@ def test_printed_table(data, splits, tmp_path):
     rows = {line.split("  ")[0]: line.split("  ")[1:] for line in out.splitlines()}
     assert [cell.strip() for cell in rows["NIL now, by removal"] if cell.strip()] == ["3", "2", "2"]
     assert [cell.strip() for cell in rows["paper: mentions"] if cell.strip()] == ["14K", "4.8K", "4.7K"]
-    assert "T041 Mental Process" in out and "4 of 7 entities leave" in out
+    assert "T041 Mental Process" in out and "4 of 7 entities removed" in out
     assert "paper:" not in run("research", "okb", data / "kb", tmp_path / "o", *splits, "--types", "T047").out
 
 

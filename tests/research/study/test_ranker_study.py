@@ -70,7 +70,7 @@ def test_a_study_of_rankers(config, retriever, tmp_path):
     assert results[:2] == first and [one["label"] for one in results] == [
         *("candidates", "triplet", "prototype_srn"),
     ]
-    assert all(path.stat().st_mtime_ns == time for path, time in times.items()), "something was done again"
+    assert all(path.stat().st_mtime_ns == time for path, time in times.items()), "a finished run was repeated"
     assert {path.name for path in (output / "cache").iterdir()} == {"train.npz", "dev.npz", "test.npz"}
     candidates, triplet, srn = results
     assert candidates["recall@8"] == triplet["recall@8"] == srn["recall@8"] == 1.0

@@ -137,7 +137,7 @@ def test_run_resume_and_command(config, data, tmp_path):
     assert result.exit_code == 0, result.stderr
     report = json.loads(result.stdout)
     assert [result["label"] for result in report["results"]] == ["Pb", "Pb", "CE", "CE", "Pb 0.1", "Pb 0.1"]
-    assert report["results"][:2] == first, "what was done was done again"
+    assert report["results"][:2] == first, "a finished run was repeated"
     assert all(path.stat().st_mtime_ns == time for path, time in files.items())
     assert "| Pb 0.1 |" in (output / "study.md").read_text()
     predictions = list(read_predictions(output / "Pb/seed0/evaluation/predictions.jsonl"))
