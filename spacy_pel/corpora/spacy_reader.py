@@ -1,7 +1,7 @@
 """From the corpus format to spaCy: examples for training and evaluation, and DocBin files."""
 
 from pathlib import Path
-from typing import Callable, Dict, Iterable, Iterator, List, Union
+from typing import Dict, Iterable, Iterator, List, Union
 
 import spacy
 from spacy.language import Language
@@ -16,23 +16,14 @@ from .readers.jsonl_corpus import read_corpus
 
 
 @spacy.registry.readers("spacy-pel.MentionJsonl.v1")
-def make_mention_jsonl(path: Union[str, Path], limit: int = 0) -> Callable[[Language], Iterable[Example]]:
-    """Build a spaCy reader of the corpus format, for ``[corpora]`` of a config.
-
-    path (Union[str, Path]): a .jsonl or .jsonl.gz file.
-    limit (int): read at most this many documents; 0 = all.
-    RETURNS (Callable[[Language], Iterable[Example]]): the reader.
-    """
-    return MentionJsonl(path, limit=limit)
-
-
 class MentionJsonl:
-    """Yields examples whose reference has the gold mentions with labels and ids.
+    """Reads the corpus format for ``[corpora]`` of a config: yields examples whose reference has the gold
+    mentions with labels and ids.
 
     The predicted doc is plain: it never has gold mentions or ids. ``report`` counts
     what ``doc.ents`` could not hold.
 
-    path (Union[str, Path]): the corpus file.
+    path (Union[str, Path]): a .jsonl or .jsonl.gz file.
     limit (int): read at most this many documents; 0 = all.
     """
 
@@ -42,7 +33,7 @@ class MentionJsonl:
         self.report: Dict[str, int] = {}
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        report: Dict[str, int] = {}
+        report = dict.fromkeys(("mentions", "misaligned", "overlapping"), 0)
         for number, document in enumerate(read_corpus(self.path)):
             if self.limit and number >= self.limit:
                 break
