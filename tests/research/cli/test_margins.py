@@ -111,7 +111,7 @@ def test_refused(runs, tmp_path):
         return result.err
 
     other = write_run(tmp_path / "other", [*RUN_A[:2], ("", 0, 0.9, True), *RUN_A[3:]])
-    assert "E662" in (message := error(*runs, "--run", f"x={other}")) and "6, 3 of them NIL" in message
+    assert "E662" in (message := error(*runs, "--run", f"x={other}")) and "6 (3 NIL)" in message
     shorter = write_run(tmp_path / "shorter", RUN_A[:4])
     assert "E662" in error(*runs, "--run", f"x={shorter}")
     known = write_run(tmp_path / "known", RUN_A[2:])
