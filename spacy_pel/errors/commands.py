@@ -85,9 +85,9 @@ class CommandErrors:
         "with the same parts."
     )
     E662 = (
-        "[PEL-E662] Expected runs on the same mentions, the same of them NIL, but {a} has {n_a} mentions "
-        "({nil_a} NIL) and {b} has {n_b} ({nil_b} NIL). Evaluate all runs on the same corpus with the "
-        "same knowledge base."
+        "[PEL-E662] Expected all runs to have the same mentions and the same NIL mentions, but {a} has "
+        "{n_a} mentions ({nil_a} NIL) and {b} has {n_b} ({nil_b} NIL). Evaluate all runs on the same "
+        "corpus with the same knowledge base."
     )
     E663 = (
         "[PEL-E663] Expected NIL mentions, but {path} has none. Evaluate on a corpus with entities that "
