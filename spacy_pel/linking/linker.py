@@ -116,7 +116,7 @@ class Linker:
         self.generator.bind(self.encoder, index)
 
     def with_index(self, index: "EntityIndex") -> "Linker":
-        """A linker with the same parts that finds candidates in another index; this one stays as it is.
+        """A linker with the same parts that finds candidates in another index; this one is not changed.
 
         index (EntityIndex): built from the same KB with the same encoder, or a part of such an index.
         RETURNS (Linker): with a shallow copy of the generator.
