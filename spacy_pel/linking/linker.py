@@ -24,7 +24,7 @@ from ..types import (
 )
 from ..util import logger
 from .nil import best_f1_threshold
-from .query import MentionQuery
+from .query import MentionQuery, read_batch
 from .reranker import Reranker
 from .tables import insert_empty, join_tables, take_mentions
 from .thresholds import ChooseThreshold, Threshold, fit_by_label
@@ -211,15 +211,13 @@ class Linker:
         return scores if self.reranker is None else self.reranker(self.kb, queries, table, scores)
 
     def _batch_evidence(self, queries: Sequence[MentionQuery], top_k: int) -> CandidateTable:
-        present = np.array([not query.is_blank for query in queries], dtype=np.bool_)
-        if not present.all():
-            queries = [query for query, is_there in zip(queries, present, strict=True) if is_there]
-        table = self.generator.generate(
-            self.kb,
-            [query.in_text for query in queries],
-            allowed=allowed_rows(self.kb, self.entity_types, queries) if self.entity_types else None,
-            top_k=max(top_k, _DEPTH),
-        )
+        mentions, present = read_batch(queries)
+        if self.entity_types:
+            asked = [query for query, keep in zip(queries, present, strict=True) if keep]
+            allowed = allowed_rows(self.kb, self.entity_types, asked)
+        else:
+            allowed = None
+        table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, _DEPTH))
         return table if present.all() else insert_empty(table, present)
 
     def _links(

@@ -1,6 +1,9 @@
 """The linker's input: a mention, the text around it and its label."""
 
-from typing import NamedTuple
+from typing import List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..types import MentionInText
 
@@ -35,6 +38,18 @@ class MentionQuery(NamedTuple):
     def is_blank(self) -> bool:
         """RETURNS (bool): whether the mention is only white space, so that there is nothing to link."""
         return not self.surface.strip()
+
+
+def read_batch(queries: Sequence[MentionQuery]) -> Tuple[List[MentionInText], NDArray[np.bool_]]:
+    """A batch of queries as the encoder reads it, in one call.
+
+    queries (Sequence[MentionQuery]): (n,) mentions.
+    RETURNS (Tuple[List[MentionInText], NDArray[bool]]): the mentions that are more than white space, and
+        (n,) which of the queries these are.
+    """
+    present = [bool(text[start:end].strip()) for text, start, end, _ in queries]
+    mentions = [MentionInText(*query[:3]) for query, keep in zip(queries, present, strict=True) if keep]
+    return mentions, np.array(present, dtype=np.bool_)
 
 
 def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:

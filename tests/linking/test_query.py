@@ -1,4 +1,5 @@
 from spacy_pel.linking import MentionQuery, replace_mention
+from spacy_pel.linking.query import read_batch
 
 
 def test_a_query_is_what_the_encoder_reads():
@@ -32,3 +33,11 @@ def test_blank():
     assert MentionQuery("ab", 1, 1).is_blank
     assert not MentionQuery("🧬", 0, 1).is_blank
     assert not MentionQuery("+", 0, 1).is_blank
+
+
+def test_a_batch_leaves_blank_mentions_out():
+    queries = [MentionQuery("a cold", 2, 6, "X"), MentionQuery("a \n b", 1, 4), MentionQuery("+", 0, 1)]
+    mentions, present = read_batch(queries)
+    assert mentions == [queries[0].in_text, queries[2].in_text]
+    assert present.tolist() == [True, False, True] == [not query.is_blank for query in queries]
+    assert read_batch([])[1].dtype == bool
