@@ -1,5 +1,6 @@
 """Normalised names on disk, sorted by hash: from a name to its rows, and from a row to its names."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
@@ -41,7 +42,7 @@ class AliasMap:
         RETURNS (List[NDArray[int64]]): the rows with each name, ascending.
         """
         found = [np.zeros(0, dtype=np.int64)] * len(names)
-        positions = find_strings(names, self._hashes, lambda at: self._names.texts("name", at))
+        positions = find_strings(names, self._hashes, partial(self._names.texts, "name"))
         for i in np.flatnonzero(positions >= 0).tolist():
             start = int(self._starts[positions[i]])
             found[i] = self._rows[start : start + int(self._counts[positions[i]])].astype(np.int64)
