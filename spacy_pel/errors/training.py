@@ -93,6 +93,7 @@ class TrainingErrors:
         "Cosine."
     )
     E332 = "[PEL-E332] Expected scale > 0, got {value}."
+    E333 = "[PEL-E333] Expected offset to be a number, null or 'learned', got '{value}'."
     E346 = "[PEL-E346] Expected {name} >= 0, got {value}. Set a larger value."
     E347 = "[PEL-E347] Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."
     E348 = "[PEL-E348] {name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."

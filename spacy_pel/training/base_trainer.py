@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from ..errors import Errors, PelError
+from ..objectives.losses.balanced_loss import BalancedLoss
 from ..util import logger
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .device import make_accelerator
@@ -117,8 +118,12 @@ class BaseTrainer:
                 Errors.E318.format(world=self.accelerator.num_processes, got=planner.batches_per_epoch)
             )
         optimizer: Any = make_optimizer(objective, self.training.optimizer, own_rates)
-        # gradients of modules with their own learning rate do not count in the others' norm
-        separate = {id(one) for module, _ in own_rates for one in module.parameters()}
+        # gradients of modules with their own learning rate, and of a learned offset, whose similarities have
+        # another scale than the weights, do not count in the others' norm
+        own = [module for module, _ in own_rates]
+        if isinstance(objective.loss, BalancedLoss):
+            own.append(objective.loss)
+        separate = {id(one) for module in own for one in module.parameters()}
         self._clipped = [one for one in objective.parameters() if id(one) not in separate]
         objective, optimizer = self.accelerator.prepare(objective, optimizer)
         state = Progress(fingerprint=fingerprint)

@@ -18,7 +18,7 @@ def describe(part: Any) -> str:
 def _plain(part: Any) -> Dict[str, Any]:
     """A part's settings: its public attributes of plain types. A setting that was added later is left
     out at its default, so that checkpoints from before it can still be resumed."""
-    added = {"offset": 0.0}
+    added = {"offset": 0.0, "squared": False, "schedule": True}
     return {
         key: value
         for key, value in vars(part).items()

@@ -1,6 +1,6 @@
 """AdamW with the paper's schedule and separate learning rates for towers, proxies and other modules."""
 
-from typing import Any, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 import torch
 from torch import nn
@@ -17,31 +17,31 @@ def make_optimizer(
 
     objective (nn.Module): has ``towers`` and ``loss``.
     own_rates (Sequence[Tuple[nn.Module, float]]): modules in it and their peak learning rates.
-    RETURNS (Optimizer): each group holds its peak rate as "peak".
+    RETURNS (Optimizer): each group holds its peak rate as "peak", and whether it follows the schedule as
+        "schedule": False for a loss or a module with the attribute ``schedule = False``.
     """
 
     def decays(parameter: nn.Parameter) -> bool:
         return parameter.ndim > 1
 
     towers = [p for p in objective.towers.parameters() if p.requires_grad]
-    groups = [
+    groups: List[Dict[str, Any]] = [
         {"params": [p for p in towers if decays(p)], "weight_decay": settings.weight_decay},
         {"params": [p for p in towers if not decays(p)], "weight_decay": 0.0},
     ]
     for group in groups:
-        group["peak"] = settings.learn_rate  # type: ignore[assignment]
-    proxies = list(objective.loss.parameters())
-    if proxies:
-        groups.append({"params": proxies, "weight_decay": 0.0, "peak": settings.proxy_learn_rate})
-    for module, rate in own_rates:
+        group.update(peak=settings.learn_rate, schedule=True)
+    for module, rate in ((objective.loss, settings.proxy_learn_rate), *own_rates):
         own = list(module.parameters())
         if own:
-            groups.append({"params": own, "weight_decay": 0.0, "peak": rate})
+            scheduled = getattr(module, "schedule", True)
+            groups.append({"params": own, "weight_decay": 0.0, "peak": rate, "schedule": scheduled})
     return torch.optim.AdamW(groups, lr=settings.learn_rate, eps=settings.epsilon)
 
 
 def set_learn_rate(optimizer: Any, step: int, total: int, warmup: float) -> float:
-    """Linear warm-up over a share of the steps, then linear decay to zero at the end.
+    """Linear warm-up over a share of the steps, then linear decay to zero at the end. Groups that do not
+    follow the schedule keep their peak rate.
 
     A function of the step alone: a resumed run needs no scheduler state.
 
@@ -52,5 +52,5 @@ def set_learn_rate(optimizer: Any, step: int, total: int, warmup: float) -> floa
     rising = max(1, round(total * warmup))
     factor = (step + 1) / rising if step < rising else (total - step) / max(1, total - rising)
     for group in optimizer.param_groups:
-        group["lr"] = group["peak"] * max(0.0, factor)
+        group["lr"] = group["peak"] * (max(0.0, factor) if group["schedule"] else 1.0)
     return factor

@@ -28,9 +28,11 @@ class AnchorPart(nn.Module):
     gaps, and all randomness comes from the generator.
 
     learn_rate (float): peak learning rate of the part's own parameters, if it has any.
+    schedule (bool): whether this rate warms up and decays, or is constant.
     """
 
     learn_rate = 0.0
+    schedule = True
 
     def __init__(self) -> None:  # nn.Module's own signature would accept any setting
         super().__init__()

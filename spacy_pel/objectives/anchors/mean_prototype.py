@@ -11,7 +11,8 @@ from .group_math import group_means
 @registry.pel_anchors("spacy-pel.MeanPrototype.v1")
 class MeanPrototype(AnchorPart):
     """The prototype 1/N sum_i f(m_i) of an entity's N mentions in a document. Each entity counts once, and
-    all of its mentions move together."""
+    all of its mentions move together. The hardest negative is the one nearest to the prototype (a choice, see
+    ``Triplet``)."""
 
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
         """RETURNS (Anchors): one per group, in the order of the groups."""

@@ -25,11 +25,20 @@ class SoftRadius(AnchorPart):
         cluster is the whole group.
     epsilon (float): added to lambda, 1 in the paper; use less where distances are smaller.
     learn_rate (float): of lambda; 0.005 (MedMentions) and 0.01 (BC5CDR) in the paper.
+    schedule (bool): True = this rate warms up and decays as that of the towers; False = it is constant,
+        as in the paper.
     """
 
     started: Tensor
 
-    def __init__(self, *, radius: Optional[float] = 11.0, epsilon: float = 1.0, learn_rate: float = 0.005):
+    def __init__(
+        self,
+        *,
+        radius: Optional[float] = 11.0,
+        epsilon: float = 1.0,
+        learn_rate: float = 0.005,
+        schedule: bool = True,
+    ):
         super().__init__()
         for name, value in (("radius", radius), ("epsilon", epsilon), ("learn_rate", learn_rate)):
             if value is not None and value < 0:
@@ -37,6 +46,7 @@ class SoftRadius(AnchorPart):
         self.start = radius
         self.epsilon = epsilon
         self.learn_rate = learn_rate
+        self.schedule = schedule
         self.radius = nn.Parameter(torch.tensor(0.0 if radius is None else float(radius)))
         # a buffer, so that checkpoints record whether lambda is initialised
         self.register_buffer("started", torch.tensor(radius is not None))

@@ -1,15 +1,16 @@
 """Binary cross-entropy over the positive and its negatives (Cai et al. 2023, section 3.4)."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import softplus
 
 from ...errors import Errors, PelError
 from ...registry import registry
+from .balanced_loss import BalancedLoss, Offset
 
 
 @registry.pel_losses("spacy-pel.BinaryCrossEntropy.v1")
-class BinaryCrossEntropy(nn.Module):
+class BinaryCrossEntropy(BalancedLoss):
     """Each similarity is the logit of "these two belong together", independently of the others:
 
         L(m, P) = -log sigma(s(m,e+)) - sum_{e-} log(1 - sigma(s(m,e-)))
@@ -19,16 +20,18 @@ class BinaryCrossEntropy(nn.Module):
 
     Similarity: the dot product or SumOfMax (the paper's choices).
     scale (float): multiplies the similarities; 1 in the paper.
-    offset (float): the similarity at which logits have their zero, 0 in the paper: scale (s - offset)
-        replaces s. Dot products of pretrained encoders lie far above 0 for unrelated texts too.
+    offset (Union[float, str, None]): the similarity b at which logits have their zero, 0 in the paper:
+        scale (s - b) replaces s. Dot products of pretrained encoders lie far above 0 for unrelated texts too.
+        None = solve for the b at which the first batch pulls as hard as it pushes,
+        mean sigma(-scale (s+ - b)) = mean sum_j sigma(scale (s-_j - b)); "learned" = start there, and
+        train b. See ``BalancedLoss``; an addition to the paper.
     """
 
-    def __init__(self, *, scale: float = 1.0, offset: float = 0.0):
-        super().__init__()
+    def __init__(self, *, scale: float = 1.0, offset: Offset = 0.0):
+        super().__init__(offset)
         if not scale > 0:
             raise PelError(Errors.E332.format(value=scale))
         self.scale = scale
-        self.offset = offset
 
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """Losses of n mentions; arguments as for ProxySoftplus.
@@ -37,6 +40,9 @@ class BinaryCrossEntropy(nn.Module):
         """
         # -log sigma(x) = softplus(-x) and -log(1 - sigma(x)) = softplus(x): nothing overflows
         dtype = torch.promote_types(positives.dtype, torch.float32)
-        pull = softplus(-self.scale * (positives.to(dtype) - self.offset))
-        pushed = self.scale * (negatives.to(dtype) - self.offset)
+        positives, negatives = positives.to(dtype), negatives.to(dtype)
+        if self._needs_start:
+            self._start(positives, negatives.masked_fill(~mask, -torch.inf), self.scale)
+        pull = softplus(-self.scale * (positives - self.offset))
+        pushed = self.scale * (negatives - self.offset)
         return pull + softplus(pushed.masked_fill(~mask, -torch.inf)).sum(dim=1)

@@ -1,14 +1,15 @@
 """The proxy-based loss (Wiatrak et al. 2022, Eq. 3)."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import softplus
 
 from ...registry import registry
+from .balanced_loss import BalancedLoss, Offset
 
 
 @registry.pel_losses("spacy-pel.ProxySoftplus.v1")
-class ProxySoftplus(nn.Module):
+class ProxySoftplus(BalancedLoss):
     """Entities are the proxies of their mentions: the positive is pulled closer, negatives are pushed away.
 
     ``softplus(-alpha (s+ - margin)) + softplus(logsumexp_j alpha (s-_j + margin))``, which is
@@ -23,17 +24,19 @@ class ProxySoftplus(nn.Module):
     Similarity: cosine (the paper's choice); for others, tune alpha.
     alpha (float): scale, 32 in the paper.
     margin (float): delta; 0 in the paper's retrieval tables, 0.01, 0.05, 0.1 in its NIL table.
-    offset (float): the similarity at which both terms have their zero, 0 in the paper: Eq. 3 with
-        s - offset instead of s. Sentence encoders give unrelated texts cosines far above 0; then all
-        of the gradient pushes negatives at first, and retrieval gets worse before it gets better.
-        With an offset near the mean cosine before training, both terms start balanced.
+    offset (Union[float, str, None]): the similarity b at which both terms have their zero, 0 in the
+        paper: Eq. 3 with s - b instead of s. Sentence encoders give unrelated texts cosines far above 0;
+        then all of the gradient pushes negatives at first, and retrieval gets worse before it gets better.
+        Both terms start balanced where mean sigma(-alpha (s+ - b)) = mean sigma(alpha lse- - alpha b) with
+        lse- = logsumexp_j(alpha s-_j) / alpha (at margin 0): well above the mean cosine, since many negatives
+        push together. None = solve for this b on the first batch; "learned" = start there, and
+        train b. See ``BalancedLoss``; an addition to the paper.
     """
 
-    def __init__(self, *, alpha: float = 32.0, margin: float = 0.0, offset: float = 0.0):
-        super().__init__()
+    def __init__(self, *, alpha: float = 32.0, margin: float = 0.0, offset: Offset = 0.0):
+        super().__init__(offset)
         self.alpha = alpha
         self.margin = margin
-        self.offset = offset
 
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """Losses of n mentions.
@@ -45,8 +48,13 @@ class ProxySoftplus(nn.Module):
         """
         # half precision overflows at alpha = 32; float64 is kept
         dtype = torch.promote_types(positives.dtype, torch.float32)
-        pull = softplus(-self.alpha * (positives.to(dtype) - self.offset - self.margin))
-        pushed = self.alpha * (negatives.to(dtype) - self.offset + self.margin)
+        positives, negatives = positives.to(dtype), negatives.to(dtype)
+        if self._needs_start:
+            scaled = (self.alpha * negatives.double()).masked_fill(~mask, -torch.inf)
+            lse = torch.logsumexp(scaled, dim=1, keepdim=True) / self.alpha
+            self._start(positives - self.margin, lse + self.margin, self.alpha)
+        pull = softplus(-self.alpha * (positives - self.offset - self.margin))
+        pushed = self.alpha * (negatives - self.offset + self.margin)
         # the zero is log(1) of Eq. 3: logsumexp over [0, pushed] = softplus(logsumexp(pushed))
         pushed = pushed.masked_fill(~mask, -torch.inf)
         one = torch.zeros_like(positives, dtype=dtype).unsqueeze(1)

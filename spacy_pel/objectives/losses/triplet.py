@@ -12,23 +12,29 @@ from ...registry import registry
 class Triplet(nn.Module):
     """The positive should be nearer than the nearest negative, by a margin:
 
-        L = [ margin - s(a,e+) + max_j s(a,e-_j) ]+   with s = -|a - e|
+        L = [ |m - e+|^2 - |m - e-|^2 + margin ]+   of a mention m (squared)            (Eq. 2)
+        L = [ |a - e+| - |a - e-| + margin ]+       of a prototype a (not squared)      (Eq. 3)
 
-    Eq. 2 where the anchor a is a mention, Eq. 3 where it is a prototype (see "pel_anchors").
-    Only the hardest negative under the current model counts: a trainer may find it without gradients
-    and leave the others out.
+    Prototypes and mentions are anchors (see "pel_anchors"). Only the hardest negative of the anchor under
+    the current model counts: a trainer may find it without gradients and leave the others out. Choice: the
+    paper takes the candidate nearest to a mention, and does not say which mention that is where the
+    anchor is a prototype of several; here it is the candidate nearest to the prototype.
 
-    Similarity: Euclidean (the paper's choice); with the cosine a margin of about 0.2.
+    Similarity: Euclidean (the paper's choice); with the cosine a margin of about 0.2. Other similarities s
+    are used as they are, or squared with their sign, s |s|.
     margin (float): 1.2 (MedMentions) and 1.6 (BC5CDR) in the paper.
+    squared (bool): compare squared distances: True for the paper's plain and down-sampled triplet losses
+        (AllMentions, OneMention), False for its prototypes.
     """
 
     hardest_only = True
 
-    def __init__(self, *, margin: float = 1.2):
+    def __init__(self, *, margin: float = 1.2, squared: bool = False):
         super().__init__()
         if margin < 0:
             raise PelError(Errors.E346.format(name="margin", value=margin))
         self.margin = margin
+        self.squared = squared
 
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
         """Losses of n mentions; arguments as for ProxySoftplus. Without a negative the loss is 0.
@@ -36,7 +42,13 @@ class Triplet(nn.Module):
         RETURNS (Tensor): (n,), float32 or wider.
         """
         dtype = torch.promote_types(positives.dtype, torch.float32)
+        positives = positives.to(dtype)
         pushed = negatives.to(dtype).masked_fill(~mask, -torch.inf)
         none = pushed.new_full((len(pushed), 1), -torch.inf)
         hardest = torch.cat([pushed, none], dim=1).amax(dim=1)
-        return relu(self.margin - positives.to(dtype) + hardest)
+        if self.squared:
+            # infinity times the slope of the ReLU, 0, would be NaN
+            finite = torch.where(mask.any(dim=1), hardest, 0.0)
+            hardest = torch.where(mask.any(dim=1), finite * finite.abs(), -torch.inf)
+            positives = positives * positives.abs()
+        return relu(self.margin - positives + hardest)

@@ -19,7 +19,8 @@ class AdaptiveMixup:
         W = exp f(m,e+) / (exp f(m,e+) + sum_{i<=K} exp f(m,e-_i))                    (Eq. 9)
         V_strong,i = alpha W V_e+ + V_e-_i                                           (Eq. 10)
 
-    W has no gradient. It rises as training separates the positives, which makes the negatives harder.
+    W has no gradient: a choice, the paper does not say. It rises as training separates the positives, which
+    makes the negatives harder.
     Pooled vectors are mixed directly; of token vectors, the u-th is mixed with the u-th. Where the texts
     differ in length, the shorter one is padded with zeros; tokens that are real in either one count.
 

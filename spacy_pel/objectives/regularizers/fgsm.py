@@ -29,6 +29,10 @@ class FGSM:
 
     Works with every loss and similarity, and with cross-encoders, where each pair is a sequence.
 
+    Choice: where mentions share negatives (``shared = true``, in-batch), an entity is one sequence with one
+    embedding. It takes one step, along its pairs' gradients weighted by the loss, not one step per
+    pair; Eq. 6 to the letter needs own negatives.
+
     epsilon (float): step size for each component of an embedding; 0.01 in the paper.
     weight (float): lambda; 1 in the paper.
     """

@@ -18,7 +18,8 @@ from .pair_batches import tokenize_entities, without_name
 
 class GroupStore:
     """Mentions in groups, and the entities of each group; each text is tokenised once. The negatives of a
-    group are the candidates of all of its mentions, without their gold entities.
+    group are the candidates of all of its mentions, without their gold entities. The gold entity is the
+    positive even where it is not among the candidates: a choice, the paper does not say.
 
     kb (KnowledgeBase): holds the entities.
     mentions (RankMentions): (n,); one with several gold entities belongs to the first.

@@ -35,7 +35,7 @@ class GroupObjective(nn.Module):
     def forward(self, batch: GroupBatch) -> Tuple[Tensor, Dict[str, float]]:
         """RETURNS (tuple): the mean loss of the anchors plus the anchor part's own loss, and metrics for the
         log: "similarity+", "similarity-" (of the hardest negative), "accuracy" among the candidates,
-        "active" (share of the anchors with a loss), and those of the anchor part.
+        "active" (share of the anchors with a loss), those of the anchor part, and the loss's, if it has any.
         """
         device = next(self.towers.parameters()).device
         generator = torch.Generator().manual_seed(batch.seed)
@@ -62,8 +62,10 @@ class GroupObjective(nn.Module):
             positives = scores.gather(1, place[right].unsqueeze(1)).squeeze(1)
             losses = self.loss(positives, scores, wrong[:, used])
         metrics = score_metrics(positives.detach(), scores.detach(), wrong[:, used])
-        active = float((losses.detach() > 0).float().mean())
-        return losses.mean() + anchors.loss, {**metrics, "active": active, **anchors.metrics}
+        metrics["active"] = float((losses.detach() > 0).float().mean())
+        metrics.update(anchors.metrics)
+        metrics.update(getattr(self.loss, "metrics", {}))
+        return losses.mean() + anchors.loss, metrics
 
     def _tower(self, side: str) -> Any:
         return self.towers[side if side in self.towers else "mention"]

@@ -20,8 +20,9 @@ _ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
 def with_gold(
     candidates: Candidates, gold: Sequence[NDArray[np.int64]], n: int
 ) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Add the first gold entity where none is among the candidates, in the place of the last one
-    (Wiatrak et al. 2022, Appendix B: in training only).
+    """Add the first gold entity where none is among the candidates, in the place of the last one.
+    In training only: a choice, since the loss (Wiatrak et al. 2022, Eq. 1) needs a positive, and Appendix B
+    does not say what happens to a mention whose entity was not retrieved.
 
     gold (Sequence[NDArray[int64]]): KB rows for each mention, at least one.
     n (int): maximum number of candidates.

@@ -47,7 +47,7 @@ class Objective(nn.Module):
         """RETURNS (tuple): the mean loss, and metrics for the log: "similarity+", "similarity-"
         (means over positives and over the hardest negatives) and "accuracy" in the batch; with
         a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing that has
-        weights "mix_weight", the mean W.
+        weights "mix_weight", the mean W; and the loss's own ``metrics``, if it has any.
         """
         regularizer = self.regularizer if self.training else None
         anchors = self._encode(self._inputs(batch.anchors))
@@ -60,6 +60,7 @@ class Objective(nn.Module):
             loss = self._loss(scores.diagonal(), scores, mask)
         else:
             loss = self._mixed_loss(self.mixing, anchors, entities, scores, mask, metrics)
+        metrics.update(getattr(self.loss, "metrics", {}))
         if regularizer is not None:
             perturbed = self._perturbed_loss(regularizer, inputs, anchors, scores, loss, mask)
             metrics["loss_adversarial"] = float(perturbed.detach())

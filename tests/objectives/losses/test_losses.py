@@ -1,4 +1,4 @@
-"""Losses: a contract for every registered one; Eq. 2 and 4 in closed form, in float64."""
+"""Losses: a contract for every registered one; the papers' equations in closed form, in float64."""
 
 import math
 
@@ -7,16 +7,24 @@ import pytest
 import torch
 
 from spacy_pel.errors import PelError
+from spacy_pel.objectives.losses.balanced_loss import balance
 from spacy_pel.objectives.losses.binary_cross_entropy import BinaryCrossEntropy
 from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
 from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.objectives.losses.triplet import Triplet
 from spacy_pel.registry import registry
+from spacy_pel.similarities.euclidean import Euclidean
+
+
+def offset_of(loss):
+    return loss.offset if isinstance(loss.offset, (int, float)) else float(loss.offset.detach())
 
 
 def slow_proxy_softplus(loss, positive, negatives):
     """Eq. 3 as it is written, about the offset."""
-    pull = math.log1p(math.exp(-loss.alpha * (positive - loss.offset - loss.margin)))
-    return pull + math.log1p(sum(math.exp(loss.alpha * (s - loss.offset + loss.margin)) for s in negatives))
+    offset = offset_of(loss)
+    pull = math.log1p(math.exp(-loss.alpha * (positive - offset - loss.margin)))
+    return pull + math.log1p(sum(math.exp(loss.alpha * (s - offset + loss.margin)) for s in negatives))
 
 
 def slow_cross_entropy(loss, positive, negatives):
@@ -26,13 +34,15 @@ def slow_cross_entropy(loss, positive, negatives):
 
 
 def slow_triplet(loss, positive, negatives):
-    """Eq. 2 of Le & Nguyen (2023) with s = -distance: the nearest negative counts."""
-    return max(0.0, -positive - min(-s for s in negatives) + loss.margin) if negatives else 0.0
+    """Le & Nguyen (2023), from distances d = -s: Eq. 2, with squared norms, or Eq. 3, without; of the
+    triplets with each negative, that of the nearest counts, which is the largest."""
+    norms = [abs(s) ** 2 if loss.squared else abs(s) for s in (positive, *negatives)]
+    return max([0.0, *(norms[0] - other + loss.margin for other in norms[1:])])
 
 
 def slow_binary_cross_entropy(loss, positive, negatives):
     """Section 3.4 of Cai et al. (2023) as it is written, about the offset."""
-    logits = [loss.scale * (s - loss.offset) for s in (positive, *negatives)]
+    logits = [loss.scale * (s - offset_of(loss)) for s in (positive, *negatives)]
     sigma = [1 / (1 + math.exp(-logit)) for logit in logits]
     return -math.log(sigma[0]) - sum(math.log(1 - one) for one in sigma[1:])
 
@@ -44,16 +54,28 @@ SLOW = {
     "spacy-pel.Triplet.v1": slow_triplet,
 }
 NAMES = sorted(registry.parts("pel_losses").values())
+CASES = [
+    *((name, {}) for name in NAMES),
+    ("spacy-pel.Triplet.v1", {"squared": True}),
+    *((f"spacy-pel.{name}.v1", {"offset": None}) for name in ("ProxySoftplus", "BinaryCrossEntropy")),
+    *((f"spacy-pel.{name}.v1", {"offset": "learned"}) for name in ("ProxySoftplus", "BinaryCrossEntropy")),
+]
 
 
-@pytest.fixture(params=NAMES)
-def name(request):
+@pytest.fixture(params=CASES, ids=str)
+def case(request):
     return request.param
 
 
 @pytest.fixture
-def loss(name):
-    return registry.pel_losses.get(name)()
+def name(case):
+    return case[0]
+
+
+@pytest.fixture
+def loss(case):
+    name, settings = case
+    return registry.pel_losses.get(name)(**settings)
 
 
 def batch(dtype=torch.float64, n=6, m=9, seed=0):
@@ -68,6 +90,8 @@ def batch(dtype=torch.float64, n=6, m=9, seed=0):
 
 def test_contract_equals_the_formula(name, loss):
     positives, negatives, mask = batch()
+    if isinstance(loss, Triplet):  # similarities of the paper's distances
+        positives, negatives = -positives.abs(), -negatives.abs()
     values = loss(positives, negatives, mask)
     assert values.shape == (6,) and values.dtype == torch.float64
     positives, negatives = positives.detach(), negatives.detach()
@@ -207,18 +231,124 @@ def test_an_offset_moves_the_zero():
     torch.testing.assert_close(moved, ProxySoftplus()(positives, negatives, mask))
 
 
-def test_an_offset_at_the_mean_balances_what_pulls_and_what_pushes():
+def slow_excess(loss, offset, positives, negatives, mask):
+    """How much harder an offset lets the batch pull than push, by the terms' slopes as the paper has them."""
+    total = 0.0
+    for positive, row, used in zip(positives.tolist(), negatives, mask, strict=True):
+        others = row[used].tolist()
+        if isinstance(loss, ProxySoftplus):
+            total += 1 / (1 + math.exp(loss.alpha * (positive - offset - loss.margin)))
+            downs = sum(math.exp(loss.alpha * (s - offset + loss.margin)) for s in others)
+            total -= downs / (1 + downs)
+        else:
+            total += 1 / (1 + math.exp(loss.scale * (positive - offset)))
+            total -= sum(1 / (1 + math.exp(-loss.scale * (s - offset))) for s in others)
+    return total / len(positives)
+
+
+BALANCED = [
+    *((ProxySoftplus, {"alpha": alpha, "margin": margin}) for alpha in (4.0, 32.0) for margin in (0.0, 0.1)),
+    *((BinaryCrossEntropy, {"scale": scale}) for scale in (1.0, 20.0)),
+]
+
+
+@pytest.mark.parametrize("offset", [None, "learned"])
+@pytest.mark.parametrize(("made", "settings"), BALANCED, ids=str)
+@pytest.mark.parametrize("m", [1, 64])
+def test_the_offset_of_the_first_batch_is_the_root(made, settings, offset, m):
     """Cosines of unrelated texts far above 0, as sentence encoders give them before training."""
+    rng = np.random.default_rng(m)
+    positives = torch.tensor(rng.normal(0.5, 0.1, 50), requires_grad=True)
+    negatives = torch.tensor(rng.normal(0.3, 0.1, (50, m)), requires_grad=True)
+    mask = torch.tensor(rng.random((50, m)) < 0.8)
+    loss = made(offset=offset, **settings)
+    loss(positives, negatives, mask).sum().backward()
+    found = offset_of(loss)
+    low, high = (slow_excess(loss, found + step, positives, negatives, mask) for step in (-1e-6, 1e-6))
+    assert low < 0 < high, "pull and push are equal within the step of float32"
+    pull, push = -float(positives.grad.sum()), float(negatives.grad.sum())
+    assert pull == pytest.approx(push, rel=1e-4), "so are their gradients"
+    assert loss.metrics == {"offset": found}
+    given = made(offset=found, **settings)
+    assert torch.equal(given(positives, negatives, mask), loss(positives, negatives, mask))
+    loss(positives + 1, negatives + 1, mask)
+    assert offset_of(loss) == found, "later batches do not move it"
+
+
+def test_the_balance_in_float64():
+    rng = np.random.default_rng(3)
+    positives, negatives = torch.tensor(rng.normal(43, 4, 40)), torch.tensor(rng.normal(38, 4, (40, 7)))
+    lse = torch.logsumexp(32 * negatives, dim=1, keepdim=True) / 32
+    found = balance(positives, lse, 32.0)
+    pulls = [1 / (1 + np.exp(min(700.0, 32 * (s - found)))) for s in positives.tolist()]
+    pushes = [1 / (1 + np.exp(min(700.0, -32 * (s - found)))) for s in lse[:, 0].tolist()]
+    assert sum(pulls) == pytest.approx(sum(pushes), rel=1e-10) and sum(pulls) > 1
+    assert abs(found - float(negatives.mean())) > 3, "it is not the mean similarity"
+    none = torch.full((40, 1), -torch.inf)
+    assert balance(positives, none, 32.0) is None
+    one = torch.where(torch.arange(40).unsqueeze(1) == 5, lse, none.double())
+    pulled = (positives < balance(positives, one, 32.0)).sum()
+    assert pulled <= 2, "40 pulls add up to one push at most, and each below the offset is half a pull"
+
+
+def test_an_offset_is_not_found_without_negatives():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    loss = ProxySoftplus(offset=None)
+    plain = ProxySoftplus()
+    assert torch.equal(loss(positives, negatives, mask & False), plain(positives, negatives, mask & False))
+    assert not loss.started and loss.metrics == {"offset": 0.0}
+    loss(positives, negatives, mask)
+    assert loss.started and loss.metrics["offset"] != 0
+    other = ProxySoftplus(offset=None)
+    other.load_state_dict(loss.state_dict())
+    assert other.metrics == loss.metrics and other.started
+
+
+def test_an_offset_that_is_given_is_no_state():
+    for offset in (0, 0.0, 0.4):
+        loss = ProxySoftplus(offset=offset)
+        assert loss.offset == offset and not loss.state_dict() and loss.metrics == {}
+    with pytest.raises(PelError, match="E333.*'learned', got 'best'"):
+        BinaryCrossEntropy(offset="best")
+
+
+def test_a_learned_offset_has_the_gradient_of_finite_differences():
+    positives, negatives, mask = (tensor.detach() for tensor in batch(n=3, m=4))
+    for made in (ProxySoftplus(alpha=8.0, offset="learned"), BinaryCrossEntropy(offset="learned")):
+        made(positives, negatives, mask)
+        made.double()
+
+        def value(offset, made=made):
+            return torch.func.functional_call(made, {"offset": offset}, (positives, negatives, mask))
+
+        assert torch.autograd.gradcheck(value, (made.offset,))
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_triplets_of_vectors(squared):
+    """Eq. 2 (squared norms) and Eq. 3 (norms) of Le & Nguyen (2023), from vectors; gradients by hand."""
     rng = np.random.default_rng(0)
-    mask = torch.ones((50, 1), dtype=torch.bool)
-    shares = {}
-    for offset in (0.0, 0.5):
-        positives = torch.tensor(rng.normal(0.5, 0.05, 50), requires_grad=True)
-        negatives = torch.tensor(rng.normal(0.5, 0.05, (50, 1)), requires_grad=True)
-        ProxySoftplus(offset=offset)(positives, negatives, mask).sum().backward()
-        pull, push = -positives.grad.sum(), negatives.grad.sum()
-        shares[offset] = float(pull / (pull + push))
-    assert shares[0.0] < 1e-4 and 0.4 < shares[0.5] < 0.6
+    anchors = torch.tensor(rng.normal(size=(5, 4)), requires_grad=True)
+    entities = torch.tensor(rng.normal(size=(8, 4)), requires_grad=True)
+    scores = Euclidean()(anchors, entities)
+    mask = ~torch.eye(5, 8, dtype=torch.bool)
+    mask[4] = False
+    values = Triplet(margin=1.2, squared=squared)(scores.diagonal(), scores, mask)
+    values.sum().backward()
+    expected, slopes = [], np.zeros((5, 4))
+    for i, anchor in enumerate(anchors.detach().numpy()):
+        gaps = anchor - entities.detach().numpy()
+        sums = (gaps**2).sum(axis=1)
+        norms = sums if squared else np.sqrt(sums)
+        losses = {j: norms[i] - norms[j] + 1.2 for j in range(8) if mask[i, j]}
+        hardest = max(losses, key=losses.get, default=None)
+        expected.append(max(0.0, losses.get(hardest, 0.0)))
+        if expected[-1] > 0:
+            slope = 2 * gaps if squared else gaps / norms[:, None]
+            slopes[i] = slope[i] - slope[hardest]
+    np.testing.assert_allclose(values.detach().numpy(), expected, rtol=1e-12)
+    np.testing.assert_allclose(anchors.grad.numpy(), slopes, rtol=1e-9)
+    assert torch.isfinite(entities.grad).all() and sum(value > 0 for value in expected) >= 2
 
 
 def test_margin_asks_more_of_positives_and_of_negatives():

@@ -282,17 +282,19 @@ def objective_of(ranker, anchors, loss=None):
     return made.train()
 
 
-def slow_loss(ranker, batch, prototypes, margin):
-    """Eq. 2 and 3 in float64 from the towers' vectors: over all (prototype, group) pairs."""
+def slow_loss(ranker, batch, anchors, margin, *, squared):
+    """Eq. 2 (squared norms, of mentions) and Eq. 3 (norms, of prototypes) of Le & Nguyen (2023) in float64,
+    from the towers' vectors: the mean over all (anchor, group) pairs."""
     towers = ranker.encoder.towers
     with torch.no_grad():
         entities = towers["entity"](torch.from_numpy(batch.entity_ids), torch.from_numpy(batch.entity_mask))
     entities = entities.double().numpy()
     losses = []
-    for prototype, group in prototypes:
-        distances = [float(np.sqrt(((prototype - e) ** 2).sum())) for e in entities]
-        wrong = [distances[j] for j in np.flatnonzero(batch.negatives[group])]
-        own = distances[batch.positives[group]]
+    for anchor, group in anchors:
+        sums = [float(((anchor - e) ** 2).sum()) for e in entities]
+        norms = sums if squared else np.sqrt(sums).tolist()
+        wrong = [norms[j] for j in np.flatnonzero(batch.negatives[group])]
+        own = norms[batch.positives[group]]
         losses.append(max(0.0, own - min(wrong) + margin) if wrong else 0.0)
     return float(np.mean(losses))
 
@@ -311,12 +313,21 @@ def test_triplet_with_all_samples_and_with_prototypes(made):
     ranker, batch = made
     vectors = mention_vectors(ranker, batch)
     n_groups = len(batch.positives)
-    expected = slow_loss(ranker, batch, list(zip(vectors, batch.groups, strict=True)), MARGIN)
-    loss, metrics = objective_of(ranker, AllMentions())(batch)
+    every = list(zip(vectors, batch.groups, strict=True))
+    triplet, prototype = Triplet(margin=MARGIN, squared=True), Triplet(margin=MARGIN, squared=False)
+    loss, metrics = objective_of(ranker, AllMentions(), triplet)(batch)
+    expected = slow_loss(ranker, batch, every, MARGIN, squared=True)
     assert loss.item() == pytest.approx(expected, rel=1e-5) and 0 < metrics["active"] < 1
+    groups = torch.from_numpy(batch.groups)
+    drawn = OneMention().select(groups, torch.Generator().manual_seed(batch.seed))
+    assert len(drawn) == n_groups < len(every)
+    loss, _ = objective_of(ranker, OneMention(), triplet)(batch)
+    expected = slow_loss(ranker, batch, [every[i] for i in drawn.tolist()], MARGIN, squared=True)
+    assert loss.item() == pytest.approx(expected, rel=1e-5)
     means = [(vectors[batch.groups == g].mean(axis=0), g) for g in range(n_groups)]
-    loss, metrics = objective_of(ranker, MeanPrototype())(batch)
-    assert loss.item() == pytest.approx(slow_loss(ranker, batch, means, MARGIN), rel=1e-5)
+    loss, metrics = objective_of(ranker, MeanPrototype(), prototype)(batch)
+    expected = slow_loss(ranker, batch, means, MARGIN, squared=False)
+    assert loss.item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_down_sampling_encodes_one_mention_of_each_group(made, monkeypatch):
@@ -397,6 +408,24 @@ def test_lambda_has_a_learning_rate_of_its_own():
     assert optimizer.param_groups[2]["weight_decay"] == 0.0
 
 
+@pytest.mark.parametrize("schedule", [True, False])
+def test_the_rate_of_lambda_may_be_constant(schedule):
+    from spacy_pel.training.optimizer import make_optimizer, set_learn_rate
+    from spacy_pel.training.settings import OptimizerSettings
+
+    anchors = SoftRadius(learn_rate=0.25, schedule=schedule)
+    objective = objective_of(make_dual(), anchors)
+    optimizer = make_optimizer(objective, OptimizerSettings(learn_rate=1.0), [(anchors, anchors.learn_rate)])
+    rates = []
+    for step in range(10):
+        set_learn_rate(optimizer, step, 10, 0.4)
+        rates.append([group["lr"] for group in optimizer.param_groups])
+    towers, own = [row[0] for row in rates], [row[2] for row in rates]
+    assert towers == pytest.approx([0.25, 0.5, 0.75, 1.0, 1.0, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6])
+    assert [row[1] for row in rates] == towers
+    assert own == (pytest.approx([rate / 4 for rate in towers]) if schedule else [0.25] * 10)
+
+
 # -- configs -------------------------------------------------------------------------------------
 
 
@@ -407,4 +436,5 @@ def test_config(name):
     assert encoder.towers is None and encoder.name
     assert encoder.pooling in ("markers", "mention") and encoder.entity_pooling in ("cls", "mean")
     assert isinstance(settings.ranker.anchors, SoftRadius) and isinstance(settings.ranker.loss, Triplet)
+    assert not settings.ranker.loss.squared, "prototypes have Eq. 3"
     assert (CONFIGS / f"{name}.cfg").read_text(encoding="utf8").startswith("# "), "says what it is for"

@@ -1,12 +1,14 @@
 """A wrong config is named in one line: the key, what came, and the file."""
 
 import pytest
+import torch
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
 from spacy_pel.negatives.composed_negatives import ComposedNegatives
 from spacy_pel.objectives.anchors.soft_radius import SoftRadius
 from spacy_pel.objectives.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.objectives.losses.triplet import Triplet
 from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.training.describe import describe
@@ -143,3 +145,20 @@ def test_settings_of_a_run_keep_their_fingerprint():
     )
     with_defaults = BinaryCrossEntropy(), FGSM(), SoftRadius(radius=None), Triplet()
     assert fingerprint(*map(describe, with_defaults)) == "19c352437ae43bbf3f87f9e17805cf9c"
+    given = ProxySoftplus(alpha=32.0, offset=0.4)
+    assert (
+        describe(given)
+        == "ProxySoftplus[('alpha', 32.0), ('margin', 0.0), ('offset', 0.4), ('training', True)]"
+    )
+
+
+def test_new_settings_are_in_the_fingerprint():
+    """An offset's origin is, and the value that was found is not: it would change during the run."""
+    parts = [ProxySoftplus(offset=offset) for offset in (0.0, 0.4, None, "learned")]
+    parts += [Triplet(), Triplet(squared=True), SoftRadius(), SoftRadius(schedule=False)]
+    texts = list(map(describe, parts))
+    assert len(set(texts)) == len(parts)
+    for part in parts[2:4]:
+        part(torch.rand(4), torch.rand(4, 3), torch.ones(4, 3, dtype=torch.bool))
+        assert part.started
+    assert list(map(describe, parts)) == texts

@@ -1,0 +1,93 @@
+"""The zero of a loss: given, solved for on the first batch, or learned."""
+
+from typing import Any, Dict, Literal, Optional, Union
+
+import torch
+from torch import Tensor, nn
+
+from ...errors import Errors, PelError
+
+Offset = Union[float, Literal["learned"], None]
+
+_BISECTIONS = 100  # more than float64 can tell apart
+
+
+class BalancedLoss(nn.Module):
+    """A loss with a pull and a push that have their zero at the same similarity, the offset.
+
+    A number is used as it is. None solves for the balance on the first batch that has a negative, and
+    keeps it. "learned" starts there, too, and then is a parameter with the rate ``proxy_learn_rate``.
+    Until then the offset is 0. A solved or learned offset is saved in checkpoints, and is the metric "offset".
+
+    offset (Union[float, str, None]): a number, None or "learned".
+    RAISES (PelError): if it is another text.
+    """
+
+    offset: Any
+    started: Tensor
+
+    def __init__(self, offset: Offset):
+        super().__init__()
+        if isinstance(offset, str) and offset != "learned":
+            raise PelError(Errors.E333.format(value=offset))
+        if isinstance(offset, (int, float)):
+            self.offset = offset
+            return
+        # a setting of its own: fingerprints read plain attributes, and must not change with the value found
+        self.offset_from = offset or "balance"
+        if offset == "learned":
+            self.offset = nn.Parameter(torch.tensor(0.0))
+        else:
+            self.register_buffer("offset", torch.tensor(0.0))
+        self.register_buffer("started", torch.tensor(False))
+
+    @property
+    def metrics(self) -> Dict[str, float]:
+        """RETURNS (Dict[str, float]): "offset" for the log, unless it is given."""
+        return {"offset": float(self.offset.detach())} if "started" in self._buffers else {}
+
+    @property
+    def _needs_start(self) -> bool:
+        return "started" in self._buffers and not self.started
+
+    @torch.no_grad()
+    def _start(self, positives: Tensor, negatives: Tensor, scale: float) -> None:
+        """Solve for the offset; arguments as for ``balance``. Processes use the mean of theirs."""
+        found = balance(positives, negatives, scale)
+        values = [0.0, 0.0] if found is None else [found, 1.0]
+        total = torch.tensor(values, device=self.started.device)
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            torch.distributed.all_reduce(total)
+        if total[1] > 0:
+            self.offset.fill_(total[0] / total[1])
+            self.started.fill_(True)
+
+
+def balance(positives: Tensor, negatives: Tensor, scale: float) -> Optional[float]:
+    """Find the offset b at which the positives are pulled as hard as the negatives are pushed:
+
+        mean_i sigma(-scale (s+_i - b)) = mean_i sum_j sigma(scale (s-_ij - b))
+
+    The left side rises with b and the right side falls, so there is one such b. It is found by bisection
+    in float64.
+
+    positives (Tensor): (n,).
+    negatives (Tensor): (n, k), -inf where there is none.
+    scale (float): above 0.
+    RETURNS (Optional[float]): None without a negative.
+    """
+    positives, negatives = (scale * values.detach().double().cpu() for values in (positives, negatives))
+    real = negatives[negatives > -torch.inf]
+    if not len(real):
+        return None
+
+    def excess(offset: float) -> float:
+        return float((offset - positives).sigmoid().sum() - (real - offset).sigmoid().sum())
+
+    both = torch.cat([positives, real])
+    # 50 below the lowest nothing is pulled, and 50 above the highest nothing is pushed
+    low, high = float(both.min()) - 50, float(both.max()) + 50
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if excess(middle) > 0 else (middle, high)
+    return (low + high) / 2 / scale

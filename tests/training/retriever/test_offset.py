@@ -1,0 +1,72 @@
+"""The offset of a loss in trainings: given, solved for on the first batch, learned."""
+
+import pytest
+from safetensors.torch import load_file
+
+from spacy_pel.errors import PelError
+from tests.training.conftest import CONFIG, contents, differing, metrics
+from tests.training.retriever.test_resume import Stopped, stops_before
+
+FGSM = {"@pel_regularizers": "spacy-pel.FGSM.v1"}
+
+
+@pytest.mark.parametrize("changes", [{}, {"pel__regularizer": FGSM}], ids=["plain", "FGSM"])
+def test_training_with_the_number_that_was_found_is_the_same(train, tmp_path, changes):
+    train(tmp_path / "solved", pel__loss__offset=None, **changes)
+    found = [record["offset"] for record in metrics(tmp_path / "solved")]
+    assert len(set(found)) == 1 and 0 < found[0] < 1
+    saved = load_file(str(tmp_path / "solved" / "checkpoint" / "objective.safetensors"))
+    assert float(saved["loss.offset"]) == found[0] and bool(saved["loss.started"])
+    train(tmp_path / "given", pel__loss__offset=found[0], **changes)
+    assert "offset" not in metrics(tmp_path / "given")[0]
+    given, solved = contents(tmp_path / "given"), contents(tmp_path / "solved")
+    assert given["model-last/mention/model.safetensors"] == solved["model-last/mention/model.safetensors"]
+    without = [{k: v for k, v in record.items() if k != "offset"} for record in solved["metrics"]]
+    assert given["metrics"] == without and given["steps.jsonl"] == solved["steps.jsonl"]
+    train(tmp_path / "plain", **changes)
+    assert contents(tmp_path / "plain")["metrics"] != given["metrics"]
+
+
+def test_a_learned_offset_moves_at_its_own_rate(train, tmp_path):
+    rate = {"pel__training__optimizer__proxy_learn_rate": 0.01, "pel__training__optimizer__warmup": 0.0}
+    train(tmp_path / "solved", pel__loss__offset=None, pel__training__eval_frequency=1)
+    start = metrics(tmp_path / "solved")[0]["offset"]
+    train(tmp_path / "learned", pel__loss__offset="learned", pel__training__eval_frequency=1, **rate)
+    offsets = [record["offset"] for record in metrics(tmp_path / "learned")]
+    assert offsets[0] == start, "it starts balanced"
+    steps = [abs(after - before) for before, after in zip(offsets, offsets[1:], strict=False)]
+    assert all(0 < step < 0.02 for step in steps) and abs(offsets[-1] - start) > 0.005
+    saved = load_file(str(tmp_path / "learned" / "checkpoint" / "objective.safetensors"))
+    assert float(saved["loss.offset"]) != start
+    # the gradient of the offset is not clipped with those of the towers
+    first = [record["grad_norm"] for record in metrics(tmp_path / "solved")][0]
+    assert metrics(tmp_path / "learned")[0]["grad_norm"] == first
+
+
+@pytest.mark.parametrize("offset", [None, "learned"])
+@pytest.mark.parametrize("step", [3, 7])
+def test_stopped_and_resumed(train, tmp_path, offset, step):
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    with pytest.raises(Stopped):
+        train(stopped, trainer=stops_before(step), pel__loss__offset=offset)
+    train(stopped, resume=True, pel__loss__offset=offset)
+    train(whole, pel__loss__offset=offset)
+    assert differing(stopped, whole) == []
+    for other in (0.0, "learned" if offset is None else None):
+        with pytest.raises(PelError, match="PEL-E312"):
+            train(stopped, resume=True, pel__loss__offset=other)
+
+
+def test_mixed_negatives_have_a_balance_of_their_own(train, tmp_path):
+    loss = {"@pel_losses": "spacy-pel.BinaryCrossEntropy.v1", "scale": 4.0, "offset": None}
+    config = tmp_path / "mixed.cfg"
+    text = CONFIG.read_text()
+    mixing = '[pel.mixing]\n@pel_mixing = "spacy-pel.HardestInBatch.v1"\nk = {k}\n\n[pel.negatives]'
+    found = []
+    for k in (1, 4):
+        config.write_text(text.replace("[pel.negatives]", mixing.format(k=k)))
+        # the section's other settings are ProxySoftplus's
+        changes = {"pel__loss": loss, "pel__training__max_steps": 4}
+        train(tmp_path / str(k), config=config, **changes)
+        found.append(metrics(tmp_path / str(k))[0]["offset"])
+    assert found[1] > found[0], "more negatives push"
