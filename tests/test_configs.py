@@ -29,6 +29,11 @@ def test_config(path):
     assert path.read_text(encoding="utf8").startswith("# "), "says what it is for"
 
 
+def test_the_papers_settings_of_zeshel():
+    pel = read_settings(FOLDER / "zeshel.cfg").pel
+    assert (pel.negatives.n_negatives, pel.negatives.shared, pel.negatives.in_batch) == (32, False, False)
+
+
 def test_the_papers_settings():
     pel = read_settings(FOLDER / "pel_sapbert.cfg").pel
     training, optimizer = pel.training, pel.training.optimizer

@@ -119,6 +119,9 @@ def test_the_shipped_study_has_the_papers_settings():
     parts = [one.config["ranker"]["anchors"]["@pel_anchors"].split(".")[1] for one in runs]
     assert parts == ["AllMentions", "OneMention", "MeanPrototype", "SoftRadius"]
     assert {one.config["ranker"]["loss"]["margin"] for one in runs} == {1.2}
+    squared = [one.config["ranker"]["loss"]["squared"] for one in runs]
+    assert squared == [True, True, False, False], "Eq. 2 of mentions, Eq. 3 of prototypes"
+    assert runs[3].config["ranker"]["anchors"]["schedule"] is False
 
 
 # -- tables --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from thinc.api import Config
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
@@ -16,6 +17,7 @@ from spacy_pel.research.study.claims import check_claims
 from spacy_pel.research.study.encoder_task import EncoderTask
 from spacy_pel.research.study.plan import merged
 from spacy_pel.research.study.table import encoder_columns, run_rows
+from spacy_pel.training.retriever.settings import resolve_settings
 from tests.training.conftest import CONFIG, SMALL
 
 CONFIGS = Path(__file__).parents[3] / "configs"
@@ -234,6 +236,24 @@ def test_table_shows_the_papers_results_next_to_ours():
     assert row[1] == "60.0" and row[-2:] == ["–", "–"]
 
 
+@pytest.mark.parametrize(
+    ("name", "balanced"),
+    [
+        ("study", {"Pb, balanced"}),
+        ("study_fgsm", {"Pb offset plain", "Pb offset FGSM 1e-3", "Pb offset FGSM 1e-2"}),
+        ("study_nil", set()),
+    ],
+)
+def test_runs_that_start_balanced(name, balanced):
+    """An offset of null reaches the run; the others have the paper's 0."""
+    _, runs = plan_study(CONFIGS / f"{name}.cfg")
+    for run in runs:
+        loss = resolve_settings(Config(run.config), CONFIGS).pel.loss
+        settings = getattr(loss, "offset_from", getattr(loss, "offset", 0.0))
+        assert settings == ("balance" if run.label in balanced else 0.0), run.label
+    assert balanced <= {run.label for run in runs}
+
+
 # -- the study of adaptive mixup --------------------------------------------------------------------
 
 
@@ -247,6 +267,8 @@ def test_the_study_of_adaptive_mixup_is_what_it_says():
         pel = run.config["pel"]
         assert ("mixing" in pel) == ("AMH" in label or " α " in label or " K " in label), label
         assert pel["encoder"]["pooling"] == ("cls" if "DUAL" in label else "mean")
+        if pel["loss"]["@pel_losses"] == "spacy-pel.BinaryCrossEntropy.v1":
+            assert pel["loss"]["offset"] == (0.0 if label.endswith("scale 1") else None), label
         similarity = pel["encoder"]["similarity"]["@pel_similarities"]
         assert similarity == f"spacy-pel.{'SumOfMax' if 'SOM' in label else 'DotProduct'}.v1"
         hard = any(word in label for word in ("hard", "mixed-50"))
