@@ -17,7 +17,7 @@ class BalancedLoss(nn.Module):
 
     A number is used as it is. None solves for the balance on the first batch that has a negative, and
     keeps it. "learned" starts there, too, and then is a parameter with the rate ``proxy_learn_rate``.
-    Until then the offset is 0. A solved or learned offset is saved in checkpoints, and is the metric "offset".
+    Until then the offset is 0. A solved or learned offset is saved in checkpoints, and logged as "offset".
 
     offset (Union[float, str, None]): a number, None or "learned".
     RAISES (PelError): if it is another text.
