@@ -259,7 +259,7 @@ def test_more_steps_than_were_planned(train, tmp_path):
 def test_other_mining_is_another_run(train, tmp_path):
     train(tmp_path / "run", pel__training__max_steps=2, **HARD)
     for name, value in {"depth": 9, "every_steps": 7, "index": "ivf", "share": 0.5}.items():
-        with pytest.raises(PelError, match="another run"):
+        with pytest.raises(PelError, match="different run"):
             train(tmp_path / "run", resume=True, **HARD, **{f"pel__training__mining__{name}": value})
 
 
@@ -298,7 +298,7 @@ shared = true
     Trainer(read_settings(path, overrides), tmp_path / "run", show_progress=False).run()
     assert len(list((tmp_path / "run" / "mining").glob("table-*"))) == 1
     changed = {**overrides, "pel.negatives.parts.random.n_negatives": 9}
-    with pytest.raises(PelError, match="another run"):
+    with pytest.raises(PelError, match="different run"):
         Trainer(read_settings(path, changed), tmp_path / "run", show_progress=False).run(resume=True)
     path.write_text(path.read_text().replace('@pel_negatives = "spacy-pel.HardNegatives.v1"\n', ""))
     with pytest.raises(PelError) as error:
@@ -331,7 +331,7 @@ def test_negatives_from_a_file(train, data, tmp_path, encoder):
     train(tmp_path / "run", pel__training__max_steps=2, **changes)
     assert not (tmp_path / "run" / "mining").exists()
     path.write_text(json.dumps(lines[0]) + "\n")
-    with pytest.raises(PelError, match="another run"):
+    with pytest.raises(PelError, match="different run"):
         train(tmp_path / "run", resume=True, **changes)
 
 

@@ -219,7 +219,7 @@ def test_stopped_and_resumed(train, configs, tmp_path, level):
     changes = {"pel__training__max_steps": 8}
     with pytest.raises(Stopped):
         train(stopped, trainer=stops_before(6), config=configs[level], **changes)
-    with pytest.raises(PelError, match="another run"):
+    with pytest.raises(PelError, match="different run"):
         train(stopped, resume=True, config=configs[level], pel__mixing__alpha=0.5, **changes)
     train(stopped, resume=True, config=configs[level], **changes)
     train(whole, config=configs[level], **changes)

@@ -73,7 +73,7 @@ def test_stopped_and_resumed(train, configs, tmp_path):
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     with pytest.raises(Stopped):
         train(stopped, trainer=stops_before(6), config=configs["Pb"])
-    with pytest.raises(PelError, match="another run"):
+    with pytest.raises(PelError, match="different run"):
         train(stopped, resume=True)  # without the regularizer
     train(stopped, resume=True, config=configs["Pb"])
     train(whole, config=configs["Pb"])

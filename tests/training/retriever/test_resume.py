@@ -202,7 +202,7 @@ def test_another_output_is_asked_for(train, finished):
 )
 def test_the_checkpoint_of_another_config_is_refused(train, finished, change):
     before = contents(finished)
-    with pytest.raises(PelError, match="another run"):
+    with pytest.raises(PelError, match="different run"):
         train(finished, resume=True, **change)
     assert contents(finished) == before
 
@@ -210,7 +210,7 @@ def test_the_checkpoint_of_another_config_is_refused(train, finished, change):
 def test_the_checkpoint_of_other_data_is_refused(train, finished, data, tmp_path):
     lines = open(data["paths.train"]).read().splitlines()
     (tmp_path / "other.jsonl").write_text("\n".join(lines[1:]) + "\n")
-    with pytest.raises(PelError, match="another run"):
+    with pytest.raises(PelError, match="different run"):
         train(finished, resume=True, paths__train=str(tmp_path / "other.jsonl"))
 
 
