@@ -44,6 +44,8 @@ def link(
     from ._pipeline import load_pipeline
     from ._resumable import PartFiles
 
+    if output.exists() and input_path.exists() and output.samefile(input_path):
+        raise PelError(Errors.E649.format(path=output))
     documents = read_documents(input_path, format_name)
     first = next(documents, None)  # a wrong path or format fails before the pipeline is loaded
     if first is None:

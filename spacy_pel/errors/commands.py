@@ -62,6 +62,7 @@ class CommandErrors:
         "folder to start over."
     )
     E645 = "[PEL-E645] Expected texts to link, but {path} holds none. Check the path and --format."
+    E649 = "[PEL-E649] Expected an output other than the input, got {path} for both. Choose another file."
     E650 = "[PEL-E650] The pipeline {path} cannot be loaded: {got}. Assemble it again."
     E651 = (
         "[PEL-E651] Expected a pipeline with the component '{factory}' at {path}, got the components: {got}. Add "

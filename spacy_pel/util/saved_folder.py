@@ -216,7 +216,7 @@ def _read_manifest(path: Path, file: Path, kind: str) -> Dict[str, Any]:
     if not path.is_dir():
         raise PelError(Errors.E007.format(kind=kind, path=path, got="a file" if path.exists() else "nothing"))
     if not file.is_file():
-        raise damaged(path, kind, MANIFEST, "a folder without it")
+        raise damaged(path, kind, MANIFEST, "a folder without it (perhaps saved by an earlier version)")
     manifest = read_json(file)
     keys: Tuple[Tuple[str, type], ...] = (("kind", str), ("format", int), ("files", dict))
     good = isinstance(manifest, dict) and all(isinstance(manifest.get(key), of) for key, of in keys)

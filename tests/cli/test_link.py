@@ -143,3 +143,12 @@ def test_bad_input(folder, tmp_path, name, content, options, code):
 def test_unknown_output_kind(folder, tmp_path):
     result = run("link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.csv")
     assert result.code == 2 and "E642" in result.err
+
+
+def test_the_input_is_never_overwritten(folder, tmp_path):
+    source = tmp_path / "texts.jsonl"
+    write_input(source, "jsonl")
+    before = source.read_text()
+    result = run("link", folder / "pipeline", source, tmp_path / "." / "texts.jsonl")
+    assert result.code == 2 and "PEL-E649" in result.err
+    assert source.read_text() == before
