@@ -14,6 +14,19 @@ import pytest
 import spacy
 import srsly
 import typer
+from pages import (
+    CONFIGS,
+    PAGES,
+    README,
+    ROOT,
+    blocks,
+    name,
+    product_commands,
+    rows,
+    section,
+    section_of,
+    shell_commands,
+)
 
 from spacy_pel import KnowledgeBase, evaluate, registry
 from spacy_pel.cli import pel_cli
@@ -27,19 +40,6 @@ from spacy_pel.training.retriever import settings
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util.config import load_config
-from tests.pages import (
-    CONFIGS,
-    PAGES,
-    README,
-    ROOT,
-    blocks,
-    name,
-    product_commands,
-    rows,
-    section,
-    section_of,
-    shell_commands,
-)
 
 PIPELINE = Path("assets") / "pel_medmentions"
 DOCS = ROOT / "docs"

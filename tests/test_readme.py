@@ -4,9 +4,9 @@ import re
 from importlib.metadata import distribution
 
 import pytest
+from pages import README, ROOT, name, rows, section
 
 from spacy_pel import __version__
-from tests.pages import README, ROOT, name, rows, section
 
 
 def test_it_is_short():

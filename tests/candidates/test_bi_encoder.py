@@ -9,7 +9,8 @@ from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.errors import PelError
 from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.types import MentionInText
-from tests.candidates.conftest import mentions_of
+
+from .conftest import mentions_of
 
 MENTIONS = mentions_of("Heart attack", "renal failure", "Heart attack", "cold")
 

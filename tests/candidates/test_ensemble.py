@@ -13,7 +13,8 @@ from spacy_pel.linking.combiners import BestRow
 from spacy_pel.types import FUSED, CandidateTable
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import write_manifest
-from tests.candidates.conftest import found, mentions_of
+
+from .conftest import found, mentions_of
 
 
 class Fixed:

@@ -13,7 +13,8 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, Entity
 from spacy_pel.util.saved_folder import MANIFEST, write_manifest
-from tests.candidates.conftest import found, mentions_of
+
+from .conftest import found, mentions_of
 
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 SETTINGS = {

@@ -13,7 +13,8 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
-from tests.candidates.conftest import ENTITIES, found, mentions_of
+
+from .conftest import ENTITIES, found, mentions_of
 
 SURFACES = [
     "hart attak",

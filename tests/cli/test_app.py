@@ -14,7 +14,8 @@ from spacy_pel.cli._app import PLUGINS, PelGroup
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.errors import PelError
 from spacy_pel.util.config import load_config
-from tests.cli.conftest import run
+
+from .conftest import run
 
 COMMANDS = "calibrate compare convert debug demo evaluate index link mine recode report train".split()
 GROUPS = {

@@ -11,7 +11,8 @@ from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.types import Entity
-from tests.cli.conftest import run
+
+from .conftest import run
 
 
 def error(*args):

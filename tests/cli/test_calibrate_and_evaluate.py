@@ -11,7 +11,8 @@ import spacy
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.util import fingerprint, read_jsonl
-from tests.cli.conftest import NAMES, documents, run
+
+from .conftest import NAMES, documents, run
 
 KEYS = ["n", "n_nil", "accuracy", "mrr", "nil_aupr", "nil_share", "nil_precision", "nil_recall", "nil_f1"]
 KEYS += ["accuracy_seen", "accuracy_unseen", "recall@1_low", "recall@1_high", "policy", "seconds"]

@@ -6,7 +6,8 @@ import pytest
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.types import Document, Mention
-from tests.cli.conftest import NAMES, run
+
+from .conftest import NAMES, run
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 from spacy_pel.candidates.loading import make_generator
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
-from tests.cli.conftest import run
-from tests.cli.test_ranker import CONFIG
+
+from .conftest import run
+from .test_ranker import CONFIG
 
 GENERATOR_CONFIG = CONFIG.with_name("generator.cfg")
 LINKER = Path("proxy_entity_linker")

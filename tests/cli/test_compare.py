@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from spacy_pel.util import read_jsonl, write_jsonl
-from tests.cli.conftest import run
+
+from .conftest import run
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,8 @@
 """corpus info on the tiny corpus."""
 
 from spacy_pel.util import read_json
-from tests.cli.conftest import run
+
+from .conftest import run
 
 
 def test_corpus_info(folder, tmp_path):

@@ -7,7 +7,8 @@ import pytest
 from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.preprocessing import original_id, original_span
 from spacy_pel.util import read_json, read_jsonl, write_jsonl
-from tests.cli.conftest import run
+
+from .conftest import run
 
 STEPS = ("--preprocess", "lowercase,longestmentions,sentencewindows", "--set", "sentencewindows.neighbours=0")
 

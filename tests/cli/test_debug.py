@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.conftest import run
+from .conftest import run
 
 TRAIN = """
 [paths]

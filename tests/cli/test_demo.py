@@ -2,7 +2,8 @@
 
 from spacy_pel.cli._demo_texts import DEMO_TEXTS
 from spacy_pel.util import read_jsonl
-from tests.cli.conftest import run
+
+from .conftest import run
 
 TEXT = 'Aspirin\'s "effect" in <fever> & zebra fish: aspirin against fever.'
 

@@ -11,7 +11,8 @@ import pytest
 from spacy_pel.cli import _resumable as _parts
 from spacy_pel.corpora import read_corpus
 from spacy_pel.util import read_jsonl
-from tests.cli.conftest import run
+
+from .conftest import run
 
 TEXTS = ["Aspirin for fever.".lower(), "Nothing here.", "No stroke after influenza."]
 IDS = [["C0", "C5"], [], ["C3", "C7"]]

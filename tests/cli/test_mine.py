@@ -9,7 +9,8 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.types import MentionInText
 from spacy_pel.util import read_jsonl
-from tests.cli.conftest import ENTITIES, run
+
+from .conftest import ENTITIES, run
 
 
 @pytest.fixture

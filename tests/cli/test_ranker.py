@@ -8,8 +8,9 @@ import pytest
 
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.pipeline.linker_data import update_linker_folder
-from tests.cli.conftest import run
-from tests.cli.test_link import killed_after
+
+from .conftest import run
+from .test_link import killed_after
 
 CONFIG = Path(__file__).parents[2] / "configs" / "ranker_tiny.cfg"
 

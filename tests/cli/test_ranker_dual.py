@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from tests.cli.conftest import run
+
+from .conftest import run
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 STUDY = """

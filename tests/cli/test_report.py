@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
-from tests.cli.conftest import run
+
+from .conftest import run
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import run
+from .conftest import run
 
 CONFIG = Path(__file__).parents[2] / "configs" / "tiny.cfg"
 

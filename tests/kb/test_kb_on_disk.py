@@ -14,7 +14,8 @@ from spacy_pel.kb.store.check import check_content
 from spacy_pel.kb.store.store_writer import KIND, VERSION
 from spacy_pel.types import Entity
 from spacy_pel.util.saved_folder import pack_files, unpack_files, write_manifest
-from tests.kb.conftest import ENTITIES, REDIRECTS, changed, many, same
+
+from .conftest import ENTITIES, REDIRECTS, changed, many, same
 
 
 def test_built_on_disk_equals_in_memory(kb, folder):

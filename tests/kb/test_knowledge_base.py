@@ -9,7 +9,8 @@ from spacy_pel.kb.store import alias_map, arrow_files, store_writer
 from spacy_pel.kb.store.check import check_content
 from spacy_pel.types import Entity
 from spacy_pel.util import normalize_alias
-from tests.kb.conftest import ENTITIES, REDIRECTS, many, same
+
+from .conftest import ENTITIES, REDIRECTS, many, same
 
 
 def test_by_id(kb):

@@ -11,7 +11,8 @@ from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from tests.pipeline.conftest import ENTITIES, NAME, make_doc
+
+from .conftest import ENTITIES, NAME, make_doc
 
 WEIGHTS = "random:layers=1,width=16"
 TFIDF = "spacy-pel.TfIdf.v1"

@@ -18,10 +18,11 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.types import FUSED, NIL, Entity
-from tests.pipeline.conftest import NAME, TEXTS, links
-from tests.pipeline.test_processes import METHODS, SCRIPT
-from tests.pipeline.test_reranker import CROSS
-from tests.pipeline.test_serialization import FITTED, dev_set
+
+from .conftest import NAME, TEXTS, links
+from .test_processes import METHODS, SCRIPT
+from .test_reranker import CROSS
+from .test_serialization import FITTED, dev_set
 
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 BI_ENCODER = {"@pel_candidates": "spacy-pel.BiEncoderCandidates.v1"}

@@ -4,7 +4,8 @@ from spacy.tokens import Doc, Span
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.mentions import long_forms, spelled_out
 from spacy_pel.types import Document, Mention
-from tests.pipeline.conftest import NAME
+
+from .conftest import NAME
 
 pytest.importorskip("scispacy")
 TEXT = "Huntington disease (HD) is rare. HD is inherited."

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from spacy_pel.types import Entity
-from tests.pipeline.conftest import NAME, TEXTS, links
+
+from .conftest import NAME, TEXTS, links
 
 SCRIPT = """
 import json

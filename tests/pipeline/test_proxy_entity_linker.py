@@ -4,7 +4,8 @@ from spacy.tokens import Doc, Span
 
 from spacy_pel.errors import PelError
 from spacy_pel.types import NIL, Entity
-from tests.pipeline.conftest import NAME, PLAIN, TEXTS, links, make_doc
+
+from .conftest import NAME, PLAIN, TEXTS, links, make_doc
 
 
 def test_links_and_candidates(nlp):

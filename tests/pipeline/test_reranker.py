@@ -13,9 +13,10 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.rankers.cross_encoder import CrossEncoder
 from spacy_pel.types import Entity
-from tests.pipeline.conftest import NAME, TEXTS, links
-from tests.pipeline.test_processes import METHODS, SCRIPT
-from tests.pipeline.test_serialization import FITTED, dev_set
+
+from .conftest import NAME, TEXTS, links
+from .test_processes import METHODS, SCRIPT
+from .test_serialization import FITTED, dev_set
 
 CROSS = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:layers=1,width=16", "length": 48}
 RANKER = {

@@ -4,7 +4,8 @@ from spacy.training import Example
 
 from spacy_pel.pipeline.scorer import make_nel_scorer
 from spacy_pel.types import NIL
-from tests.pipeline.conftest import NAME, make_doc
+
+from .conftest import NAME, make_doc
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.linker_data import LinkerData, update_linker_folder
 from spacy_pel.types import NIL, Document, Entity, Mention
 from spacy_pel.util.saved_folder import pack_files, unpack_files
-from tests.pipeline.conftest import NAME, PLAIN, TEXTS, links
+
+from .conftest import NAME, PLAIN, TEXTS, links
 
 FITTED = {
     "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},

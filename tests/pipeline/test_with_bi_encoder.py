@@ -8,7 +8,8 @@ import spacy
 
 from spacy_pel.errors import PelError
 from spacy_pel.pipeline.linker_data import update_linker_folder
-from tests.pipeline.conftest import NAME, TEXTS, links
+
+from .conftest import NAME, TEXTS, links
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,8 @@ from spacy_pel.rankers.dual_encoder import DualEncoder
 from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.types import RankingTask
 from spacy_pel.util.saved_folder import write_manifest
-from tests.rankers.conftest import ENTITIES, MENTIONS, TASK, make_ranker
+
+from .conftest import ENTITIES, MENTIONS, TASK, make_ranker
 
 
 def test_score_is_a_linear_layer_on_the_mean_over_real_tokens(ranker):

@@ -14,7 +14,8 @@ from spacy_pel.registry import registry
 from spacy_pel.training.ranker.recipe import RankRecipe, recipe_of
 from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.types import RankingTask
-from tests.rankers.conftest import ENTITIES, MENTIONS, TASK, make_dual, make_ranker
+
+from .conftest import ENTITIES, MENTIONS, TASK, make_dual, make_ranker
 
 MAKE = {"spacy-pel.CrossEncoder.v1": make_ranker, "spacy-pel.DualEncoder.v1": make_dual}
 NAMES = sorted(registry.parts("pel_rankers").values())

@@ -6,7 +6,8 @@ import pytest
 
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.step_log import StepLog
-from tests.training.conftest import metrics
+
+from .conftest import metrics
 
 FIGURES = {"loss": 1.5, "grad_norm": 0.25, "learn_rate": 1e-3, "accuracy": 0.5}
 

@@ -1,9 +1,9 @@
 """gradients on the steps of two trainings."""
 
 import pytest
+from cli.conftest import run
 
 from spacy_pel.util import write_jsonl
-from tests.cli.conftest import run
 
 
 @pytest.fixture

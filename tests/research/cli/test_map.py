@@ -1,11 +1,11 @@
 """research map on the tiny corpus."""
 
 import pytest
+from cli.conftest import NAMES, folder, run
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.rankers.dual_encoder import DualEncoder
 from spacy_pel.util import read_json
-from tests.cli.conftest import NAMES, folder, run
 
 __all__ = ["folder"]
 

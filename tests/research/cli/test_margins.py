@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from cli.conftest import run
 
 from spacy_pel.evaluation import Prediction
 from spacy_pel.research.reports.margins import COLUMNS, paper_results
 from spacy_pel.util import write_json, write_jsonl
-from tests.cli.conftest import run
 
 # gold, place of the gold entity, nil_score, called NIL
 RUN_A = [

@@ -4,13 +4,13 @@ import json
 import re
 
 import pytest
+from cli.conftest import run
 
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.research.okb import PAPER_TYPES, by_groups, by_share, by_types
 from spacy_pel.types import Document, Entity, Mention
 from spacy_pel.util import read_jsonl
-from tests.cli.conftest import run
 
 ENTITIES = [
     Entity("C0", "memory", (), ("T041",), "a mental process of three"),  # 5 words

@@ -1,9 +1,9 @@
 """sweep on folders of evaluations."""
 
 import pytest
+from cli.conftest import run
 
 from spacy_pel.util import read_json, write_json, write_jsonl
-from tests.cli.conftest import run
 
 
 @pytest.fixture

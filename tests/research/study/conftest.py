@@ -1,5 +1,5 @@
 """The data of the training tests."""
 
-from tests.training.conftest import data
+from training.conftest import data
 
 __all__ = ["data"]

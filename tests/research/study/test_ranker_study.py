@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from training.ranker.conftest import retriever
+from training.ranker.test_group_training import make_documents
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
@@ -18,8 +20,6 @@ from spacy_pel.research.study.claims import compare_all
 from spacy_pel.research.study.ranker_task import RankerTask
 from spacy_pel.research.study.table import PAIR_HEAD, TRIPLET_PAPER, pair_rows, ranker_columns, run_rows
 from spacy_pel.types import Document, Mention
-from tests.training.ranker.conftest import retriever
-from tests.training.ranker.test_group_training import make_documents
 
 __all__ = ["retriever"]
 CONFIGS = Path(__file__).parents[3] / "configs"

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from thinc.api import Config
+from training.conftest import CONFIG, SMALL
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
@@ -18,7 +19,6 @@ from spacy_pel.research.study.encoder_task import EncoderTask
 from spacy_pel.research.study.plan import merged
 from spacy_pel.research.study.table import encoder_columns, run_rows
 from spacy_pel.training.retriever.settings import resolve_settings
-from tests.training.conftest import CONFIG, SMALL
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 

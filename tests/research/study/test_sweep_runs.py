@@ -1,12 +1,12 @@
 """Which runs of a study differ in one setting only."""
 
 import pytest
+from training.conftest import CONFIG
 
 from spacy_pel.errors import PelError
 from spacy_pel.research.study.plan import plan_study
 from spacy_pel.research.study.sweep import sweep_lines
 from spacy_pel.util import write_json
-from tests.training.conftest import CONFIG
 
 STUDY = """
 [study]

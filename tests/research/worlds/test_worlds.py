@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from training.conftest import CONFIG, ENTITIES, SMALL, document, make_documents
 
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.errors import PelError
@@ -11,7 +12,6 @@ from spacy_pel.research.worlds.worlds import WorldTrainer, join_worlds, world_nu
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.types import Entity
-from tests.training.conftest import CONFIG, ENTITIES, SMALL, document, make_documents
 
 
 @pytest.fixture(scope="module")

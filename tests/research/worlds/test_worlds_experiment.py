@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cli.conftest import run
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.research.worlds.ranking import by_encoder, by_name, names_first
 from spacy_pel.types import Entity, MentionInText
-from tests.cli.conftest import run
 
 ROOT = Path(__file__).parents[3]
 WORLDS = {

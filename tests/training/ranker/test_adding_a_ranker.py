@@ -152,7 +152,7 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
-from tests.training.ranker.conftest import make_sense_documents, make_sense_linker
+from .conftest import make_sense_documents, make_sense_linker
 
 folder = Path(sys.argv[1])
 paths = {f"paths.{name}": str(folder / f"{name}.jsonl") for name in ("train", "dev")}

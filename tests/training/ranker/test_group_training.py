@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from rankers.conftest import make_dual
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
@@ -23,9 +24,9 @@ from spacy_pel.training.ranker.group_objective import GroupObjective
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.types import Document, Mention
-from tests.rankers.conftest import make_dual
-from tests.training.ranker.conftest import CUES, NAMES
-from tests.training.ranker.test_pair_training import contents, differing, metrics, with_values
+
+from .conftest import CUES, NAMES
+from .test_pair_training import contents, differing, metrics, with_values
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 CONFIG = CONFIGS / "triplet_tiny.cfg"

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from rankers.conftest import make_ranker
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
@@ -20,8 +21,8 @@ from spacy_pel.training.ranker.pair_batches import PairPlanner, PairStore, are_g
 from spacy_pel.training.ranker.pair_objective import CandidateCrossEntropy, PairObjective
 from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.types import Document, Entity, Mention
-from tests.rankers.conftest import make_ranker
-from tests.training.ranker.conftest import make_sense_documents
+
+from .conftest import make_sense_documents
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 SMALL = {

@@ -17,7 +17,8 @@ from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.settings import ViewSettings
 from spacy_pel.types import Document, Mention
-from tests.training.conftest import ENTITIES, NAMES, document, make_documents
+
+from ..conftest import ENTITIES, NAMES, document, make_documents
 
 
 @pytest.fixture(scope="module")

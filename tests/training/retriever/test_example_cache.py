@@ -13,7 +13,8 @@ from spacy_pel.training.retriever.example_store import ExampleStore
 from spacy_pel.training.retriever.examples import build_examples, write_examples
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings
-from tests.training.conftest import CONFIG, SMALL, make_documents
+
+from ..conftest import CONFIG, SMALL, make_documents
 
 
 @pytest.fixture(scope="module")

@@ -27,8 +27,9 @@ from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.miner import Miner
 from spacy_pel.training.retriever.settings import MiningSettings, ViewSettings
 from spacy_pel.types import Document, Entity, Mention
-from tests.training.conftest import CONFIG, ENTITIES, NAMES, SMALL, differing, document, make_documents
-from tests.training.retriever.test_resume import SLOW_TRAINING, Stopped, stops_before
+
+from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, differing, document, make_documents
+from .test_resume import SLOW_TRAINING, Stopped, stops_before
 
 HARD = {"pel__negatives__@pel_negatives": "spacy-pel.HardNegatives.v1"}
 MIXED = {"pel__negatives__@pel_negatives": "spacy-pel.MixedNegatives.v1"}

@@ -18,8 +18,9 @@ from spacy_pel.similarities.dot_product import DotProduct
 from spacy_pel.similarities.sum_of_max import SumOfMax
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import read_settings
-from tests.training.conftest import CONFIG, differing, metrics
-from tests.training.retriever.test_objective import (
+
+from ..conftest import CONFIG, differing, metrics
+from .test_objective import (
     ENTITIES,
     MASKS,
     MENTIONS,
@@ -28,7 +29,7 @@ from tests.training.retriever.test_objective import (
     make,
     make_batch,
 )
-from tests.training.retriever.test_resume import Stopped, stops_before
+from .test_resume import Stopped, stops_before
 
 SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
 

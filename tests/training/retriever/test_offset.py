@@ -4,8 +4,9 @@ import pytest
 from safetensors.torch import load_file
 
 from spacy_pel.errors import PelError
-from tests.training.conftest import CONFIG, contents, differing, metrics
-from tests.training.retriever.test_resume import Stopped, stops_before
+
+from ..conftest import CONFIG, contents, differing, metrics
+from .test_resume import Stopped, stops_before
 
 FGSM = {"@pel_regularizers": "spacy-pel.FGSM.v1"}
 

@@ -9,8 +9,9 @@ from spacy_pel.errors import PelError
 from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.similarities.dot_product import DotProduct
 from spacy_pel.training.retriever.settings import read_settings
-from tests.training.conftest import CONFIG, differing, metrics
-from tests.training.retriever.test_resume import Stopped, stops_before
+
+from ..conftest import CONFIG, differing, metrics
+from .test_resume import Stopped, stops_before
 
 SECTIONS = """
 [pel.regularizer]

@@ -15,7 +15,8 @@ import torch
 from spacy_pel.encoders import load_encoder
 from spacy_pel.errors import PelError
 from spacy_pel.training.retriever.loop import Trainer
-from tests.training.conftest import CONFIG, SMALL, contents, differing, metrics
+
+from ..conftest import CONFIG, SMALL, contents, differing, metrics
 
 SLOW_TRAINING = """
 import sys, json, time

@@ -16,7 +16,8 @@ from spacy_pel.training.ranker.settings import read_rank_settings
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.training.settings import NOT_FINGERPRINTED
 from spacy_pel.util import fingerprint
-from tests.training.conftest import CONFIG
+
+from ..conftest import CONFIG
 
 RANKER_CONFIG = CONFIG.with_name("ranker_tiny.cfg")
 

@@ -20,7 +20,8 @@ from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import DevSettings, read_settings
 from spacy_pel.training.settings import OptimizerSettings
 from spacy_pel.types import Document, Entity, Mention, MentionInText
-from tests.training.conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics
+
+from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics
 
 
 def test_ten_mentions_are_learnt_by_heart(train, tmp_path):
