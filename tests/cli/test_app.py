@@ -48,7 +48,7 @@ def test_help_lists_the_commands():
 
 
 def test_a_group_that_an_entry_point_adds(monkeypatch):
-    point = EntryPoint("plus", "tests.cli.test_app:plus_cli", PLUGINS)
+    point = EntryPoint("plus", f"{__name__}:plus_cli", PLUGINS)
     monkeypatch.setattr(_app, "entry_points", lambda group, name="plus": [point] if name == "plus" else [])
     assert run("plus", "one", "--number", 2).out == "3\n"
     assert "plus" in listed_in(run("--help").out)
