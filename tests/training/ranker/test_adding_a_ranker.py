@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -152,7 +153,7 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.settings import read_rank_settings
-from .conftest import make_sense_documents, make_sense_linker
+from training.ranker.conftest import make_sense_documents, make_sense_linker
 
 folder = Path(sys.argv[1])
 paths = {f"paths.{name}": str(folder / f"{name}.jsonl") for name in ("train", "dev")}
@@ -175,8 +176,9 @@ def test_one_file_and_two_entry_points(tmp_path):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
     (tmp_path / "my.cfg").write_text(CONFIG)
-    # as if the package were installed
-    where = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    # as if the package were installed; the fixtures come from the folder of the tests
+    places = [str(tmp_path), str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    where = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
     command = [sys.executable, "-c", RUN, str(tmp_path)]
     result = subprocess.run(command, env=where, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -159,7 +159,7 @@ def test_other_precisions_and_towers_after_one_another(train, tmp_path, changes)
 @pytest.mark.parametrize(("warmup", "peak"), [(0.25, 24), (0.0, 0), (1.0, 99)])
 def test_warm_up_and_decay(warmup, peak):
     weight = torch.nn.Parameter(torch.zeros(2, 2))
-    optimizer = torch.optim.AdamW([{"params": [weight], "peak": 0.5}])
+    optimizer = torch.optim.AdamW([{"params": [weight], "peak": 0.5, "schedule": True}])
     factors = [set_learn_rate(optimizer, step, 100, warmup) for step in range(100)]
     assert optimizer.param_groups[0]["lr"] == 0.5 * factors[-1]
     assert 0 < min(factors) and max(factors) == 1.0
