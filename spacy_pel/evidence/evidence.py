@@ -110,11 +110,9 @@ def _gather_block(
     name_rows = nearest_rows(source, vectors, masks, row_k, NAME_KINDS)
     mention_rows = nearest_rows(source, vectors, masks, row_k, ("mention",))
     prior, seen = named_before(source.priors, forms)
-    retired = len(kb) < n_rows
-    exact, prior = (
-        _usable(found, kb.live_rows if retired else None, masks)
-        for found in (exact_matches(kb, forms), prior)
-    )
+    live_rows = kb.live_rows if len(kb) < n_rows else None
+    exact = _usable(exact_matches(kb, forms), live_rows, masks)
+    prior = _usable(prior, live_rows, masks)
 
     # each pair of mention and entity once; the inverse says which pair each find belongs to
     finds = (name_rows, mention_rows, exact, prior)
