@@ -237,21 +237,25 @@ def test_table_shows_the_papers_results_next_to_ours():
 
 
 @pytest.mark.parametrize(
-    ("name", "balanced"),
+    ("name", "own"),
     [
-        ("study", {"Pb, balanced"}),
-        ("study_fgsm", {"Pb offset plain", "Pb offset FGSM 1e-3", "Pb offset FGSM 1e-2"}),
-        ("study_nil", set()),
+        ("study", {"Pb, balanced": "balance"}),
+        (
+            "study_fgsm",
+            dict.fromkeys(["Pb offset plain", "Pb offset FGSM 1e-3", "Pb offset FGSM 1e-2"], "balance"),
+        ),
+        ("study_nil", {}),
+        ("study_offset", {"Pb solved": "balance", "Pb learned": "learned"}),
     ],
 )
-def test_runs_that_start_balanced(name, balanced):
-    """An offset of null reaches the run; the others have the paper's 0."""
+def test_offsets_of_the_runs(name, own):
+    """An offset of null or "learned" reaches the run; the others have the paper's 0."""
     _, runs = plan_study(CONFIGS / f"{name}.cfg")
     for run in runs:
         loss = resolve_settings(Config(run.config), CONFIGS).pel.loss
         settings = getattr(loss, "offset_from", getattr(loss, "offset", 0.0))
-        assert settings == ("balance" if run.label in balanced else 0.0), run.label
-    assert balanced <= {run.label for run in runs}
+        assert settings == own.get(run.label, 0.0), run.label
+    assert set(own) <= {run.label for run in runs}
 
 
 # -- the study of adaptive mixup --------------------------------------------------------------------
