@@ -71,6 +71,17 @@ def shell_commands(path: Path) -> Iterator[List[str]]:
             yield from _split(line)
 
 
+def options_after(path: Path, words: str) -> List[str]:
+    """RETURNS (List[str]): the options that a comment of a config lists behind these words, without
+    ``--gpu-id``."""
+    comments = " ".join(re.findall(r"^#\s*(.*)$", path.read_text(encoding="utf8"), re.MULTILINE))
+    found = re.match(r"(?:\s+--[\w.-]+\s+[^\s-]\S*)+", comments.partition(words)[2])
+    assert found, (path, words)
+    options = found.group().split()
+    pairs = zip(options[::2], options[1::2], strict=True)
+    return [word for name, value in pairs if name != "--gpu-id" for word in (name, value)]
+
+
 def _split(line: str) -> Iterator[List[str]]:
     for part in re.split(r"; (?:do |done)?|&& ", line):
         words = shlex.split(part, comments=True)

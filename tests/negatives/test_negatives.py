@@ -167,13 +167,19 @@ def test_shared_hard_negatives_take_from_each_mention_in_turn():
 @pytest.mark.parametrize(("percent", "n_hard"), [(0, 0), (25, 2), (50, 4), (100, 8)])
 @pytest.mark.parametrize("shared", [True, False])
 def test_mixed_negatives_have_their_share(percent, n_hard, shared):
-    table = MinedNegatives(np.arange(1), np.arange(100, 116, dtype=np.int32)[None])
+    """Each mention has hard ones of its own 16 nearest, 100 to 115, 116 to 131, …; or the batch shares."""
+    table = MinedNegatives(np.arange(5), np.arange(100, 180, dtype=np.int32).reshape(5, 16))
     sampler = MixedNegatives(n_negatives=8, percent=percent, depth=16, shared=shared)
     assert sampler.mined_depth == (16 if n_hard else 0)
-    request = DrawRequest(np.array([0]), [np.array([1])], 10**9, np.random.default_rng(0), table)
-    rows = drawn(sampler.sample(request), 0)
-    assert len(rows) == 8
-    assert sum(100 <= row < 116 for row in rows) == n_hard
+    examples = np.array([4, 0, 2])
+    request = DrawRequest(examples, [np.array([1])] * 3, 10**9, np.random.default_rng(0), table)
+    draw = sampler.sample(request)
+    assert len(draw.rows) == (8 if shared else 3 * 8) and not draw.in_batch
+    for mention, example in enumerate(examples):
+        rows = np.array(drawn(draw, mention))
+        hard = rows[(rows >= 100) & (rows < 180)]
+        assert (len(rows), len(hard)) == (8, n_hard)
+        assert shared or set((hard - 100) // 16) <= {example}, "the nearest of the mention itself"
 
 
 def test_composed_negatives_are_the_union_of_their_parts():

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import options_after
 from training.ranker.conftest import retriever
 from training.ranker.test_group_training import make_documents
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
+from spacy_pel.cli._config import parse_overrides
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.compare import compare_runs
@@ -111,17 +113,43 @@ def test_settings_of_retrieval_are_refused(config):
         plan_study(config)
 
 
+def planned(*heads):
+    """RETURNS (List[Run]): of the shipped study, with the options that its comments list for these cases."""
+    path = CONFIGS / "study_triplet.cfg"
+    options = [option for head in heads for option in options_after(path, head)]
+    return plan_study(path, parse_overrides(options))[1]
+
+
 def test_the_shipped_study_has_the_papers_settings():
-    radius = "study.factors.objective.prototype_srn.anchors.radius"
-    _, runs = plan_study(CONFIGS / "study_triplet.cfg", {radius: 11.0, "paths.mentions": []})
-    assert runs[3].config["ranker"]["anchors"]["radius"] == 11.0, "what the config's head says"
+    """Le & Nguyen (2023), sections 3.2 and 4.4, with what the config's comments say for a GPU."""
+    runs = planned("at the paper's size:")
     assert [one.label for one in runs] == list(TRIPLET_PAPER) and all(one.of_ranker for one in runs)
-    parts = [one.config["ranker"]["anchors"]["@pel_anchors"].split(".")[1] for one in runs]
+    rankers = [one.config["ranker"] for one in runs]
+    parts = [one["anchors"]["@pel_anchors"].split(".")[1] for one in rankers]
     assert parts == ["AllMentions", "OneMention", "MeanPrototype", "SoftRadius"]
-    assert {one.config["ranker"]["loss"]["margin"] for one in runs} == {1.2}
-    squared = [one.config["ranker"]["loss"]["squared"] for one in runs]
+    squared = [one["loss"]["squared"] for one in rankers]
     assert squared == [True, True, False, False], "Eq. 2 of mentions, Eq. 3 of prototypes"
-    assert runs[3].config["ranker"]["anchors"]["schedule"] is False
+    for one in rankers:
+        encoder, training = one["model"]["encoder"], one["training"]
+        assert encoder["name"] == "cambridgeltl/SapBERT-from-PubMedBERT-fulltext" and not encoder["tied"]
+        assert (encoder["pooling"], encoder["entity_pooling"]) == ("markers", "cls")
+        assert encoder["similarity"]["@pel_similarities"] == "spacy-pel.Euclidean.v1"
+        assert encoder["mention_template"]["@pel_templates"] == "spacy-pel.MarkedContext.v1"
+        assert encoder["entity_template"]["@pel_templates"] == "spacy-pel.SynonymCard.v1"
+        assert {encoder[f"{side}_template"]["max_length"] for side in ("mention", "entity")} == {128}
+        assert (one["candidates"]["n"], one["model"]["top_k"], one["loss"]["margin"]) == (64, 64, 1.2)
+        assert (training["batch_size"], training["max_epochs"], training["limit"]) == (32, 3, 0)
+        assert (training["optimizer"]["learn_rate"], training["optimizer"]["weight_decay"]) == (1e-5, 0.0)
+    radius = rankers[3]["anchors"]
+    assert (radius["radius"], radius["epsilon"], radius["learn_rate"]) == (11.0, 1.0, 0.005)
+    assert radius["schedule"] is False, "a constant rate"
+
+
+def test_the_shipped_study_at_the_size_of_a_cpu():
+    """Distances of MiniLM are smaller than those of SapBERT: lambda starts at their mean."""
+    radius = planned("On BC5CDR, with a pipeline over MeSH (margin as in the paper):")[3].config["ranker"]
+    assert (radius["anchors"]["radius"], radius["loss"]["margin"]) == (None, 1.6)
+    assert radius["candidates"]["n"] == 16 and radius["training"]["max_epochs"] == 1
 
 
 # -- tables --------------------------------------------------------------------------------------

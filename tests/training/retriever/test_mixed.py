@@ -9,6 +9,8 @@ import torch
 
 from spacy_pel.encoders import load_encoder
 from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.negatives import MinedNegatives
 from spacy_pel.objectives.losses.binary_cross_entropy import BinaryCrossEntropy
 from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.objectives.mixing.adaptive_mixup import AdaptiveMixup
@@ -16,10 +18,11 @@ from spacy_pel.objectives.mixing.hardest import HardestInBatch
 from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.similarities.dot_product import DotProduct
 from spacy_pel.similarities.sum_of_max import SumOfMax
+from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import read_settings
 
-from ..conftest import CONFIG, differing, metrics
+from ..conftest import CONFIG, differing, make_documents, metrics
 from .test_objective import (
     ENTITIES,
     MASKS,
@@ -126,10 +129,17 @@ def test_the_hardest_alone_have_no_weight(level):
 def test_figures_count_mentions_with_negatives_only(level):
     objective = mixed_objective(level, mixing=AdaptiveMixup())
     _, metrics = objective(make_batch("one without"))
+    hand = ByHand(objective, level, False)
+    scores = [
+        [float(hand.score(hand.mention(i), hand.entity(j)).detach()) for j in (i, i + 4)] for i in (0, 1)
+    ]
+    weights = [1 / (1 + math.exp(other - own)) for own, other in scores]
+    assert metrics["mix_weight"] == pytest.approx(sum(weights) / 2, rel=1e-6, abs=1e-12)
     batch = replace(make_batch("one without"), negative_mask=np.zeros((3, 6), dtype=bool))
     value, none = objective(batch)
-    assert none["mix_weight"] == 0.0 and torch.isfinite(value)
-    assert metrics["mix_weight"] < 1
+    logits = [hand.loss.scale * float(hand.score(hand.mention(i), hand.entity(i)).detach()) for i in range(3)]
+    assert none["mix_weight"] == 0.0
+    assert value.item() == pytest.approx(sum(math.log1p(math.exp(-logit)) for logit in logits) / 3)
 
 
 @pytest.mark.parametrize("mask", ["per mention", "in batch"])
@@ -237,8 +247,29 @@ def test_mixing_and_fgsm_are_refused_before_anything_is_done(train, configs, tmp
     assert not (tmp_path / "run").exists()
 
 
-def test_hard_negatives_of_tokens_are_mined_by_the_pooled_vectors(train, configs, tmp_path):
+def test_hard_negatives_of_tokens_are_mined_by_the_pooled_vectors(train, data, configs, tmp_path):
+    """The nearest by the dot product of means, not by the sums of maxima."""
     hard = {"@pel_negatives": "spacy-pel.HardNegatives.v1", "n_negatives": 4, "shared": True}
     train(tmp_path / "run", config=configs["tokens"], pel__negatives=hard, pel__training__max_steps=4)
-    (record,) = metrics(tmp_path / "run")
-    assert all(math.isfinite(value) for value in record.values())
+    table = MinedNegatives.from_disk(tmp_path / "run" / "mining" / "table-00001")
+    encoder = read_settings(configs["tokens"]).pel.encoder
+    encoder.initialize()  # the weights before the first update, with which it was mined
+    store = build_examples(KnowledgeBase.from_disk(data["paths.kb"]), make_documents(), encoder)
+
+    def states(side, texts):
+        tower = encoder.towers[side if side in encoder.towers else "mention"].eval()
+        with torch.inference_mode():
+            ids = [torch.from_numpy(np.array(texts[row], dtype=np.int64))[None] for row in range(len(texts))]
+            return [tower.states(text, torch.ones_like(text))[0].double() for text in ids]
+
+    cards = states("entity", store.cards)
+    differ = 0
+    for anchor, gold, rows in zip(
+        states("mention", store.anchors(table.examples)), store.gold(table.examples), table.rows, strict=True
+    ):
+        pooled = np.array([float(anchor.mean(dim=0) @ card.mean(dim=0)) for card in cards])
+        maxima = np.array([float((anchor @ card.T).amax(dim=1).sum()) for card in cards])
+        pooled[gold] = maxima[gold] = -np.inf
+        np.testing.assert_allclose(pooled[rows], np.sort(pooled)[::-1][:4], rtol=0.02)
+        differ += set(rows.tolist()) != set(maxima.argsort()[::-1][:4].tolist())
+    assert len(table.examples) > 20 and differ > len(table.examples) / 2

@@ -22,6 +22,9 @@ MASKS = {
     "shared": np.concatenate([np.zeros((3, 3), bool), np.ones((3, 3), bool)], axis=1),
     "in batch": np.concatenate([OTHERS, np.ones((3, 3), bool)], axis=1),
     "in batch alone": np.concatenate([OTHERS, np.zeros((3, 3), bool)], axis=1),
+    "several": np.concatenate(
+        [np.zeros((3, 3), bool), np.array([[1, 1, 0], [0, 0, 0], [0, 0, 1]], bool)], axis=1
+    ),
     "one without": np.concatenate([np.zeros((3, 3), bool), np.eye(3, k=1, dtype=bool)], axis=1),
 }
 MENTIONS = [[5, 6, 7], [8, 9], [10, 11, 12, 13, 14]]
@@ -64,7 +67,7 @@ def make(loss="Pb", *, tied=False, dtype=torch.float64, dropout=0.0, **settings)
 
 
 class ByHand:
-    """Eq. 6-8, one mention and one sequence at a time."""
+    """Eq. 1, 3 and 5-8 of Wiatrak et al. (2022), one mention, one pair and one sequence at a time."""
 
     def __init__(self, objective, views=False):
         self.towers, self.loss = objective.towers, objective.loss
@@ -78,45 +81,63 @@ class ByHand:
         ids = torch.tensor([MENTIONS[i]])
         return self.tower("mention")(ids, torch.ones_like(ids))
 
-    def entity(self, j, direction=0.0, weights=None):
-        """The vector; moved along the sign of the weighed similarities to mentions."""
+    def input_embed(self, j):
+        """RETURNS (tuple): the function from z = input_embed(e_j) to the entity's vector, and z."""
         tower = self.tower("mention" if self.views and j == 1 else "entity")
         ids = torch.tensor([ENTITIES[j]])
-        z = tower.embed(ids)
-        if direction:
-            probe = z.detach().requires_grad_()
-            vector = tower(ids, torch.ones_like(ids), probe)
-            total = sum(w * self.similarity(self.mention(i).detach(), vector) for i, w in weights.items())
-            (gradient,) = torch.autograd.grad(total.sum(), probe)
-            z = z + direction * self.fgsm.epsilon * gradient.sign()
-        return tower(ids, torch.ones_like(ids), z)
+        return lambda z: tower(ids, torch.ones_like(ids), z), tower.embed(ids)
 
-    def mean_loss(self, mask, positive, negative):
+    def entity(self, i, j):
+        """RETURNS (Tensor): the vector of entity j, the same for every mention i."""
+        encode, z = self.input_embed(j)
+        return encode(z)
+
+    def of_pair(self, i, j):
+        """Eq. 6, or 7 where j is the positive of i: z moves by the similarity of this pair alone."""
+        encode, z = self.input_embed(j)
+        probe = z.detach().requires_grad_()
+        (gradient,) = torch.autograd.grad(self.similarity(self.mention(i), encode(probe)).sum(), probe)
+        sign = -1 if i == j else 1
+        return encode(z + sign * self.fgsm.epsilon * gradient.sign())
+
+    def of_negative(self, mask):
+        """RETURNS (Callable): Eq. 7 for positives; for negatives Eq. 5, with the gradient of the loss of all
+        mentions that share the negative."""
+        probes = {
+            j: self.input_embed(j)[1].detach().requires_grad_() for j in np.flatnonzero(mask.any(axis=0))
+        }
+        loss = self.mean_loss(
+            mask, lambda i, j: self.entity(i, j) if i == j else self.input_embed(j)[0](probes[j])
+        )
+        slopes = dict(zip(probes, torch.autograd.grad(loss, list(probes.values())), strict=True))
+
+        def vector(i, j):
+            if i == j:
+                return self.of_pair(i, j)
+            encode, z = self.input_embed(j)
+            return encode(z + self.fgsm.epsilon * slopes[j].sign())
+
+        return vector
+
+    def mean_loss(self, mask, vector):
         losses = []
         for i in range(3):
-            own = self.similarity(self.mention(i), positive(i))[0]
-            others = [self.similarity(self.mention(i), negative(j)) for j in np.flatnonzero(mask[i])]
+            own = self.similarity(self.mention(i), vector(i, i))[0]
+            others = [self.similarity(self.mention(i), vector(i, j)) for j in np.flatnonzero(mask[i])]
             others = torch.cat(others, dim=1) if others else torch.zeros((1, 0), dtype=own.dtype)
             losses.append(self.loss(own, others, torch.ones_like(others, dtype=torch.bool)))
         return torch.cat(losses).mean()
 
     def clean(self, mask):
-        return self.mean_loss(mask, self.entity, self.entity)
+        return self.mean_loss(mask, self.entity)
 
-    def perturbed(self, mask):
-        slopes = self.slopes(mask)
+    def per_pair(self, mask):
+        """RETURNS (Tensor): L(m, P_adv) of Eq. 8, as the paper has it."""
+        return self.mean_loss(mask, self.of_pair)
 
-        def negative(j):
-            return self.entity(j, +1.0, {i: slopes[i, j] for i in np.flatnonzero(mask[:, j])})
-
-        return self.mean_loss(mask, lambda i: self.entity(i, -1.0, {i: 1.0}), negative)
-
-    def slopes(self, mask):
-        """What each similarity to a negative counts in the loss."""
-        scores = torch.cat([self.mention(i) for i in range(3)]), torch.cat([self.entity(j) for j in range(6)])
-        scores = self.similarity(*scores).detach().requires_grad_()
-        loss = self.loss(scores.diagonal().detach(), scores, torch.from_numpy(mask)).sum()
-        return torch.autograd.grad(loss, scores)[0]
+    def per_negative(self, mask):
+        """RETURNS (Tensor): L(m, P_adv) with one step for each negative, however many mentions share it."""
+        return self.mean_loss(mask, self.of_negative(mask))
 
 
 def gradients(objective, loss):
@@ -137,25 +158,59 @@ def test_the_clean_loss_by_hand(loss, similarity):
         assert all(np.isfinite(list(metrics.values())))
 
 
+def check_total(objective, mask, perturbed, views=False):
+    """L(m, P) + lambda L(m, P_adv) and its gradients, for a perturbed loss by hand."""
+    value, metrics = objective(make_batch(mask, views))
+    expected = ByHand(objective, views).clean(MASKS[mask]) + objective.regularizer.weight * perturbed
+    torch.testing.assert_close(value, expected, rtol=1e-9, atol=1e-9, msg=mask)
+    assert metrics["loss_adversarial"] == pytest.approx(float(perturbed.detach()), rel=1e-9)
+    ours, theirs = gradients(objective, value), gradients(objective, expected)
+    assert set(ours) == set(theirs)
+    for name, gradient in ours.items():
+        torch.testing.assert_close(gradient, theirs[name], rtol=1e-7, atol=1e-9, msg=f"{mask} {name}")
+
+
+PAPERS = pytest.mark.parametrize(
+    ("loss", "similarity"), [("Pb", Cosine()), ("CE", DotProduct())], ids=["Pb-cosine", "CE-dot"]
+)
+OWN = ("per mention", "several", "one without")
+SHARED = tuple(mask for mask in MASKS if mask not in OWN)
+
+
+@PAPERS
 @pytest.mark.parametrize("views", [False, True])
 @pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize(
-    ("loss", "similarity"),
-    [("Pb", Cosine()), ("CE", DotProduct())],
-    ids=["Pb-cosine", "CE-dot"],
-)
-def test_the_perturbed_loss_and_its_gradients_by_hand(loss, similarity, tied, views):
+def test_own_negatives_are_perturbed_pair_by_pair_as_in_the_paper(loss, similarity, tied, views):
+    """Eq. 6-8 to the letter: each negative belongs to one mention (``shared = false``)."""
     objective = make(loss, tied=tied, similarity=similarity, regularizer=FGSM(epsilon=0.05, weight=0.7))
-    for mask in MASKS if loss == "Pb" and not (views or tied) else ["in batch"]:
-        value, metrics = objective(make_batch(mask, views))
-        hand = ByHand(objective, views)
-        clean, perturbed = hand.clean(MASKS[mask]), hand.perturbed(MASKS[mask])
-        torch.testing.assert_close(value, clean + 0.7 * perturbed, rtol=1e-9, atol=1e-9, msg=mask)
-        assert metrics["loss_adversarial"] == pytest.approx(float(perturbed.detach()), rel=1e-9)
-        ours, theirs = gradients(objective, value), gradients(objective, clean + 0.7 * perturbed)
-        assert set(ours) == set(theirs)
-        for name, gradient in ours.items():
-            torch.testing.assert_close(gradient, theirs[name], rtol=1e-7, atol=1e-9, msg=f"{mask} {name}")
+    for mask in OWN:
+        check_total(objective, mask, ByHand(objective, views).per_pair(MASKS[mask]), views)
+
+
+@PAPERS
+@pytest.mark.parametrize("views", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+def test_shared_negatives_take_one_step_up_the_loss(loss, similarity, tied, views):
+    """Ours where mentions share a negative: it is one sequence and takes one step, that of Eq. 5. The paper's
+    Eq. 6 has one for each pair."""
+    objective = make(loss, tied=tied, similarity=similarity, regularizer=FGSM(epsilon=0.05, weight=0.7))
+    for mask in SHARED if not (views or tied) else ["in batch"]:
+        check_total(objective, mask, ByHand(objective, views).per_negative(MASKS[mask]), views)
+
+
+@PAPERS
+def test_one_step_for_all_pairs_is_milder_than_one_for_each(loss, similarity):
+    objective = make(loss, similarity=similarity, regularizer=FGSM(epsilon=1e-4))
+    for mask in MASKS:
+        hand = ByHand(objective)
+        clean, papers = (
+            float(value.detach()) for value in (hand.clean(MASKS[mask]), hand.per_pair(MASKS[mask]))
+        )
+        ours = objective(make_batch(mask))[1]["loss_adversarial"]
+        if mask in OWN:
+            assert clean < ours == pytest.approx(papers, rel=1e-9)
+        else:
+            assert clean < ours < papers - 0.01 * (papers - clean)
 
 
 @pytest.mark.parametrize("mask", MASKS)

@@ -2,12 +2,18 @@
 
 import math
 
+import numpy as np
 import pytest
+import torch
 
+from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
 from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.similarities.dot_product import DotProduct
+from spacy_pel.similarities.euclidean import Euclidean
+from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.settings import read_settings
 
 from ..conftest import CONFIG, differing, metrics
@@ -81,8 +87,30 @@ def test_stopped_and_resumed(train, configs, tmp_path):
     assert differing(stopped, whole) == []
 
 
-def test_distances_are_trained_and_retrieved(train, configs, tmp_path):
+def test_distances_are_trained_and_retrieved(train, data, configs, tmp_path):
+    """Recall on dev is that of the nearest entities by the norm of the difference, text by text."""
     train(tmp_path / "run", config=configs["Euclidean"], pel__training__max_steps=4)
     (record,) = metrics(tmp_path / "run")
-    assert all(math.isfinite(value) for value in record.values())
-    assert record["recall@5"] > 0
+    encoder = load_encoder(tmp_path / "run" / "model-last")
+    assert isinstance(encoder.similarity, Euclidean)
+    kb = KnowledgeBase.from_disk(data["paths.kb"])
+    store = build_examples(kb, read_corpus(data["paths.dev"]), encoder)
+
+    def vectors(side, texts):
+        tower = encoder.towers[side if side in encoder.towers else "mention"].eval()
+        with torch.inference_mode():
+            ids = [torch.from_numpy(np.array(texts[row], dtype=np.int64))[None] for row in range(len(texts))]
+            return torch.cat([tower(text, torch.ones_like(text)) for text in ids]).double().numpy()
+
+    mentions, cards, names = (
+        vectors(*one)
+        for one in (("mention", store.mentions), ("entity", store.cards), ("entity", store.names))
+    )
+    ranks = []
+    for mention, gold in zip(mentions, store.mention_gold, strict=True):
+        distances = np.linalg.norm(cards - mention, axis=1)
+        np.minimum.at(distances, store.name_entity, np.linalg.norm(names - mention, axis=1))
+        ranks.append(1 + int((distances < distances[gold].min()).sum()))
+    for k in (1, 5):
+        assert record[f"recall@{k}"] == pytest.approx(100 * np.mean(np.array(ranks) <= k)), k
+    assert min(ranks) == 1 < max(ranks)
