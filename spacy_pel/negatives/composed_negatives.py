@@ -1,12 +1,13 @@
 """Several samplers combined."""
 
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 import numpy as np
 
 from ..errors import Errors, PelError
 from ..registry import registry
 from .draw import Draw, DrawRequest, NegativeSampler, as_sets
+from .own_hard import own_hard
 
 
 @registry.pel_negatives("spacy-pel.ComposedNegatives.v1")
@@ -30,6 +31,12 @@ class ComposedNegatives:
     @property
     def mined_depth(self) -> int:
         return max(part.mined_depth for part in self.parts.values())
+
+    def own_hard(self, batch_size: int) -> Optional[float]:
+        """RETURNS (Optional[float]): see ``own_hard``; None if a part cannot tell."""
+        counts = [own_hard(part, batch_size) for part in self.parts.values()]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
 
     def sample(self, request: DrawRequest) -> Draw:
         """RETURNS (Draw): distinct entities of all parts."""

@@ -42,6 +42,10 @@ class HardNegatives:
     def mined_depth(self) -> int:
         return self.depth or self.n_negatives
 
+    def own_hard(self, batch_size: int) -> float:
+        """RETURNS (float): see ``own_hard``."""
+        return self.n_negatives / batch_size if self.shared else self.n_negatives
+
     def sample(self, request: DrawRequest) -> Draw:
         """RETURNS (Draw): distinct entities: at most n_negatives, or n_negatives for each mention."""
         if self.shared:

@@ -53,6 +53,10 @@ class MixedNegatives:
     def mined_depth(self) -> int:
         return self.n_hard and (self.depth or self.n_hard)
 
+    def own_hard(self, batch_size: int) -> float:
+        """RETURNS (float): see ``own_hard``."""
+        return self.n_hard / batch_size if self.shared else self.n_hard
+
     def sample(self, request: DrawRequest) -> Draw:
         """RETURNS (Draw): distinct entities: at most n_negatives, or n_negatives for each mention."""
         n_random = self.n_negatives - self.n_hard

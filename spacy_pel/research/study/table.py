@@ -3,6 +3,9 @@
 from statistics import mean
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
+from spacy.util import registry as spacy_registry
+
+from ...negatives.own_hard import own_hard
 from .claims import Claim, Comparison
 from .plan import PaperRun
 
@@ -59,6 +62,7 @@ def encoder_columns(paper: Iterable[PaperRun]) -> List[Column]:
         ("NIL P / R", lambda same: f"{_percent(same, 'nil_precision')} / {_percent(same, 'nil_recall')}"),
         ("all@1", lambda same: _percent(same, "recall_all@1")),
         ("all@64", lambda same: _percent(same, "recall_all@64")),
+        ("own hard", _own_hard),
         ("minutes", _minutes),
         ("paper @1 / @64", in_paper("recall@1", "recall@64")),
         ("paper NIL auPR", in_paper("nil_aupr")),
@@ -127,6 +131,16 @@ def _deepest_recall(same: Runs) -> str:
     recalls = [key for key in same[0] if key.startswith("recall@") and key.split("@")[1].isdecimal()]
     deepest = max(recalls, key=lambda key: int(key.split("@")[1]))
     return f"{_percent(same, deepest)} ({deepest})"
+
+
+def _own_hard(same: Runs) -> str:
+    """RETURNS (str): hard negatives of a mention's own, as the sampler of the run counts them."""
+    pel = same[0].get("config", {}).get("pel")
+    if not pel:
+        return "–"
+    sampler = spacy_registry.resolve({"negatives": pel["negatives"]})["negatives"]
+    count = own_hard(sampler, pel["training"]["batch_size"])
+    return "–" if count is None else f"{count:.3g}"
 
 
 def _minutes(same: Runs) -> str:

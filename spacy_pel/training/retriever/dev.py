@@ -56,7 +56,7 @@ class DevRetrieval:
 
     def __call__(self, encoder: BiEncoder) -> Dict[str, float]:
         """RETURNS (dict): "recall@k" in percent for each k, and "mrr"."""
-        index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=("card", "alias"))
+        index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
         deepest = max(self.settings.recall_at)
         ranks = np.array(self._ranks(index, encoder, deepest))
         scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}

@@ -1,9 +1,9 @@
 """The ``[pel]`` section of a config: its schema and its parts."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Literal, Optional
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 from thinc.api import Config
 from torch import nn
 
@@ -51,7 +51,19 @@ class DevSettings(BaseDevSettings):
         default=10000, ge=0, title="Other entities in addition to the gold ones; 0 = the whole KB"
     )
     recall_at: List[int] = Field(default=[1, 5, 64], title="The k of recall@k")
+    kinds: List[Literal["card", "alias"]] = Field(
+        default=["card", "alias"], min_length=1, title="Rows of an entity in the index: its card, its names"
+    )
     metric: str = Field(default="recall@1", title="Metric that selects the best model")
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, dump: SerializerFunctionWrapHandler) -> Dict[str, Any]:
+        """A setting that was added later is left out at its default: checkpoints from before it can still
+        be resumed."""
+        settings: Dict[str, Any] = dump(self)
+        if settings["kinds"] == ["card", "alias"]:
+            del settings["kinds"]
+        return settings
 
 
 class MiningSettings(Strict):

@@ -223,7 +223,7 @@ def test_table_shows_the_papers_results_next_to_ours():
     columns = encoder_columns(plan_study(CONFIGS / "study.cfg")[0].paper.values())
     (row,) = run_rows([result], columns)
     assert row == [
-        *("Pb random plain", "50.0 [40.0, 60.0]", "90.0", "–", "25.0 / 100.0", "50.0", "75.0", "1.5"),
+        *("Pb random plain", "50.0 [40.0, 60.0]", "90.0", "–", "25.0 / 100.0", "50.0", "75.0", "–", "1.5"),
         *("63.3 / 95.9", "–"),
     ]
     assert [
@@ -234,6 +234,31 @@ def test_table_shows_the_papers_results_next_to_ours():
     ]
     (row,) = run_rows([result, {**result, "recall@1": 0.7}], encoder_columns([]))
     assert row[1] == "60.0" and row[-2:] == ["–", "–"]
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("study", {"random": "0", "mixed": "8", "0.05": "8", "balanced": "0"}),
+        ("study_nil", {"random": "0", "mixed": "8", "0.1": "8"}),
+        ("study_fgsm", {"plain": "0"}),
+        ("study_amh", {"random": "0", "hard": "8", "mixed-50": "4", "AMH": "0"}),
+        ("study_offset", {"solved": "0"}),
+    ],
+)
+def test_table_counts_the_hard_negatives_of_a_mentions_own(name, own):
+    study, runs = plan_study(CONFIGS / f"{name}.cfg")
+    columns = encoder_columns(study.paper.values())
+    place = [head for head, _ in columns].index("own hard")
+    for run in runs:
+        (row,) = run_rows([{"label": run.label, "config": run.config}], columns)
+        for word, count in own.items():
+            assert word not in row[0] or row[place] == count, row[0]
+    shared = merged(run.config, {"pel": {"negatives": {"@pel_negatives": "spacy-pel.MixedNegatives.v1"}}})
+    shared["pel"]["negatives"].update(n_negatives=64, shared=True)
+    shared["pel"]["training"]["batch_size"] = 30
+    (row,) = run_rows([{"label": "x", "config": shared}], columns)
+    assert row[place] == "1.07"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from spacy_pel.objectives.losses.triplet import Triplet
 from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.training.describe import describe
 from spacy_pel.training.ranker.settings import read_rank_settings
-from spacy_pel.training.retriever.settings import read_settings
+from spacy_pel.training.retriever.settings import DevSettings, read_settings
 from spacy_pel.training.settings import NOT_FINGERPRINTED
 from spacy_pel.util import fingerprint
 
@@ -159,6 +159,7 @@ def test_new_settings_are_in_the_fingerprint():
     parts += [Triplet(), Triplet(squared=True), SoftRadius(), SoftRadius(schedule=False)]
     texts = list(map(describe, parts))
     assert len(set(texts)) == len(parts)
+    assert DevSettings().model_dump() != DevSettings(kinds=["card"]).model_dump()
     for part in parts[2:4]:
         part(torch.rand(4), torch.rand(4, 3), torch.ones(4, 3, dtype=torch.bool))
         assert part.started

@@ -217,6 +217,17 @@ def test_dev_figures_are_those_of_a_slow_ranking():
     )
 
 
+def test_dev_looks_at_the_rows_that_are_set():
+    """The paper's entities are cards alone. Here they say nothing of the aliases, which are found by name."""
+    kb = KnowledgeBase([Entity("C1", "pertussis", ("whooping cough",), (), "bacteria"), *ENTITIES])
+    documents = [Document("w", "whooping cough", [Mention(0, 14, "", ("C1",))])]
+    recall = {}
+    for kinds in (["card"], ["alias"], ["card", "alias"]):
+        dev = DevRetrieval(kb, documents, DevSettings(n_entities=0, recall_at=[1], kinds=kinds), 0)
+        recall[tuple(kinds)] = dev(HashEmbed(width=64))["recall@1"]
+    assert recall == {("card",): 0.0, ("alias",): 100.0, ("card", "alias"): 100.0}
+
+
 def test_dev_draws_follow_from_the_seed():
     entities = [Entity(f"X{i}", f"name {i}") for i in range(100)] + ENTITIES
     kb = KnowledgeBase(entities)
