@@ -29,10 +29,13 @@ class AnchorPart(nn.Module):
 
     learn_rate (float): peak learning rate of the part's own parameters, if it has any.
     schedule (bool): whether this rate warms up and decays, or is constant.
+    one_per_group (bool): whether every group has exactly one anchor, whatever its size. Then ``batch_size``
+        counts groups, since it counts the anchors of a step; otherwise it counts mentions.
     """
 
     learn_rate = 0.0
     schedule = True
+    one_per_group = False
 
     def __init__(self) -> None:  # nn.Module's own signature would accept any setting
         super().__init__()

@@ -5,18 +5,20 @@ from torch import Tensor
 
 
 def group_means(vectors: Tensor, groups: Tensor, weights: Tensor) -> Tensor:
-    """Weighted means of the members of each group.
+    """Weighted means of the members of each group, summed in float32: bfloat16 cannot count beyond 256.
 
     vectors (Tensor): (n, width).
     groups (Tensor): (n,) int64, 0 … g - 1, none empty.
     weights (Tensor): (n,); their sum over a group is not 0.
-    RETURNS (Tensor): (g, width).
+    RETURNS (Tensor): (g, width), of the type of the vectors.
     """
     n_groups = int(groups.max()) + 1
-    sums = vectors.new_zeros(n_groups, vectors.shape[1])
-    sums = sums.index_add(0, groups, vectors * weights.unsqueeze(1))
-    totals = vectors.new_zeros(n_groups).index_add(0, groups, weights)
-    return sums / totals.unsqueeze(1)
+    dtype = torch.promote_types(vectors.dtype, torch.float32)
+    wide, weights = vectors.to(dtype), weights.to(dtype)
+    sums = wide.new_zeros(n_groups, vectors.shape[1])
+    sums = sums.index_add(0, groups, wide * weights.unsqueeze(1))
+    totals = wide.new_zeros(n_groups).index_add(0, groups, weights)
+    return (sums / totals.unsqueeze(1)).to(vectors.dtype)
 
 
 def draw_members(groups: Tensor, generator: torch.Generator) -> Tensor:

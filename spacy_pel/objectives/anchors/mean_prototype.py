@@ -14,6 +14,8 @@ class MeanPrototype(AnchorPart):
     all of its mentions move together. The hardest negative is the one nearest to the prototype (a choice, see
     ``Triplet``)."""
 
+    one_per_group = True
+
     def forward(self, vectors: Tensor, groups: Tensor, generator: torch.Generator) -> Anchors:
         """RETURNS (Anchors): one per group, in the order of the groups."""
         means = group_means(vectors, groups, vectors.new_ones(len(vectors)))

@@ -12,6 +12,8 @@ from .group_math import draw_members
 class OneMention(AnchorPart):
     """One random mention of each entity and document, redrawn for each batch; the others are not encoded."""
 
+    one_per_group = True
+
     def select(self, groups: Tensor, generator: torch.Generator) -> Tensor:
         """RETURNS (Tensor): (g,) int64 positions, ascending."""
         return draw_members(groups, generator).sort().values

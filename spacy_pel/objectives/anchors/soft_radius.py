@@ -29,6 +29,7 @@ class SoftRadius(AnchorPart):
         as in the paper.
     """
 
+    one_per_group = True
     started: Tensor
 
     def __init__(

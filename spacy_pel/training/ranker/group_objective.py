@@ -1,9 +1,10 @@
 """The training objective of a dual encoder on groups, in pure torch."""
 
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from ...objectives.anchors import AnchorPart
 from ...similarities import Similarity
@@ -23,14 +24,26 @@ class GroupObjective(nn.Module):
     loss (nn.Module): positives (n,), negatives (n, m), mask (n, m) -> (n,).
     similarity (Similarity): of anchors and entities.
     anchors (AnchorPart): makes anchors of the mentions of each group.
+    at_once (Optional[int]): texts of one side whose activations are kept for the backward pass. More are
+        encoded in pieces of this size and each is encoded again in the backward pass: the same gradients, in
+        memory that does not grow with the groups. None = no limit.
     """
 
-    def __init__(self, towers: Any, loss: nn.Module, *, similarity: Similarity, anchors: AnchorPart):
+    def __init__(
+        self,
+        towers: Any,
+        loss: nn.Module,
+        *,
+        similarity: Similarity,
+        anchors: AnchorPart,
+        at_once: Optional[int] = None,
+    ):
         super().__init__()
         self.towers = towers
         self.loss = loss
         self.similarity = similarity
         self.anchors = anchors
+        self.at_once = at_once
 
     def forward(self, batch: GroupBatch) -> Tuple[Tensor, Dict[str, float]]:
         """RETURNS (tuple): the mean loss of the anchors plus the anchor part's own loss, and metrics for the
@@ -41,7 +54,8 @@ class GroupObjective(nn.Module):
         generator = torch.Generator().manual_seed(batch.seed)
         groups = torch.from_numpy(batch.groups)
         chosen = self.anchors.select(groups, generator)
-        mentions = self._tower("mention")(
+        mentions = self._encode(
+            "mention",
             torch.from_numpy(batch.mention_ids)[chosen].to(device),
             torch.from_numpy(batch.mention_mask)[chosen].to(device),
         )
@@ -56,7 +70,7 @@ class GroupObjective(nn.Module):
         used = wrong.any(dim=0)
         used[right] = True
         place = used.cumsum(0) - 1
-        entities = self._tower("entity")(ids[used], mask[used])
+        entities = self._encode("entity", ids[used], mask[used])
         with torch.autocast(device.type, enabled=False):
             scores = self.similarity(anchors.vectors, entities)
             positives = scores.gather(1, place[right].unsqueeze(1)).squeeze(1)
@@ -66,6 +80,13 @@ class GroupObjective(nn.Module):
         metrics.update(anchors.metrics)
         metrics.update(getattr(self.loss, "metrics", {}))
         return losses.mean() + anchors.loss, metrics
+
+    def _encode(self, side: str, ids: Tensor, mask: Tensor) -> Tensor:
+        tower = self._tower(side)
+        if self.at_once is None or len(ids) <= self.at_once:
+            return tower(ids, mask)  # type: ignore[no-any-return]
+        pieces = zip(ids.split(self.at_once), mask.split(self.at_once), strict=True)
+        return torch.cat([checkpoint(tower, *piece, use_reentrant=False) for piece in pieces])
 
     def _tower(self, side: str) -> Any:
         return self.towers[side if side in self.towers else "mention"]

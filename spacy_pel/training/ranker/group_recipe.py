@@ -1,5 +1,8 @@
 """The recipe of dual encoders."""
 
+from types import SimpleNamespace
+from typing import Any, List
+
 import numpy as np
 from torch import nn
 
@@ -16,10 +19,14 @@ from .group_objective import GroupObjective
 from .recipe import OwnRates, refuse
 from .settings import RankerSettings
 
+# texts whose activations are kept, per anchor of a full batch: a group of MedMentions has two mentions
+_ROOM = 4
+
 
 @registry.pel_rank_recipes("spacy-pel.DualEncoder.v1")
 class GroupRecipe:
-    """Trains a dual encoder on groups: the mentions of one entity in one document.
+    """Trains a dual encoder on groups: the mentions of one entity in one document. ``batch_size`` counts
+    anchors, as in the paper: groups where each has one anchor, mentions where every mention is one.
 
     ranker (DualEncoder): to be trained.
     settings (RankerSettings): by default the loss is a Triplet and every mention is an anchor.
@@ -37,11 +44,20 @@ class GroupRecipe:
         self.ranker, self.settings = ranker, settings
         self.loss: nn.Module = settings.loss or Triplet()
         self.anchors: AnchorPart = settings.anchors or AllMentions()
-        self.parts = [self.loss, self.anchors]
+        self.parts: List[Any] = [self.loss, self.anchors]
+        if self.anchors.one_per_group:
+            # its batches used to be counted in mentions: a checkpoint of that time is refused
+            self.parts.append(SimpleNamespace(batches_of="groups"))
 
     def objective(self) -> GroupObjective:
         encoder = self.ranker.encoder
-        return GroupObjective(encoder.towers, self.loss, similarity=encoder.similarity, anchors=self.anchors)
+        return GroupObjective(
+            encoder.towers,
+            self.loss,
+            similarity=encoder.similarity,
+            anchors=self.anchors,
+            at_once=_ROOM * self.settings.training.batch_size,
+        )
 
     def own_rates(self) -> OwnRates:
         return [(self.anchors, self.anchors.learn_rate)]
@@ -59,4 +75,5 @@ class GroupRecipe:
             rng=np.random.default_rng([seed, 23]),
         )
         size, pad_id = self.settings.training.batch_size, encoder.tokenizer.pad_token_id
-        return GroupPlanner(store, batch_size=size, pad_id=pad_id, seed=seed)
+        by_group = self.anchors.one_per_group
+        return GroupPlanner(store, batch_size=size, count_groups=by_group, pad_id=pad_id, seed=seed)

@@ -68,7 +68,11 @@ class RankDevSettings(BaseDevSettings):
 class RankTrainingSettings(BaseTrainingSettings):
     """``[ranker.training]``; the defaults are the paper's (Wiatrak et al. 2022, Table 6)."""
 
-    batch_size: int = Field(default=4, ge=1, title="Mentions in one step, each with its candidates")
+    batch_size: int = Field(
+        default=4,
+        ge=1,
+        title="Mentions in one step, each with its candidates; groups of mentions if a group has one anchor",
+    )
     max_epochs: int = Field(default=5, ge=1, title="Passes over the training mentions")
     limit: int = Field(
         default=0,

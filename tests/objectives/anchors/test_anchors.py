@@ -51,15 +51,32 @@ def test_contract_every_group_has_an_anchor(part):
     assert torch.isfinite(vectors.grad).all() and (vectors.grad[[2, 6]] != 0).all()
 
 
-def test_contract_same_seed_same_anchors_and_other_groups_do_not_matter(part):
+def test_contract_one_per_group_says_what_a_batch_counts(part):
+    for groups in (GROUPS, torch.zeros(60, dtype=torch.int64)):
+        made = part(vectors_of(groups), groups, generator())
+        assert (len(made.groups) == len(groups.unique())) is part.one_per_group
+    assert not AnchorPart.one_per_group, "a new part counts mentions unless it says otherwise"
+
+
+def test_contract_same_seed_same_anchors(part):
     whole = part(vectors_of(), GROUPS, generator(1))
+    torch.rand(3)
     again = part(vectors_of(), GROUPS, generator(1))
     assert torch.equal(whole.vectors, again.vectors) and whole.metrics == again.metrics
-    torch.rand(3)  # the global generator is left alone
-    torch.manual_seed(0)
     before = torch.get_rng_state()
     part(vectors_of(), GROUPS, generator(1))
-    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(torch.get_rng_state(), before), "the global generator is left alone"
+
+
+def test_contract_other_groups_do_not_matter(part):
+    vectors = vectors_of().detach()
+    made = part(vectors, GROUPS, generator(1))
+    for group in range(4):
+        others = torch.where((GROUPS == group).unsqueeze(1), vectors, 3 * vectors.flip(0) + 1)
+        changed = part(others, GROUPS, generator(1))
+        assert torch.equal(changed.vectors[changed.groups == group], made.vectors[made.groups == group])
+        moved = changed.vectors[changed.groups != group] != made.vectors[made.groups != group]
+        assert moved.any(dim=1).all()
 
 
 def test_contract_a_mention_alone_is_its_own_anchor(part):
@@ -69,9 +86,17 @@ def test_contract_a_mention_alone_is_its_own_anchor(part):
         assert torch.allclose(made.vectors[made.groups == group], vectors[row : row + 1])
 
 
-def test_contract_half_precision(part):
-    made = part(vectors_of(dtype=torch.float32), GROUPS, generator())
-    assert made.vectors.dtype == torch.float32 and torch.isfinite(made.vectors).all()
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_contract_half_precision(part, dtype):
+    """A group of 600: bfloat16 counts up to 256 only, and float16 sums overflow at 65,504."""
+    groups = torch.cat([GROUPS, torch.full((600,), 4)])
+    halves = (200 + vectors_of(groups).detach()).to(dtype)
+    exact = part(halves.double(), groups, generator())
+    made = part(halves, groups, generator())
+    assert made.vectors.dtype == dtype and torch.equal(made.groups, exact.groups)
+    step = 200 * torch.finfo(dtype).eps
+    torch.testing.assert_close(made.vectors.double(), exact.vectors, rtol=0, atol=step)
+    assert made.loss.item() == pytest.approx(exact.loss.item(), rel=0.02)
 
 
 # -- each part -----------------------------------------------------------------------------------
@@ -187,7 +212,13 @@ def test_lambda_can_start_at_the_distances_that_there_are():
     other = SoftRadius(radius=None)
     other.load_state_dict(part.state_dict())
     assert other.started and other.radius == part.radius
-    SoftRadius(radius=0.0, epsilon=0.0)(vectors, torch.zeros(5, dtype=torch.int64), generator())
+
+
+def test_a_radius_of_zero_leaves_the_anchor_alone():
+    vectors = vectors_of()
+    made = SoftRadius(radius=0.0, epsilon=0.0)(vectors, GROUPS, generator(4))
+    assert torch.equal(made.vectors, vectors[draw_members(GROUPS, generator(4))])
+    assert made.metrics["cluster_size"] == 1.0 and made.loss.item() == 0.0
 
 
 def test_a_radius_below_zero_leaves_the_anchor_in_its_cluster():

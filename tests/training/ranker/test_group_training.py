@@ -10,6 +10,7 @@ from rankers.conftest import make_dual
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
+from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, Reranker
 from spacy_pel.objectives.anchors.all_mentions import AllMentions
 from spacy_pel.objectives.anchors.mean_prototype import MeanPrototype
@@ -18,18 +19,21 @@ from spacy_pel.objectives.anchors.soft_radius import SoftRadius
 from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
 from spacy_pel.objectives.losses.triplet import Triplet
 from spacy_pel.rankers import load_ranker
+from spacy_pel.registry import registry
 from spacy_pel.training.ranker.candidates import RankMentions, _find
 from spacy_pel.training.ranker.group_batches import GroupPlanner, GroupStore
 from spacy_pel.training.ranker.group_objective import GroupObjective
+from spacy_pel.training.ranker.group_recipe import GroupRecipe
 from spacy_pel.training.ranker.loop import RankTrainer
-from spacy_pel.training.ranker.settings import read_rank_settings
-from spacy_pel.types import Document, Mention
+from spacy_pel.training.ranker.settings import RankerSettings, read_rank_settings
+from spacy_pel.types import Document, Entity, Mention
 
-from .conftest import CUES, NAMES
+from .conftest import CUES, NAMES, linker_of
 from .test_pair_training import contents, differing, metrics, with_values
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 CONFIG = CONFIGS / "triplet_tiny.cfg"
+ANCHORS = sorted(registry.parts("pel_anchors").values())
 SMALL = {
     "ranker.training.max_steps": 4,
     "ranker.training.eval_frequency": 2,
@@ -80,7 +84,7 @@ def train(paths, retriever, tmp_path):
 # -- the whole -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("anchors", ["spacy-pel.AllMentions.v1", "spacy-pel.SoftRadius.v1"])
+@pytest.mark.parametrize("anchors", ANCHORS)
 def test_it_learns_what_the_retriever_cannot_tell(train, retriever, tmp_path, anchors):
     best = train(
         tmp_path / "out",
@@ -93,7 +97,7 @@ def test_it_learns_what_the_retriever_cannot_tell(train, retriever, tmp_path, an
         ranker__training__optimizer={"learn_rate": 0.005, "warmup": 0.1},
     )
     assert best["retriever_accuracy"] < 0.6 and best["retriever_recall"] == 1.0
-    assert best["accuracy"] >= 0.9
+    assert best["accuracy"] >= 0.9 and ("radius" in best) is ("SoftRadius" in anchors)
     ranker = load_ranker(tmp_path / "out" / "model-best", top_k=2)
     parts = (retriever.kb, retriever.encoder, retriever.index, retriever.combiner, retriever.nil_model)
     ranked = Linker(*parts, reranker=Reranker(ranker))
@@ -141,6 +145,31 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(train, tmp_path):
         train(tmp_path / "killed", resume=True, **settings, ranker__anchors__epsilon=0.75)
     with pytest.raises(PelError, match="PEL-E312"):
         train(tmp_path / "killed", resume=True, **settings, ranker__loss__margin=0.5)
+
+
+@pytest.mark.parametrize("anchors", ANCHORS)
+def test_a_killed_run_resumes_exactly_with_every_anchor(train, tmp_path, anchors):
+    settings = {"ranker__anchors": {"@pel_anchors": anchors}, "ranker__training__eval_frequency": 1}
+
+    class Killed(RankTrainer):
+        def _update(self, objective, optimizer, batches, step, total):
+            if step == 2:
+                raise KeyboardInterrupt
+            return super()._update(objective, optimizer, batches, step, total)
+
+    train(tmp_path / "whole", **settings)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "killed", trainer=Killed, **settings)
+    train(tmp_path / "killed", resume=True, **settings)
+    assert differing(tmp_path / "whole", tmp_path / "killed") == []
+
+
+def test_a_checkpoint_of_batches_counted_otherwise_is_refused(train, tmp_path, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setattr(SoftRadius, "one_per_group", False)
+        train(tmp_path / "out", ranker__training__max_steps=2)
+    with pytest.raises(PelError, match="PEL-E312"):
+        train(tmp_path / "out", resume=True, ranker__training__max_steps=2)
 
 
 def test_what_does_not_go_together_says_why(train, tmp_path):
@@ -209,6 +238,40 @@ def test_no_group_is_cut(store, batch_size):
     assert orders[0] != orders[1]
 
 
+@pytest.mark.parametrize("batch_size", [1, 4, 7, 100])
+@pytest.mark.parametrize("name", ANCHORS)
+def test_a_batch_has_as_many_anchors_as_its_size_says(retriever, mentions, name, batch_size):
+    """Groups where each has one anchor (32 a batch in the paper), mentions where each is one."""
+    anchors = registry.pel_anchors.get(name)()
+    training = {"batch_size": batch_size}
+    recipe = GroupRecipe(make_dual(), RankerSettings(model=None, anchors=anchors, training=training))
+    planner = recipe.planner(retriever.kb, mentions, _find(retriever, mentions, 2), 3)
+    n_groups = len(planner.store.groups)
+    for epoch in range(2):
+        plan = planner.plan(epoch)
+        assert sorted(np.concatenate([one.groups for one in plan])) == list(range(n_groups))
+        n_anchors = []
+        for one in plan:
+            groups = torch.from_numpy(planner.build(one).groups)
+            assert len(groups) == sum(len(planner.store.groups[group]) for group in one.groups)
+            generator = torch.Generator().manual_seed(one.seed)
+            chosen = anchors.select(groups, generator)
+            made = anchors(torch.randn(len(chosen), 4), groups[chosen], generator)
+            n_anchors.append(len(made.groups))
+        if name == "spacy-pel.AllMentions.v1":
+            assert sum(n_anchors) == len(mentions)
+            largest = [max(len(planner.store.groups[g]) for g in one.groups) for one in plan]
+            assert all(n <= max(batch_size, most) for n, most in zip(n_anchors, largest, strict=True))
+        else:
+            assert len(plan) == planner.batches_per_epoch == -(-n_groups // batch_size)
+            assert set(n_anchors[:-1]) <= {batch_size}
+            assert n_anchors[-1] == n_groups - batch_size * (len(plan) - 1)
+    again = recipe.planner(retriever.kb, mentions, _find(retriever, mentions, 2), 3).plan(1)
+    assert [(one.groups.tolist(), one.seed) for one in again] == [
+        (one.groups.tolist(), one.seed) for one in plan
+    ]
+
+
 def test_a_batch_knows_right_and_wrong(store):
     planner = GroupPlanner(store, batch_size=9, pad_id=0, seed=0)
     plan = planner.plan(0)[0]
@@ -232,17 +295,41 @@ def test_a_drawn_limit_keeps_documents_whole(retriever):
     assert len(np.unique(single.document)) > len(np.unique(whole.document))
 
 
-def test_hidden_surfaces_of_a_whole_group(retriever, mentions):
+def test_hidden_surfaces_of_a_whole_group():
+    """The surface forms of all mentions of a group are left out of its entities, positive and negatives, but
+    a last name stays."""
+    names = {"A": ("cold", "coryza", "sniffles"), "B": ("cold", "chill"), "C": ("sniffles",)}
+    kb = KnowledgeBase([Entity(key, name, aliases) for key, (name, *aliases) in names.items()])
+    text = "cold and coryza, then sniffles"
+    spans = [(0, 4, "A"), (9, 15, "A"), (22, 30, "C")]
+    documents = [Document("d", text, [Mention(start, end, "", (key,)) for start, end, key in spans])]
+    linker = linker_of(kb)
+    mentions = RankMentions.read(linker, documents, gold_queries, limit=0, seed=0)
+    candidates = _find(linker, mentions, 3)
     encoder = make_dual().encoder
-    candidates = _find(retriever, mentions, 2)
-    plain, hidden = (
-        GroupStore(retriever.kb, mentions, candidates, encoder=encoder, hidden_share=share)
-        for share in (0.0, 1.0)
+    hidden, plain = (
+        GroupStore(kb, mentions, candidates, encoder=encoder, hidden_share=share) for share in (1.0, 0.0)
     )
-    # each entity has one name only, which stays
-    assert [t.tolist() for t in map(plain.entities.__getitem__, plain.positives)] == [
-        t.tolist() for t in map(hidden.entities.__getitem__, hidden.positives)
-    ]
+
+    def names_of(store, place):
+        text = encoder.tokenizer.decode(store.entities[place]).replace(" ", "").removeprefix("[CLS]")
+        return [name for name in text.split("[SEP]") if name]
+
+    def read(store):
+        return {
+            tuple(spans[member][2] for member in store.groups[number]): (
+                names_of(store, store.positives[number]),
+                sorted(names_of(store, place) for place in store.negatives[number]),
+            )
+            for number in range(len(store.groups))
+        }
+
+    assert read(plain)[("A", "A")] == (
+        ["cold", "coryza", "sniffles"],
+        [["cold", "chill"], ["sniffles"]],
+    )
+    assert read(hidden)[("A", "A")] == (["sniffles"], [["chill"], ["sniffles"]])
+    assert read(hidden)[("C",)] == (["sniffles"], [["cold", "chill"], ["cold", "coryza"]])
 
 
 # -- the objective -------------------------------------------------------------------------------
@@ -273,12 +360,13 @@ def made(store):
     return ranker, batch
 
 
-def objective_of(ranker, anchors, loss=None):
+def objective_of(ranker, anchors, loss=None, at_once=None):
     made = GroupObjective(
         ranker.encoder.towers,
         loss or Triplet(margin=MARGIN),
         similarity=ranker.encoder.similarity,
         anchors=anchors,
+        at_once=at_once,
     )
     return made.train()
 
@@ -286,10 +374,7 @@ def objective_of(ranker, anchors, loss=None):
 def slow_loss(ranker, batch, anchors, margin, *, squared):
     """Eq. 2 (squared norms, of mentions) and Eq. 3 (norms, of prototypes) of Le & Nguyen (2023) in float64,
     from the towers' vectors: the mean over all (anchor, group) pairs."""
-    towers = ranker.encoder.towers
-    with torch.no_grad():
-        entities = towers["entity"](torch.from_numpy(batch.entity_ids), torch.from_numpy(batch.entity_mask))
-    entities = entities.double().numpy()
+    entities = entity_vectors(ranker, batch)
     losses = []
     for anchor, group in anchors:
         sums = [float(((anchor - e) ** 2).sum()) for e in entities]
@@ -298,6 +383,12 @@ def slow_loss(ranker, batch, anchors, margin, *, squared):
         own = norms[batch.positives[group]]
         losses.append(max(0.0, own - min(wrong) + margin) if wrong else 0.0)
     return float(np.mean(losses))
+
+
+def entity_vectors(ranker, batch):
+    with torch.no_grad():
+        tower = ranker.encoder.towers["entity"]
+        return tower(torch.from_numpy(batch.entity_ids), torch.from_numpy(batch.entity_mask)).double().numpy()
 
 
 def mention_vectors(ranker, batch):
@@ -369,16 +460,108 @@ def test_gradients_are_those_of_encoding_everything(made, precision):
 
 
 def test_other_losses_read_all_candidates(made):
+    """Cross-entropy over the distances to all candidates of each group, in float64."""
     ranker, batch = made
-    loss, _ = objective_of(ranker, MeanPrototype(), CrossEntropy())(batch)
-    loss.backward()
-    assert torch.isfinite(loss)
+    objective = CrossEntropy(scale=0.3)
+    loss, _ = objective_of(ranker, MeanPrototype(), objective)(batch)
+    vectors, entities = mention_vectors(ranker, batch), entity_vectors(ranker, batch)
+    expected = []
+    for group, wrong in enumerate(batch.negatives):
+        prototype = vectors[batch.groups == group].mean(axis=0)
+        scores = np.exp([-0.3 * np.sqrt(((prototype - e) ** 2).sum()) for e in entities])
+        own = scores[batch.positives[group]]
+        expected.append(-np.log(own / (own + scores[wrong].sum())))
+    assert loss.item() == pytest.approx(np.mean(expected), rel=1e-5)
+    assert sorted(batch.negatives.sum(axis=1))[1] > 1, "the hardest alone would give another loss"
 
 
-@pytest.mark.parametrize("anchors", ["spacy-pel.OneMention.v1", "spacy-pel.MeanPrototype.v1"])
-def test_the_other_anchors_train_too(train, tmp_path, anchors):
-    best = train(tmp_path / "out", ranker__anchors={"@pel_anchors": anchors}, ranker__training__max_steps=2)
-    assert best["step"] == 2 and "radius" not in best
+# -- memory --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(retriever):
+    """A function that makes a batch of one group with n mentions, and one of a single mention."""
+
+    def build(n):
+        text = "".join(f"xxxx cold {i % 7} " for i in range(n)) + "qqqq gout"
+        spans = [Mention(12 * i + 5, 12 * i + 9, "", ("cold-0",)) for i in range(n)]
+        spans.append(Mention(len(text) - 4, len(text), "", ("gout-1",)))
+        mentions = RankMentions.read(retriever, [Document("d", text, spans)], gold_queries, limit=0, seed=0)
+        store = GroupStore(retriever.kb, mentions, _find(retriever, mentions, 2), encoder=make_dual().encoder)
+        planner = GroupPlanner(store, batch_size=2, count_groups=True, pad_id=0, seed=0)
+        (plan,) = planner.plan(0)
+        batch = planner.build(plan)
+        assert sorted(np.bincount(batch.groups)) == [1, n]
+        return batch
+
+    return build
+
+
+def kept_for_backward(objective, batch):
+    """RETURNS (int): bytes of activations that the graph of the loss holds."""
+    kept = {}
+    weights = {one.data_ptr() for one in objective.parameters()}
+
+    def pack(tensor):
+        if tensor.data_ptr() not in weights:
+            kept[tensor.data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        loss, _ = objective(batch)
+    del loss
+    return sum(kept.values())
+
+
+def test_a_huge_group_needs_no_more_memory_than_a_piece(large):
+    ranker = make_dual()
+    bounded, free = (objective_of(ranker, MeanPrototype(), at_once=n) for n in (8, None))
+    small, big = large(8), large(60)
+    assert kept_for_backward(free, big) > 5 * kept_for_backward(free, small)
+    assert kept_for_backward(bounded, big) < 0.1 * kept_for_backward(free, big)
+    assert kept_for_backward(bounded, big) < kept_for_backward(free, small)
+
+
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+@pytest.mark.parametrize("dropout", [False, True])
+def test_pieces_have_the_gradients_of_the_whole(large, monkeypatch, precision, dropout):
+    ranker, batch = make_dual(), large(60)
+    if not dropout:
+        without_dropout(ranker.encoder.towers)
+    objective = objective_of(ranker, MeanPrototype(), Triplet(margin=50.0), at_once=8)
+
+    def gradients():
+        torch.manual_seed(5)
+        objective.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            loss, _ = objective(batch)
+        loss.backward()
+        return {name: p.grad.clone() for name, p in objective.named_parameters() if p.grad is not None}
+
+    pieces = gradients()
+    if dropout:  # the same pieces, kept instead of encoded again
+        monkeypatch.setattr(
+            "spacy_pel.training.ranker.group_objective.checkpoint",
+            lambda tower, *inputs, use_reentrant: tower(*inputs),
+        )
+    else:
+        objective.at_once = None
+    whole = gradients()
+    assert pieces.keys() == whole.keys() and any(name.startswith("towers.mention") for name in pieces)
+    largest = {side: max(whole[n].norm() for n in whole if side in n) for side in ("mention", "entity")}
+    assert all(value > 0 for value in largest.values())
+    bound = 1e-4 if precision == "no" else 0.05
+    for name in whole:
+        side = "mention" if "mention" in name else "entity"
+        assert (pieces[name] - whole[name]).norm() < bound * largest[side], name
+
+
+def test_a_recipe_bounds_the_memory_by_the_batch_size(retriever, large):
+    settings = RankerSettings(model=None, anchors=MeanPrototype(), training={"batch_size": 2})
+    bounded = GroupRecipe(make_dual(), settings).objective().train()
+    free = objective_of(make_dual(), MeanPrototype())
+    batch = large(60)
+    assert kept_for_backward(bounded, batch) < 0.2 * kept_for_backward(free, batch)
 
 
 def test_soft_radius_in_training_moves_to_the_radius_of_the_clusters(train, tmp_path):
