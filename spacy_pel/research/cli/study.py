@@ -1,7 +1,7 @@
 """The command ``research study``: trains and evaluates a matrix of settings."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Tuple
+from typing import Annotated, Any, Dict, List, Optional, Tuple
 
 import typer
 
@@ -21,6 +21,12 @@ def study(
     ctx: typer.Context,
     config: Annotated[Path, typer.Argument(help="A config with [pel] or [ranker], and a [study] section.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for all runs and the tables.")],
+    only: Annotated[
+        Optional[List[str]],
+        typer.Option(
+            "--only", metavar="LABEL", help="Only these runs, e.g. 'Pb mixed*'. Repeat it for more."
+        ),
+    ] = None,
     gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
     as_json: bool = JSON,
 ) -> None:
@@ -29,15 +35,17 @@ def study(
     Writes OUTPUT/RUN/seedN with model and evaluation for each run, and OUTPUT/study.md and
     study.json: tables with the paper's results, and tests of its claims. A config with
     a [ranker] section instead of [pel] trains rankers on the candidates of one pipeline.
+    With --only the tables have the chosen runs alone, and the claims about them.
 
     Example: spacy-pel research study configs/study.cfg --output training/study --pel.training.max_steps 100
     """
     from ...evaluation.run_folder import read_run
     from ...util import atomic_path, write_json
-    from ..study import plan_study, run_study
+    from ..study import plan_study, run_study, select_runs
     from ..study.run import EVALUATION
 
     settings, runs = plan_study(config, parse_overrides(ctx.args))
+    runs = select_runs(runs, only or ["*"], config)
     message(f"{len(runs)} runs")
     of_ranker = runs[0].of_ranker
     task = (_ranker_task if of_ranker else _encoder_task)(settings, runs, config, gpu_id)

@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Set
@@ -148,6 +149,20 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
     _check_labels(study, {run.label for run in runs}, path)
     _check_overrides(overrides or {}, section, runs, path)
     return study, runs
+
+
+def select_runs(runs: Sequence[StudyRun], only: Sequence[str], path: Path) -> List[StudyRun]:
+    """RETURNS (List[StudyRun]): those whose label matches one of the patterns, in the order of the study.
+
+    only (Sequence[str]): labels; "*", "?" and "[...]" as in file names.
+    path (Path): of the study, for errors.
+    RAISES (PelError): if a pattern matches no label.
+    """
+    labels = list(dict.fromkeys(run.label for run in runs))
+    for pattern in only:
+        if not any(fnmatchcase(label, pattern) for label in labels):
+            raise PelError(Errors.E697.format(path=path, pattern=pattern, labels=", ".join(labels)))
+    return [run for run in runs if any(fnmatchcase(run.label, pattern) for pattern in only)]
 
 
 def _run(

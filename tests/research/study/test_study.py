@@ -13,7 +13,7 @@ from spacy_pel.cli import pel_cli
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.outcomes import Outcomes
 from spacy_pel.evaluation.run_folder import read_predictions
-from spacy_pel.research.study import plan_study, run_study
+from spacy_pel.research.study import plan_study, run_study, select_runs
 from spacy_pel.research.study.claims import check_claims
 from spacy_pel.research.study.encoder_task import EncoderTask
 from spacy_pel.research.study.plan import merged
@@ -127,6 +127,15 @@ def test_a_wrong_study_says_what(wrong, came, tmp_path):
         plan_study(path)
 
 
+def test_runs_are_selected_by_label(config, data):
+    _, runs = plan_study(config, overrides(data))
+    chosen = select_runs(runs, ["Pb*"], config)
+    assert [run.name for run in chosen] == ["Pb/seed0", "Pb/seed1", "margin/seed0", "margin/seed1"]
+    assert select_runs(runs, ["*"], config) == runs
+    with pytest.raises(PelError, match=r"E697.*'CE mixed'.*Pb, CE, Pb 0\.1"):
+        select_runs(runs, ["Pb", "CE mixed"], config)
+
+
 def test_run_resume_and_command(config, data, tmp_path):
     study, runs = plan_study(config, overrides(data))
     output = tmp_path / "out"
@@ -142,6 +151,10 @@ def test_run_resume_and_command(config, data, tmp_path):
     assert report["results"][:2] == first, "a finished run was repeated"
     assert all(path.stat().st_mtime_ns == time for path, time in files.items())
     assert "| Pb 0.1 |" in (output / "study.md").read_text()
+    part = CliRunner().invoke(pel_cli, [*args, "--only", "Pb 0*", "--only", "CE"], catch_exceptions=False)
+    labels = [result["label"] for result in json.loads(part.stdout)["results"]]
+    assert labels == ["CE", "CE", "Pb 0.1", "Pb 0.1"]
+    assert all(path.stat().st_mtime_ns == time for path, time in files.items())
     predictions = list(read_predictions(output / "Pb/seed0/evaluation/predictions.jsonl"))
     outcomes = Outcomes.of(predictions)
     recall = (outcomes.rank == 1)[~outcomes.is_nil].mean()
