@@ -22,7 +22,7 @@ from .tower_files import FILE, read_encoder, save_tower, weights_fingerprint
 
 @registry.pel_encoders("spacy-pel.BiEncoder.v1")
 class BiEncoder:
-    """Two transformers T1 (mentions) and T2 (entities), pooled (Wiatrak et al. 2022, section 3). Where
+    """Two transformers T1 (mentions) and T2 (entities), pooled (Wiatrak et al. 2022, section 5.2). Where
     the similarity is the cosine, vectors are scaled to length 1: their inner product is the cosine.
 
     ``towers`` is the torch module that a trainer updates; after an update call ``changed()``.

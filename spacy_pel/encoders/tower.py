@@ -1,4 +1,4 @@
-"""One side of the bi-encoder: a transformer and a reduction (Wiatrak et al. 2022, section 3). Pure torch."""
+"""One side of the bi-encoder: a transformer and a reduction (Wiatrak et al. 2022, section 5.2), in torch."""
 
 from typing import Any, Literal, Optional, Tuple
 

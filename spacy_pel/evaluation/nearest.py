@@ -33,6 +33,7 @@ def nearest_entities(
     mentions (Sequence[MentionInText]): (n,).
     top_k (int): maximum number of entities per mention.
     first_stage (int): rows found in the first stage where the similarity compares tokens; at least top_k.
+        It caps recall: an entity that the pooled vectors do not find among these is never rescored.
     RETURNS (RankedRows): best first.
     """
     in_two = isinstance(encoder, BiEncoder) and encoder.similarity.token_level

@@ -11,8 +11,9 @@ from .pick import hard_each, hard_together
 @registry.pel_negatives("spacy-pel.HardNegatives.v1")
 class HardNegatives:
     """The entities whose cards are nearest to a mention, except the gold ones (Wiatrak et al. 2022,
-    section 3). The trainer mines them over the whole knowledge base, on the schedule of
-    ``[pel.training.mining]``; where a mention has fewer, random ones fill the rest.
+    section 5.3.1). The trainer mines them over the whole knowledge base, on the schedule of
+    ``[pel.training.mining]`` (a choice: the paper has "regular intervals"); where a mention has fewer,
+    random ones fill the rest.
 
     n_negatives (int): per mention; 32 or 64 in the paper.
     depth (Optional[int]): number of nearest entities that they are drawn from; None = n_negatives. With a

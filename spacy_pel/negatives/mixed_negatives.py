@@ -13,7 +13,7 @@ from .pick import hard_each, hard_together, random_each
 @registry.pel_negatives("spacy-pel.MixedNegatives.v1")
 class MixedNegatives:
     """Mixed-p: p percent hard, the rest uniform over the knowledge base, except the gold entities
-    (Wiatrak et al. 2022, section 3; p = 50). See HardNegatives for the hard ones.
+    (Wiatrak et al. 2022, section 5.3.1; p = 50). See HardNegatives for the hard ones.
 
     n_negatives (int): per mention, hard and random ones together; 32 or 64 in the paper.
     percent (float): share of hard ones, 0 to 100.

@@ -7,7 +7,7 @@ from .draw import Draw, DrawRequest, not_gold, own_columns
 
 @registry.pel_negatives("spacy-pel.RandomNegatives.v1")
 class RandomNegatives:
-    """Uniform over the knowledge base, except the gold entities (Wiatrak et al. 2022, section 3).
+    """Uniform over the knowledge base, except the gold entities (Wiatrak et al. 2022, section 5.3.1).
 
     n_negatives (int): per mention; 32 or 64 in the paper.
     shared (bool): one draw for the whole batch, cheaper by a factor of the batch size; False = one

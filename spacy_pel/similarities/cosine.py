@@ -1,4 +1,4 @@
-"""The cosine: the similarity of the proxy-based loss (Wiatrak et al. 2022, section 3)."""
+"""The cosine: the similarity of the proxy-based loss (Wiatrak et al. 2022, section 5.2)."""
 
 from typing import TYPE_CHECKING, Any, Dict
 

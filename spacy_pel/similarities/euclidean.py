@@ -1,4 +1,4 @@
-"""The negative Euclidean distance: the similarity of the triplet losses (Le & Nguyen 2023, section 3)."""
+"""The negative Euclidean distance: the similarity of the triplet losses (Le & Nguyen 2023, section 3.2)."""
 
 from typing import TYPE_CHECKING, Any, Dict
 

@@ -21,8 +21,10 @@ class SumOfMax:
 
     Padding is ignored on both sides. An index holds the pooled vectors (the encoder's ``pooling``) and finds
     candidates, and hard negatives, by their dot product; SOM then orders candidates by the tokens of the
-    entities' cards (see ``rescore``). In a component the second stage is a DualEncoder, as reranker,
-    that reads the same model. Loss: BinaryCrossEntropy in the paper.
+    entities' cards (see ``rescore``). Two stages are a choice, the paper does not say how it searches:
+    recall@k is at most that of the pooled vectors at the number found first (``first_stage``, 128 by
+    default). In a component the second stage is a DualEncoder, as reranker, that reads the same model. Loss:
+    BinaryCrossEntropy in the paper.
     """
 
     registered_name = "spacy-pel.SumOfMax.v1"

@@ -9,7 +9,7 @@ from .template import CardBase
 
 @registry.pel_templates("spacy-pel.EntityCard.v1")
 class EntityCard(CardBase):
-    """``[CLS] title [SEP] types [SEP] description [SEP]`` (Wiatrak et al. 2022, section 3, biomedical form).
+    """``[CLS] title [SEP] types [SEP] description [SEP]`` (Wiatrak et al. 2022, Appendix A, for MedMentions).
 
     An entity without a definition is described by its synonyms, joined by ";". An empty
     part is left out together with its [SEP].

@@ -9,8 +9,8 @@ from .template import CardBase
 
 @registry.pel_templates("spacy-pel.GeneralCard.v1")
 class GeneralCard(CardBase):
-    """``[CLS] title [ENT] description [SEP]`` (Wiatrak et al. 2022, section 3, general form, that of
-    BLINK, Wu et al. 2020). Without a definition: ``[CLS] title [SEP]``.
+    """``[CLS] title [ENT] description [SEP]`` (Wiatrak et al. 2022, Appendix A, the form for ZESHEL;
+    Cai et al. 2023, section 3.2). Without a definition: ``[CLS] title [SEP]``.
 
     max_length (int): word pieces in all, special tokens included; the end is cut.
     entity_marker (str): a special token, added to the tokenizer's vocabulary.

@@ -14,7 +14,7 @@ _CHARACTERS_PER_PIECE = 12
 
 @registry.pel_templates("spacy-pel.MarkedContext.v1")
 class MarkedContext:
-    """``[CLS] left context [M_s] mention [M_e] right context [SEP]`` (Wiatrak et al. 2022, section 3).
+    """``[CLS] left context [M_s] mention [M_e] right context [SEP]`` (Wiatrak et al. 2022, Appendix A).
 
     The context is cut evenly on both sides; what one side does not need goes to the other.
     The mention is never cut unless it alone exceeds the limit; then its end is cut.

@@ -15,9 +15,10 @@ _BISECTIONS = 100  # more than float64 can tell apart
 class BalancedLoss(nn.Module):
     """A loss with a pull and a push that have their zero at the same similarity, the offset.
 
-    A number is used as it is. None solves for the balance on the first batch that has a negative, and
-    keeps it. "learned" starts there, too, and then is a parameter with the rate ``proxy_learn_rate``.
-    Until then the offset is 0. A solved or learned offset is saved in checkpoints, and logged as "offset".
+    A number is used as it is. None solves for the balance on the first batch that has a negative, and keeps
+    it. "learned" starts there, too, and then is a parameter with the rate ``proxy_learn_rate``. Until then
+    the offset is 0, as it always is in the papers: an offset is an addition. A solved or learned offset is
+    saved in checkpoints, and logged as "offset".
 
     offset (Union[float, str, None]): a number, None or "learned".
     RAISES (PelError): if it is another text.

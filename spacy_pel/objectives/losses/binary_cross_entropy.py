@@ -1,4 +1,4 @@
-"""Binary cross-entropy over the positive and its negatives (Cai et al. 2023, section 3.4)."""
+"""Binary cross-entropy over the positive and its negatives (Cai et al. 2023, Eq. 11)."""
 
 import torch
 from torch import Tensor
@@ -13,7 +13,9 @@ from .balanced_loss import BalancedLoss, Offset
 class BinaryCrossEntropy(BalancedLoss):
     """Each similarity is the logit of "these two belong together", independently of the others:
 
-        L(m, P) = -log sigma(s(m,e+)) - sum_{e-} log(1 - sigma(s(m,e-)))
+        L(m, P) = -log sigma(s(m,e+)) - sum_{e-} log(1 - sigma(s(m,e-)))            (Eq. 11)
+
+    In the paper the loss of AMH alone; its other negatives have CrossEntropy over the batch (Eq. 7).
 
     Every negative that scores above 0 contributes about the same gradient, however many there are; with
     few but hard ones, as from AdaptiveMixup and HardestInBatch, positive and negatives are balanced.

@@ -1,4 +1,4 @@
-"""Cross-entropy over the positive and its negatives (Wiatrak et al. 2022, Eq. 1)."""
+"""Cross-entropy over the positive and its negatives (Wiatrak et al. 2022, Eq. 1; Cai et al. 2023, Eq. 7)."""
 
 import torch
 from torch import Tensor, nn
@@ -12,9 +12,10 @@ class CrossEntropy(nn.Module):
 
         L(m, P) = -s(m,e+) + log sum_{e in P} exp(s(m,e))                            (Eq. 1)
 
-    It only ranks; adding a constant to all similarities of a mention changes nothing, so they have no
-    common zero and do not suit a NIL threshold. With in-batch negatives this is InfoNCE with
-    temperature 1 / scale.
+    It only ranks; adding a constant to all similarities of a mention changes nothing, so they have no common
+    zero and do not suit a NIL threshold. With in-batch negatives this is Eq. 7 of Cai et al. (2023), or
+    InfoNCE with temperature 1 / scale. Our reading: where two mentions of a batch have the same entity, it
+    is a negative of neither.
 
     Similarity: the dot product (the paper's choice), or the cosine with a scale of about 20.
     scale (float): multiplies the similarities; 1 = Eq. 1.

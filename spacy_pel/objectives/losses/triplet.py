@@ -16,9 +16,9 @@ class Triplet(nn.Module):
         L = [ |a - e+| - |a - e-| + margin ]+       of a prototype a (not squared)      (Eq. 3)
 
     Prototypes and mentions are anchors (see "pel_anchors"). Only the hardest negative of the anchor under
-    the current model counts: a trainer may find it without gradients and leave the others out. Choice: the
-    paper takes the candidate nearest to a mention, and does not say which mention that is where the
-    anchor is a prototype of several; here it is the candidate nearest to the prototype.
+    the current model counts (section 3.2.2): a trainer may find it without gradients and leave the others
+    out. A choice: the paper takes the candidate nearest to a mention, and does not say which mention that is
+    where the anchor is a prototype of several; here it is the candidate nearest to the prototype.
 
     Similarity: Euclidean (the paper's choice); with the cosine a margin of about 0.2. Other similarities s
     are used as they are, or squared with their sign, s |s|.

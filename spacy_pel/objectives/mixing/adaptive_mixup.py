@@ -1,4 +1,4 @@
-"""AMH: hard negatives mixed with the positive (Cai et al. 2023, section 3.3)."""
+"""AMH: hard negatives mixed with the positive (Cai et al. 2023, section 3.3, Eq. 8-10)."""
 
 from typing import Any
 
@@ -14,15 +14,17 @@ from .mixing import StrongNegatives
 
 @registry.pel_mixing("spacy-pel.AdaptiveMixup.v1")
 class AdaptiveMixup:
-    """The K hardest negatives of a mention, each mixed with some of the positive:
+    """The K hardest negatives of a mention (Eq. 8), each mixed with some of the positive:
 
         W = exp f(m,e+) / (exp f(m,e+) + sum_{i<=K} exp f(m,e-_i))                    (Eq. 9)
         V_strong,i = alpha W V_e+ + V_e-_i                                           (Eq. 10)
 
-    W has no gradient: a choice, the paper does not say. It rises as training separates the positives, which
-    makes the negatives harder.
-    Pooled vectors are mixed directly; of token vectors, the u-th is mixed with the u-th. Where the texts
-    differ in length, the shorter one is padded with zeros; tokens that are real in either one count.
+    W has no gradient: a choice, the paper does not say. It reads the similarities as they are, whatever the
+    scale of the loss, and rises as training separates the positives, which makes the negatives harder. The
+    paper mixes token vectors, and does not say what happens to texts of different lengths. Our reading: the
+    u-th token is mixed with the u-th, the shorter text is padded with zeros, and tokens that are real in
+    either one count. Where the similarity reads pooled vectors these are mixed directly, which is the same
+    for [CLS], and for means of texts of one length.
 
     Negatives: those of the batch in the paper (InBatchNegatives); any sampler works.
     Loss: BinaryCrossEntropy. Similarities: DotProduct on [CLS] or means (K = 1 in the paper), SumOfMax

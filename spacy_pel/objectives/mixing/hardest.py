@@ -11,7 +11,8 @@ from .mixing import StrongNegatives
 
 @registry.pel_mixing("spacy-pel.HardestInBatch.v1")
 class HardestInBatch:
-    """Only the K negatives with the highest scores count: AdaptiveMixup's selection without its mixing.
+    """Only the K negatives with the highest scores count (Cai et al. 2023, Eq. 8): AdaptiveMixup's selection
+    without its mixing, as with alpha = 0. Not in the paper.
 
     k (int): maximum number of negatives per mention.
     """

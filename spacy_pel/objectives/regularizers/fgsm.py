@@ -23,15 +23,17 @@ class FGSM:
     A perturbation of the word embeddings perturbs their sum with position and segment equally, and has
     the same gradient, so any Hugging Face encoder works.
 
-    The gradient is that of the clean forward pass, which the loss needs anyway; its sign is a constant
-    in the perturbed pass, so there is no second-order graph. Dropout draws new masks there.
-    Padding is not perturbed, and objectives do not call this in eval mode.
+    The gradient is that of the clean forward pass, which the loss needs anyway; its sign is a constant in
+    the perturbed pass, so there is no second-order graph. Dropout draws new masks there, and mentions keep
+    the vectors of the clean pass (choices). Padding is not perturbed, and objectives do not call this in
+    eval mode.
 
     Works with every loss and similarity, and with cross-encoders, where each pair is a sequence.
 
-    Choice: where mentions share negatives (``shared = true``, in-batch), an entity is one sequence with one
-    embedding. It takes one step, along its pairs' gradients weighted by the loss, not one step per
-    pair; Eq. 6 to the letter needs own negatives.
+    A choice: where mentions share a negative (``shared = true``, in-batch, or two of them drew the same hard
+    one), it is one sequence with one embedding. It takes one step for all of its pairs, along their
+    gradients weighted by the loss, which is the sign of the loss's own gradient (Eq. 5); Eq. 6 to the
+    letter, a step for each pair, is what negatives of a mention's own get.
 
     epsilon (float): step size for each component of an embedding; 0.01 in the paper.
     weight (float): lambda; 1 in the paper.

@@ -188,8 +188,8 @@ def _moved(inputs: List[SideInputs], deltas: List[Tensor]) -> List[SideInputs]:
 def _signs(scores: Tensor, loss: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor]:
     """The direction in which to move each score, and its weight for its entity.
 
-    A negative of one mention counts 1, which is Eq. 6. A negative that several mentions share
-    has one embedding: the mentions are weighted by their scores' gradients.
+    A negative of one mention counts 1, which is Eq. 6 of Wiatrak et al. (2022). A negative that several
+    mentions share has one embedding: the mentions are weighted by their scores' gradients, which is Eq. 5.
 
     RETURNS (tuple): (n, m) of the positives: -1; and (n, m) of the negatives: from 0 to 1.
     """
