@@ -271,6 +271,42 @@ def test_settings_of_the_table_are_those_of_the_part(entry):
     assert sorted(written_parts()[entry]) == sorted(real)
 
 
+METHODS = DOCS / "methods.md"
+OF_PAPERS = ("losses", "anchors", "regularizers", "mixing", "negatives", "similarities", "templates")
+
+
+def test_methods_name_what_their_files_define():
+    linked = re.findall(r"\[`(\w+)`\]\(\.\./(\w+/[\w/]+\.py)\)", METHODS.read_text(encoding="utf8"))
+    for name_, file in linked:
+        defines = rf"^(?:class|def) {name_}\b|^{name_}\b *[:=]"
+        assert re.search(defines, (ROOT / file).read_text(encoding="utf8"), re.MULTILINE), (name_, file)
+    parts = {part.split(".")[1] for kind in OF_PAPERS for part in registry.parts(f"pel_{kind}").values()}
+    assert parts <= {name_ for name_, _ in linked}
+    assert len(set(linked)) > 60
+
+
+def test_methods_say_where_and_name_commands_that_exist():
+    table = list(rows(METHODS.read_text(encoding="utf8")))
+    assert len(table) > 60 and {len(cells) for cells in table} == {4}
+    for element in table:
+        assert re.search(r"\]\(\.\./|`", element[2]), element
+        codes = re.findall(r"`([^`]+)`", element[2])
+        for code in codes:
+            words = code.split()
+            command = TOP.get_command(CONTEXT, words[0])
+            if command is not None:
+                words.pop(0)
+                while words and hasattr(command, "get_command"):
+                    command = command.get_command(CONTEXT, words.pop(0))
+                    assert command is not None, code
+                known = {option for one in command.params for option in one.opts}
+                assert {word for word in words if word.startswith("--") and "." not in word} <= known, code
+            else:
+                assert re.fullmatch(r"\w+|\w+ = \S+|python -m .*", code), code
+    of_anywhere = {word for cells in table for word in re.findall(r"(Choice|Reading|Differs)", cells[3])}
+    assert of_anywhere == {"Choice", "Reading", "Differs"}
+
+
 @pytest.mark.parametrize("path", PAGES, ids=name)
 def test_registered_names_exist(path):
     known = {part for _, part in PUBLISHED} | {"spacy-pel.Name.v1"}
