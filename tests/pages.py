@@ -77,7 +77,7 @@ def options_after(path: Path, words: str) -> List[str]:
     comments = " ".join(re.findall(r"^#\s*(.*)$", path.read_text(encoding="utf8"), re.MULTILINE))
     found = re.match(r"(?:\s+--[\w.-]+\s+[^\s-]\S*)+", comments.partition(words)[2])
     assert found, (path, words)
-    options = found.group().split()
+    options = shlex.split(found.group())
     pairs = zip(options[::2], options[1::2], strict=True)
     return [word for name, value in pairs if name != "--gpu-id" for word in (name, value)]
 

@@ -19,6 +19,9 @@ _SECTIONS = ("ranker", "pel")
 # settings of [study] for retrieval, which a study of rankers leaves to its pipeline
 _OF_RETRIEVAL = ("kb", "kinds", "top_k", "first_stage", "n_dev", "paper", "claims")
 
+# sections of [study] -> keys down to a level or run
+_NAMED = {"factors": 4, "cells": 3, "extra": 3, "paper": 3, "claims": 3}
+
 
 class ExtraRun(BaseModel):
     """``[study.extra.NAME]``: a training outside the matrix."""
@@ -129,6 +132,7 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
     if useless:
         problem = f"{', '.join(useless)} do not apply to a study of rankers"
         raise PelError(Errors.E690.format(path=path, got=problem))
+    _check_names(overrides or {}, path)
     base: Tree = {name: copy.deepcopy(dict(section)) for name, section in config.items() if name != "study"}
     try:
         study = StudySettings(**config["study"])
@@ -204,6 +208,17 @@ def _check_labels(study: StudySettings, known: Set[str], path: Path) -> None:
     for where, label in named:
         if label not in known:
             problem = f"{where} names '{label}', which is the label of no run"
+            raise PelError(Errors.E690.format(path=path, got=problem))
+
+
+def _check_names(overrides: Tree, path: Path) -> None:
+    """A mistyped level or run would silently be a new one."""
+    known = load_config(path)
+    for name in overrides:
+        keys = name.split(".")
+        depth = _NAMED.get(keys[1], len(keys)) if keys[0] == "study" else len(keys)
+        if len(keys) > depth and at(known, keys[:depth]) is None:
+            problem = f"--{name} changes [{'.'.join(keys[:depth])}], which it does not have"
             raise PelError(Errors.E690.format(path=path, got=problem))
 
 

@@ -407,3 +407,13 @@ alpha = 32.0
     config.write_text(text)
     with pytest.raises(PelError, match="E690.*pel.loss.alpha reaches no run"):
         plan_study(config, {**overrides(data), "pel.loss.alpha": 16.0})
+
+
+@pytest.mark.parametrize(
+    "name", ["factors.loss.pb.loss.margin", "factors.los.Pb.loss.margin", "extra.m.pel.x"]
+)
+def test_an_override_of_a_level_that_is_not_there_is_refused(name, config, data):
+    plan_study(config, {**overrides(data), "study.factors.loss.Pb.loss.margin": 0.2})
+    section = ".".join(name.split(".")[: 3 if name.startswith("f") else 2])
+    with pytest.raises(PelError, match=rf"E690.*{name} changes .study.{section}.,"):
+        plan_study(config, {**overrides(data), f"study.{name}": 0.2})
