@@ -125,7 +125,9 @@ class CommandErrors:
     )
     E695 = "[PEL-E695] Expected {name} in the evaluation {path}, but it is missing. Evaluate again with --top-k 64."
     E696 = "[PEL-E696] The run '{run}' of the study cannot be set up. {got}"
-    E697 = "[PEL-E697] Expected --only to match a run of the study {path}, got '{pattern}'. Its runs: {labels}."
+    E697 = (
+        "[PEL-E697] Expected --only to match a run of the study {path}, got '{pattern}'. Its runs: {labels}."
+    )
 
 
 class CommandWarnings:
