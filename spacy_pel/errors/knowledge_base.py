@@ -32,6 +32,17 @@ class KnowledgeBaseErrors:
         "[PEL-E112] Expected a successor for '{id}' that stays in the knowledge base, but '{got}' is retired "
         "along with it. Name another entity."
     )
+    E113 = "[PEL-E113] Expected each id once in one call, got '{id}' twice. Merge the two entities."
+    E114 = (
+        "[PEL-E114] Expected a live entity, but '{id}' is retired ({successor}). add() and the component's "
+        "add_entities() bring it back."
+    )
+    E115 = "[PEL-E115] Expected a list of {wanted}, got {got}. Write [{got}]."
+    E116 = "[PEL-E116] Expected {wanted}, got {got}."
+    E117 = (
+        "[PEL-E117] Expected an entity with an id other than 'NIL' and a name, got {entity}. 'NIL' stands for "
+        "mentions without an entity. Change the id or the name."
+    )
     E120 = (
         "[PEL-E120] Expected at least one entity from {paths}, got none. Check the files, and the filters "
         "for types, id prefix, sources and languages."

@@ -17,12 +17,13 @@ def add_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
     for entity, row in zip(new, rows.tolist(), strict=True):
         if row >= 0 and merged.live[row]:
             raise PelError(Errors.E101.format(id=entity.concept_id))
-    unknown = rows < 0
-    rows[unknown] = merged.counts["rows"] + np.arange(int(unknown.sum()))
-    for entity, row in zip(new, rows.tolist(), strict=True):
-        merged.put(row, entity, live=True)
-        merged.set_redirect(entity.concept_id, None)
-    return rows
+    return _put(merged, new, rows)
+
+
+def put_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
+    """RETURNS (NDArray[int64]): the rows of the new or replaced entities."""
+    new = _checked(entities)
+    return _put(merged, new, merged.find_ids([entity.concept_id for entity in new]))
 
 
 def update_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
@@ -36,6 +37,8 @@ def update_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
 
 def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[str, str]) -> Rows:
     """RETURNS (NDArray[int64]): the rows of the retired entities."""
+    if isinstance(ids, str):
+        raise PelError(Errors.E115.format(wanted="ids", got=repr(ids)))
     retired = dict.fromkeys(ids)
     rows = _live_rows(merged, list(retired))
     successors = {old: successor[old] for old in retired if old in successor}
@@ -49,22 +52,39 @@ def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[
     return rows
 
 
+def _put(merged: MergedStore, entities: List[Entity], rows: Rows) -> Rows:
+    unknown = rows < 0
+    rows[unknown] = merged.counts["rows"] + np.arange(int(unknown.sum()))
+    for entity, row in zip(entities, rows.tolist(), strict=True):
+        merged.put(row, entity, live=True)
+        merged.set_redirect(entity.concept_id, None)
+    return rows
+
+
 def _live_rows(merged: MergedStore, ids: List[str]) -> Rows:
     rows = merged.find_ids(ids)
     for entity_id, row in zip(ids, rows.tolist(), strict=True):
-        if row < 0 or not merged.live[row]:
+        if row < 0:
             raise PelError(Errors.E100.format(id=entity_id, n=merged.counts["entities"]))
+        if not merged.live[row]:
+            new = merged.redirect(entity_id)
+            successor = "without a successor" if new is None else f"its successor is '{new}'"
+            raise PelError(Errors.E114.format(id=entity_id, successor=successor))
     return rows
 
 
 def _checked(entities: Iterable[Entity]) -> List[Entity]:
+    if isinstance(entities, Entity):
+        raise PelError(Errors.E115.format(wanted="entities", got=entities))
     repairs, checked, seen = Repairs(), [], set()
     for entity in entities:
+        if not isinstance(entity, Entity):
+            raise PelError(Errors.E116.format(wanted="entities of type spacy_pel.Entity", got=repr(entity)))
         repaired = repairs(entity)
         if repaired is None:
-            raise PelError(Errors.E104.format(entity=entity, kind="no usable id or no name"))
+            raise PelError(Errors.E117.format(entity=entity))
         if repaired.concept_id in seen:
-            raise PelError(Errors.E101.format(id=repaired.concept_id))
+            raise PelError(Errors.E113.format(id=repaired.concept_id))
         seen.add(repaired.concept_id)
         checked.append(repaired)
     return checked

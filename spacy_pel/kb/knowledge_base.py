@@ -3,7 +3,21 @@
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Collection, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    Collection,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
+from weakref import WeakMethod
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,12 +27,13 @@ from ..types import Entity, Rows
 from ..util import normalize_alias, progress
 from ..util.saved_folder import Buffer, write_folder
 from .build import build_store
-from .changes import add_entities, retire_entities, update_entities
+from .changes import add_entities, put_entities, retire_entities, update_entities
 from .store.arrow_store import ArrowStore
 from .store.merged_store import MergedStore
 from .store.store_writer import KIND, META, VERSION
 
 PathLike = Union[str, Path]
+Listener = Callable[["KnowledgeBase", Rows], None]
 
 
 class KnowledgeBase:
@@ -46,11 +61,13 @@ class KnowledgeBase:
         with _temporary_folder() as folder:
             build_store(folder, entities, redirects=redirects, source=source, strict=strict)
             self._merged = MergedStore(ArrowStore.read(folder))
+        self._listeners: List[WeakMethod[Listener]] = []
 
     @classmethod
     def _of(cls, store: ArrowStore) -> "KnowledgeBase":
         kb = cls.__new__(cls)
         kb._merged = MergedStore(store)
+        kb._listeners = []
         return kb
 
     @classmethod
@@ -202,7 +219,12 @@ class KnowledgeBase:
     # --- by name
 
     def ids(self, alias: str) -> List[str]:
-        """RETURNS (List[str]): the entities that have this name, compared in normal form."""
+        """RETURNS (List[str]): the entities that have this name, compared in normal form.
+
+        RAISES (PelError): if the name is not text.
+        """
+        if not isinstance(alias, str):
+            raise PelError(Errors.E116.format(wanted="a name", got=repr(alias)))
         return self._merged.ids_at(self.rows_of_alias(alias))
 
     def rows_of_alias(self, alias: str) -> Rows:
@@ -285,7 +307,7 @@ class KnowledgeBase:
         RETURNS (NDArray[int64]): their rows.
         RAISES (PelError): if an id exists already or is given twice; nothing is added then.
         """
-        return add_entities(self._merged, entities)
+        return self._changed(add_entities(self._merged, entities))
 
     def update(self, entities: Iterable[Entity]) -> Rows:
         """Replace entities by others with the same ids.
@@ -293,7 +315,15 @@ class KnowledgeBase:
         RETURNS (NDArray[int64]): their rows.
         RAISES (PelError): if an id is unknown or retired; nothing is changed then.
         """
-        return update_entities(self._merged, entities)
+        return self._changed(update_entities(self._merged, entities))
+
+    def put(self, entities: Iterable[Entity]) -> Rows:
+        """Add entities, or replace those whose ids are live.
+
+        RETURNS (NDArray[int64]): their rows.
+        RAISES (PelError): if an id is given twice; nothing is changed then.
+        """
+        return self._changed(put_entities(self._merged, entities))
 
     def retire(self, ids: Iterable[str], successor: Optional[Mapping[str, str]] = None) -> Rows:
         """Retire entities: names no longer find them, and their ids resolve to their successors, if any.
@@ -303,7 +333,25 @@ class KnowledgeBase:
         RETURNS (NDArray[int64]): their rows, which stay as tombstones.
         RAISES (PelError): if an id or a successor is not live; nothing is changed then.
         """
-        return retire_entities(self._merged, ids, successor or {})
+        return self._changed(retire_entities(self._merged, ids, successor or {}))
+
+    def follow(self, listener: Listener) -> None:
+        """Have a method called after each change, with this knowledge base and the changed rows, so that
+        what was built from it stays in step. Neither copies nor saved folders have listeners.
+
+        listener (Callable): a bound method; forgotten along with its object.
+        """
+        known = WeakMethod(listener)
+        if known not in self._listeners:
+            self._listeners.append(known)
+
+    def _changed(self, rows: Rows) -> Rows:
+        listeners = [known() for known in self._listeners]
+        self._listeners = [known for known in self._listeners if known() is not None]
+        for listener in listeners:
+            if listener is not None and len(rows):
+                listener(self, rows)
+        return rows
 
 
 @contextmanager

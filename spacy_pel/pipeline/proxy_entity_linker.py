@@ -15,7 +15,17 @@ from ..errors import Errors, PelError
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, Reranker
-from ..types import CandidateGenerator, Combiner, Document, Encoder, Entity, NilModel, Ranker, VectorIndex
+from ..types import (
+    CandidateGenerator,
+    Combiner,
+    Document,
+    Encoder,
+    Entity,
+    NilModel,
+    Ranker,
+    Rows,
+    VectorIndex,
+)
 from ..util import read_json, write_json
 from ..util.files import json_object
 from ..util.saved_folder import check_folder, pack_files, unpack_files
@@ -155,6 +165,7 @@ class ProxyEntityLinker(Pipe):
             generator=data.generator,
         )
         self.data = data
+        data.kb.follow(self._follow)
 
     def initialize(
         self,
@@ -216,19 +227,26 @@ class ProxyEntityLinker(Pipe):
         without training, and saved by ``nlp.to_disk``.
 
         entities (Iterable[Entity]): new or changed entities, each id once.
+        RAISES (PelError): if one is not a valid entity, or an id is given twice; nothing is changed then.
         """
-        entities = list(entities)
-        kb, index = self.kb, self.index
-        known = [entity.concept_id in kb for entity in entities]
-        rows = [
-            kb.add(entity for entity, is_known in zip(entities, known, strict=True) if not is_known),
-            kb.update(entity for entity, is_known in zip(entities, known, strict=True) if is_known),
-        ]
-        for changed in rows:
-            if len(changed):
-                if index is not None and self.encoder is not None:
-                    index.add_entities(kb, self.encoder, changed)
-                self.linker.generator.add_entities(kb, changed)
+        self.kb.put(entities)
+
+    def retire(self, ids: Iterable[str], successor: Optional[Mapping[str, str]] = None) -> None:
+        """Retire entities: they are no longer linked. ``nlp.to_disk`` saves them as retired.
+
+        ids (Iterable[str]): live ids.
+        successor (Optional[Mapping[str, str]]): id -> the id that replaces it.
+        RAISES (PelError): if an id or a successor is not live; nothing is changed then.
+        """
+        self.kb.retire(ids, successor)
+
+    def _follow(self, kb: KnowledgeBase, rows: Rows) -> None:
+        """Bring index and generator up to date after a change of the knowledge base, whoever made it."""
+        if self._linker is None or kb is not self._linker.kb:
+            return
+        if self.index is not None and self.encoder is not None:
+            self.index.add_entities(kb, self.encoder, rows)
+        self._linker.generator.add_entities(kb, rows)
 
     def calibrate(self, nlp: Language, documents: Iterable[Document]) -> None:
         """Fit combiner, NIL model and threshold on gold mentions, prepared as at inference. A ``threshold``

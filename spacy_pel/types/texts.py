@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Protocol, Sequence, Tuple
 
+from ..errors import Errors, PelError
+
 
 @dataclass(frozen=True)
 class Entity:
@@ -14,6 +16,7 @@ class Entity:
     aliases (Tuple[str, ...]): other names; the canonical name need not be repeated.
     types (Tuple[str, ...]): e.g. semantic type ids such as "T047".
     definition (Optional[str]): a gloss, or None.
+    RAISES (PelError): if aliases or types are one string.
     """
 
     concept_id: str
@@ -23,6 +26,9 @@ class Entity:
     definition: Optional[str] = None
 
     def __post_init__(self) -> None:
+        for name, texts in (("aliases", self.aliases), ("types", self.types)):
+            if isinstance(texts, str):  # would become one alias for each of its letters
+                raise PelError(Errors.E115.format(wanted=name, got=repr(texts)))
         # lists are allowed (JSON gives lists), but an Entity must be hashable
         object.__setattr__(self, "aliases", tuple(self.aliases))
         object.__setattr__(self, "types", tuple(self.types))

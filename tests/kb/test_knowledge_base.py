@@ -108,7 +108,7 @@ def test_add(kb):
 @pytest.mark.parametrize("wrong", [["C1"], ["C7", "C7"], ["C7", "C4"], [" "]])
 def test_add_refuses_and_changes_nothing(kb, wrong):
     before = kb.fingerprint
-    with pytest.raises(PelError, match="PEL-E10[14]"):
+    with pytest.raises(PelError, match="PEL-E1(01|13|17)"):
         kb.add([Entity("C8", "Good"), *(Entity(entity_id, "A name") for entity_id in wrong)])
     assert kb.fingerprint == before and "C8" not in kb
 
@@ -136,7 +136,7 @@ def test_retire(kb):
     assert kb.id_at(0) == "C1"  # a tombstone
     assert [entity.concept_id for entity in kb.entities()] == ["C2", "C4"]
     for ids, successor in ((["C3"], {}), (["C9"], {}), (["C2"], {"C2": "C3"}), (["C2"], {"C2": "C2"})):
-        with pytest.raises(PelError, match="PEL-E1(00|12)"):
+        with pytest.raises(PelError, match="PEL-E1(00|12|14)"):
             kb.retire(ids, successor)
     assert kb.add([ENTITIES[0]]).tolist() == [0]  # back in its own row, and no longer redirected
     assert kb.resolve("C1") == "C1" and "C1" not in kb.redirects()

@@ -1,0 +1,117 @@
+"""Changes of a component's knowledge base, made by either: they count at once, and survive saving."""
+
+import gc
+
+import pytest
+import spacy
+
+from spacy_pel.errors import PelError
+from spacy_pel.types import NIL, Entity
+
+from .conftest import NAME, TEXTS
+from .test_serialization import FITTED, dev_set
+
+RASH = Entity("N1", "Cold rash", ("zzyzx",), ("T047",))
+CHANGES = {
+    "add": lambda kb: kb.add([RASH]),
+    "update": lambda kb: kb.update([Entity("C02", "Salicylic acid", ("zzyzx",))]),
+    "retire": lambda kb: kb.retire(["C02"]),
+    "retire for another": lambda kb: kb.retire(["C02"], {"C02": "C09"}),
+    "put": lambda kb: kb.put([RASH, Entity("C02", "Salicylic acid")]),
+    "retire and add again": lambda kb: (kb.retire(["C02"]), kb.add([Entity("C02", "Aspirin")])),
+}
+
+
+def ids(nlp):
+    return [[ent.kb_id_ for ent in doc.ents] for doc in nlp.pipe([*TEXTS, "zzyzx", "Aspirin"])]
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))
+def test_a_change_of_the_knowledge_base_survives_saving(make_nlp, tmp_path, change):
+    nlp = make_nlp(threshold=0.6)
+    before = ids(nlp)
+    change(nlp.get_pipe(NAME).kb)
+    after = ids(nlp)
+    nlp.to_disk(tmp_path / "nlp")
+    assert ids(spacy.load(tmp_path / "nlp")) == after
+    assert ids(nlp.from_bytes(nlp.to_bytes())) == after
+    assert (after == before) == (change is CHANGES["retire and add again"])
+
+
+def test_a_retired_entity_is_linked_no_more(make_nlp):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    assert nlp("Aspirin").ents[0].kb_id_ == "C02"
+    linker.retire(["C02"])
+    assert "C02" not in dict(nlp("Aspirin").ents[0]._.pel_candidates)
+    linker.add_entities([Entity("C02", "Aspirin")])
+    assert nlp("Aspirin").ents[0].kb_id_ == "C02"
+
+
+def test_the_generator_follows(make_nlp):
+    nlp = make_nlp(encoder=None, index=None, generator={"@pel_candidates": "spacy-pel.TfIdf.v1"}, **FITTED)
+    linker = nlp.get_pipe(NAME)
+    linker.calibrate(nlp, dev_set())
+    assert nlp("Aspirin").ents[0]._.pel_candidates[0][0] == "C02"
+    linker.kb.retire(["C02"])
+    assert "C02" not in dict(nlp("Aspirin").ents[0]._.pel_candidates)
+    linker.kb.add([Entity("N1", "Cold sore", ("cold",), ("T047",))])
+    assert "N1" in dict(nlp("cold").ents[0]._.pel_candidates)
+
+
+def test_two_components_over_one_knowledge_base(make_nlp):
+    one, other = make_nlp(), make_nlp()
+    kb = one.get_pipe(NAME).kb
+    other.get_pipe(NAME).initialize(lambda: [], kb_loader=lambda: kb)
+    kb.add([RASH])
+    assert one("zzyzx").ents[0].kb_id_ == other("zzyzx").ents[0].kb_id_ == "N1"
+    one.get_pipe(NAME).initialize(lambda: [], kb_loader=lambda: kb)  # follows it already
+    rows = len(one.get_pipe(NAME).index)
+    kb.add([Entity("N2", "Rain")])
+    assert len(one.get_pipe(NAME).index) == rows + 2  # a card and a name
+
+
+def test_a_knowledge_base_does_not_keep_its_component(make_nlp):
+    kb = make_nlp().get_pipe(NAME).kb
+    gc.collect()
+    assert kb.add([RASH]).tolist() == [10]
+    assert all(listener() is None for listener in kb._listeners)
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (lambda linker: linker.add_entities(RASH), r"E115.*list of entities"),
+        (lambda linker: linker.add_entities([RASH.to_json()]), r"E116.*spacy_pel\.Entity"),
+        (lambda linker: linker.add_entities([RASH, RASH]), r"E113.*'N1' twice"),
+        (lambda linker: linker.add_entities([Entity("C02", "A"), RASH, RASH]), r"E113.*'N1' twice"),
+        (lambda linker: linker.add_entities([RASH, Entity(NIL, "None of them")]), r"E117.*other than 'NIL'"),
+        (lambda linker: linker.retire("C02"), r"E115.*list of ids.*\['C02'\]"),
+        (lambda linker: linker.retire(["C02", "C77"]), r"E100.*'C77'"),
+        (lambda linker: linker.kb.ids(None), r"E116.*a name, got None"),
+    ],
+)
+def test_wrong_input_changes_nothing(make_nlp, change, match):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    before = linker.kb.fingerprint, linker.index.fingerprint
+    with pytest.raises(PelError, match=match) as raised:
+        change(linker)
+    assert "--strict" not in str(raised.value)
+    assert (linker.kb.fingerprint, linker.index.fingerprint) == before
+
+
+def test_a_retired_id_is_named_as_such(make_nlp):
+    linker = make_nlp().get_pipe(NAME)
+    linker.retire(["C02", "C03"], {"C02": "C01"})
+    with pytest.raises(PelError, match=r"E114.*'C02' is retired \(its successor is 'C01'\)"):
+        linker.retire(["C02"])
+    with pytest.raises(PelError, match=r"E114.*'C03' is retired \(without a successor\)"):
+        linker.kb.update([Entity("C03", "Headache")])
+
+
+def test_one_string_is_no_list_of_names():
+    with pytest.raises(PelError, match=r"E115.*list of aliases, got 'bar'. Write \['bar'\]"):
+        Entity("N1", "foo", aliases="bar")
+    with pytest.raises(PelError, match=r"E115.*list of types"):
+        Entity("N1", "foo", types="T047")
