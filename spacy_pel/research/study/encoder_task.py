@@ -3,8 +3,9 @@
 import time
 from itertools import islice
 from pathlib import Path
-from typing import List
+from typing import Dict, List, Mapping, Sequence
 
+import torch
 from thinc.api import Config
 
 from ...corpora import read_corpus
@@ -19,7 +20,9 @@ from ...types import Document
 from ...util import fingerprint, open_text
 from ..retrieval import Retrieval, evaluate_retrieval, nil_threshold_of
 from .plan import StudyRun, StudySettings
-from .run import EVALUATION, Facts
+from .run import EVALUATION, Facts, finished
+
+UNTRAINED = "untrained"  # label and folder
 
 
 class EncoderTask:
@@ -49,8 +52,31 @@ class EncoderTask:
 
     def evaluate(self, run: StudyRun, output: Path, trainer: Trainer, facts: Facts) -> Facts:
         """RETURNS (dict): metrics of retrieval on the test corpus, NIL by the best threshold on dev."""
-        study, settings, folder = self.study, self._settings(run, output), output / run.name
+        settings, folder = self._settings(run, output), output / run.name
         encoder = BiEncoder(backend=settings.pel.encoder.backend).from_disk(folder / "model-best")
+        return self._evaluate(encoder, settings, folder, facts)
+
+    def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> List[Facts]:
+        """RETURNS (List[dict]): metrics of each encoder as the trainings find it, before any update."""
+        like: Dict[str, StudyRun] = {}
+        for run in runs:
+            like.setdefault(repr(run.config["pel"]["encoder"]), run)
+        found = []
+        for run in like.values():
+            label = UNTRAINED if len(like) == 1 else f"{UNTRAINED}, as {run.label}"
+            key = fingerprint(measured[run.name], run.config["pel"]["encoder"])
+            if not (done := finished(output / label, None, key)):
+                settings = self._settings(run, output)
+                torch.manual_seed(settings.seed)
+                settings.pel.encoder.initialize()
+                encoder = settings.pel.encoder
+                facts = {"label": label, "levels": {}, "seed": run.seed, "measured_fingerprint": key}
+                done = self._evaluate(encoder, settings, output / label, facts)
+            found.append(done)
+        return found
+
+    def _evaluate(self, encoder: BiEncoder, settings: RunSettings, folder: Path, facts: Facts) -> Facts:
+        study = self.study
         if self.gpu_id >= 0:
             encoder.towers.to(f"cuda:{self.gpu_id}")
         kb = KnowledgeBase.from_disk(study.kb or settings.paths.required("kb"))
@@ -76,10 +102,6 @@ class EncoderTask:
             output=folder / EVALUATION,
             facts=facts,
         )
-
-    def untrained(self, run: StudyRun, output: Path, measured: str) -> List[Facts]:
-        """RETURNS (List[dict]): empty, as every encoder of a study is trained."""
-        return []
 
     def _settings(self, run: StudyRun, output: Path) -> RunSettings:
         # all runs read the same texts

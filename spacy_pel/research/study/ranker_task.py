@@ -3,7 +3,7 @@
 import time
 from itertools import islice
 from pathlib import Path
-from typing import Dict, List
+from typing import Dict, List, Mapping, Sequence
 
 import numpy as np
 from thinc.api import Config
@@ -87,13 +87,13 @@ class RankerTask:
         folder = output / run.name / EVALUATION
         return evaluate_retrieval(predictions, threshold=None, output=folder, facts=facts)
 
-    def untrained(self, run: StudyRun, output: Path, measured: str) -> List[Facts]:
+    def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> List[Facts]:
         """RETURNS (List[dict]): metrics of the candidates in the order in which they were found."""
-        folder = output / RETRIEVER
-        if done := finished(folder, None, measured):
+        folder, key = output / RETRIEVER, measured[runs[0].name]
+        if done := finished(folder, None, key):
             return [done]
-        test = self._test(run, output)
-        facts: Facts = {"label": RETRIEVER, "levels": {}, "seed": 0, "measured_fingerprint": measured}
+        test = self._test(runs[0], output)
+        facts: Facts = {"label": RETRIEVER, "levels": {}, "seed": 0, "measured_fingerprint": key}
         predictions = test.predictions(test.candidates.scores)
         facts.update(test.facts())
         return [evaluate_retrieval(predictions, threshold=None, output=folder / EVALUATION, facts=facts)]

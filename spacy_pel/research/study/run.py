@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Protocol, Sequence
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence
 
 from ...errors import Errors, PelError
 from ...util import logger, machine_note, read_json, read_jsonl
@@ -23,7 +23,10 @@ class StudyTask(Protocol):
 
     def evaluate(self, run: StudyRun, output: Path, trainer: Any, facts: Facts) -> Facts: ...
 
-    def untrained(self, run: StudyRun, output: Path, measured: str) -> List[Facts]: ...  # as run_study
+    # of what needs no training; measured: fingerprint of each run, by name
+    def untrained(
+        self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]
+    ) -> List[Facts]: ...
 
 
 def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> List[Facts]:
@@ -49,7 +52,7 @@ def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> List[F
         if not done[run.name]:
             with _named(run):
                 task.trainer(run, output)
-    results = task.untrained(runs[0], output, measured[runs[0].name])
+    results = task.untrained(runs, output, measured)
     for number, run in enumerate(runs, start=1):
         if not done[run.name]:
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)

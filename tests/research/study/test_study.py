@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from thinc.api import Config
 from training.conftest import CONFIG, SMALL
 from typer.testing import CliRunner
@@ -147,18 +148,19 @@ def test_run_resume_and_command(config, data, tmp_path):
     result = CliRunner().invoke(pel_cli, args, catch_exceptions=False)
     assert result.exit_code == 0, result.stderr
     report = json.loads(result.stdout)
-    assert [result["label"] for result in report["results"]] == ["Pb", "Pb", "CE", "CE", "Pb 0.1", "Pb 0.1"]
-    assert report["results"][:2] == first, "a finished run was repeated"
+    trained = ["Pb", "Pb", "CE", "CE", "Pb 0.1", "Pb 0.1"]
+    assert [result["label"] for result in report["results"]] == ["untrained", *trained]
+    assert report["results"][:3] == first, "a finished run was repeated"
     assert all(path.stat().st_mtime_ns == time for path, time in files.items())
     assert "| Pb 0.1 |" in (output / "study.md").read_text()
     part = CliRunner().invoke(pel_cli, [*args, "--only", "Pb 0*", "--only", "CE"], catch_exceptions=False)
     labels = [result["label"] for result in json.loads(part.stdout)["results"]]
-    assert labels == ["CE", "CE", "Pb 0.1", "Pb 0.1"]
+    assert labels == ["untrained", "CE", "CE", "Pb 0.1", "Pb 0.1"]
     assert all(path.stat().st_mtime_ns == time for path, time in files.items())
     predictions = list(read_predictions(output / "Pb/seed0/evaluation/predictions.jsonl"))
     outcomes = Outcomes.of(predictions)
     recall = (outcomes.rank == 1)[~outcomes.is_nil].mean()
-    assert first[0]["recall@1"] == pytest.approx(recall) and first[0]["n"] == len(predictions)
+    assert first[1]["recall@1"] == pytest.approx(recall) and first[1]["n"] == len(predictions)
     assert all(len({id_ for id_, _ in one.candidates}) == len(one.candidates) > 1 for one in predictions)
     assert all(one.nil_score == pytest.approx(-one.candidates[0][1], abs=1e-5) for one in predictions)
     runs[0].config["pel"]["training"]["max_steps"] = 3
@@ -166,16 +168,31 @@ def test_run_resume_and_command(config, data, tmp_path):
         run_study(EncoderTask(study, config), runs[:1], output)
 
 
+def test_encoders_are_measured_before_training(config, data, tmp_path):
+    _, runs = plan_study(config, overrides(data))
+    study = plan_study(config, overrides(data))[0]
+    runs[2].config["pel"]["encoder"]["pooling"] = "cls"
+    before = EncoderTask(study, config).untrained(runs[:3], tmp_path, {run.name: "x" for run in runs})
+    assert [one["label"] for one in before] == ["untrained, as Pb", "untrained, as CE"]
+    for run, one in zip((runs[0], runs[2]), before, strict=True):
+        encoder = resolve_settings(Config(run.config), config).pel.encoder
+        torch.manual_seed(run.seed)
+        encoder.initialize()
+        assert one["model_fingerprint"] == encoder.fingerprint
+        assert one["n"] > 0 and "train_seconds" not in one
+    assert run_rows(before, encoder_columns([]))[0][0] == "untrained, as Pb"
+
+
 def test_other_mentions_are_measured_without_training_again(config, data, tmp_path):
     study, runs = plan_study(config, overrides(data))
-    (first,) = run_study(EncoderTask(study, config), runs[:1], tmp_path / "out")
+    _, first = run_study(EncoderTask(study, config), runs[:1], tmp_path / "out")
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.safetensors")}
     study.n_test = 2
-    (second,) = run_study(EncoderTask(study, config), runs[:1], tmp_path / "out")
+    before, second = run_study(EncoderTask(study, config), runs[:1], tmp_path / "out")
     assert second["n"] < first["n"] and second["train_seconds"] == first["train_seconds"]
     best = [path for path in files if "model-best" in path.parts]
     assert best and all(path.stat().st_mtime_ns == files[path] for path in best)
-    assert run_study(EncoderTask(study, config), runs[:1], tmp_path / "out") == [second]
+    assert run_study(EncoderTask(study, config), runs[:1], tmp_path / "out") == [before, second]
 
 
 def test_a_study_without_a_training_says_so(tmp_path):
@@ -217,6 +234,8 @@ def test_claims():
     verdicts = {text: claim.verdict for text, claim in claims.items()}
     assert verdicts == {
         "Pb beats CE at recall@1 with random negatives": "holds",
+        "Pb beats CE at recall@1 with mixed negatives": "open",
+        "Pb beats CE at recall@64 with random negatives": "open",
         "Hard negatives help CE more than Pb": "holds",
         "FGSM helps Pb with random negatives at recall@1": "does not hold",
         "Pb's NIL auPR is above CE's with random negatives": "holds",
@@ -274,15 +293,21 @@ def test_table_counts_the_hard_negatives_of_a_mentions_own(name, own):
     assert row[place] == "1.07"
 
 
+PB_CELLS = [f"Pb {negatives} {kind}" for negatives in ("random", "mixed") for kind in ("plain", "FGSM")]
+
+
 @pytest.mark.parametrize(
     ("name", "own"),
     [
-        ("study", {"Pb, balanced": "balance"}),
+        ("study", dict.fromkeys([*PB_CELLS, "Pb 0.05", "Pb 0.1"], "balance")),
         (
             "study_fgsm",
             dict.fromkeys(["Pb offset plain", "Pb offset FGSM 1e-3", "Pb offset FGSM 1e-2"], "balance"),
         ),
-        ("study_nil", {}),
+        (
+            "study_nil",
+            dict.fromkeys(["Pb random", "Pb mixed", "Pb 0.01", "Pb 0.05", "Pb 0.1"], "balance"),
+        ),
         ("study_offset", {"Pb solved": "balance", "Pb learned": "learned"}),
     ],
 )
@@ -368,7 +393,8 @@ def test_scorers_and_negatives_run_from_training_to_table(data, tmp_path):
     chosen = [run for run in runs if run.label in ("SOM hard", "SOM AMH")]
     results = run_study(EncoderTask(study, config), chosen, tmp_path / "out")
     rows = run_rows(results, encoder_columns(study.paper.values()))
-    assert [row[0] for row in rows] == ["SOM hard", "SOM AMH"] and rows[1][-2] == "31.2 / 85.0"
+    assert [row[0] for row in rows] == ["untrained", "SOM hard", "SOM AMH"]
+    assert rows[2][-2] == "31.2 / 85.0"
     predictions = list(read_predictions(tmp_path / "out/SOM-AMH/seed0/evaluation/predictions.jsonl"))
     assert all(len(one.candidates) == 5 for one in predictions)
     scores = [[score for _, score in one.candidates] for one in predictions]
