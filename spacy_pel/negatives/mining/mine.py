@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...types import Rows, Scores, Vectors
-from .streaming_top_k import IndexKind, make_top_k
+from .streaming_top_k import IndexKind, Parts, PartsTopK, StreamingTopK, make_top_k
 
 _MAX_GOLD = 64  # searched in addition, so that gold entities do not shorten the list of negatives
 
@@ -46,6 +46,7 @@ def mine(
     depth: int,
     n_entities: int,
     index: IndexKind = "flat",
+    parts: Optional[Parts] = None,
     device: Optional[Any] = None,
     show_progress: bool = False,
 ) -> MiningResult:
@@ -61,6 +62,8 @@ def mine(
     depth (int): entities per mention.
     n_entities (int): total number of entities.
     index (IndexKind): see ``make_top_k``.
+    parts (Optional[Parts]): mine, and rank gold entities, among the entities of the mention's own part;
+        None = among all.
     device (Optional[torch.device]): device of the encoder.
     show_progress (bool): show a bar with rate and time left.
     RETURNS (MiningResult): the negatives.
@@ -71,7 +74,12 @@ def mine(
 
     started = time.perf_counter()
     most_gold = min(int(np.diff(offsets).max(initial=0)), _MAX_GOLD)
-    search = make_top_k(index, queries, depth + most_gold, n_entities, device)
+    k = depth + most_gold
+    search: StreamingTopK
+    if parts is None:
+        search = make_top_k(index, queries, k, n_entities, device)
+    else:
+        search = PartsTopK(index, queries, k, parts, device)
     interval = 0.5 if sys.stderr.isatty() else 10.0
     hidden, searching = not show_progress, 0.0
     with tqdm(total=n_entities, desc="Mining", unit="entity", disable=hidden, mininterval=interval) as bar:

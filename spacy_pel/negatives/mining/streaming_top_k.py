@@ -1,8 +1,9 @@
 """The nearest entities of many mentions. Entities arrive in chunks, so they need not fit in memory."""
 
-from typing import Any, Literal, Optional, Protocol, Tuple
+from typing import Any, Dict, Literal, NamedTuple, Optional, Protocol, Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...types import Rows, Scores, Vectors
@@ -43,6 +44,56 @@ def make_top_k(
     if device is not None and device.type != "cpu":
         return MatrixTopK(queries, k, device)
     return FlatTopK(queries, k)
+
+
+class Parts(NamedTuple):
+    """A split of the entities: each query is compared with the entities of its own part only.
+
+    of_query (NDArray[int64]): (n,) the part of each query.
+    of_entity (NDArray[int64]): (n_entities,) the part of each entity.
+    """
+
+    of_query: NDArray[np.int64]
+    of_entity: NDArray[np.int64]
+
+
+class PartsTopK:
+    """One search per part of the knowledge base, such as the wikis of a joined one.
+
+    kind, queries, k, device: as for ``make_top_k``.
+    parts (Parts): of queries and entities.
+    """
+
+    def __init__(self, kind: IndexKind, queries: Vectors, k: int, parts: Parts, device: Optional[Any] = None):
+        self.parts = parts
+        self.shape = (len(queries), min(k, len(parts.of_entity)))
+        sizes = np.bincount(parts.of_entity)
+        self.members = {
+            int(part): np.flatnonzero(parts.of_query == part) for part in np.unique(parts.of_query)
+        }
+        self.searches: Dict[int, StreamingTopK] = {
+            part: make_top_k(kind, queries[members], k, int(sizes[part]), device)
+            for part, members in self.members.items()
+        }
+
+    def add(self, rows: Rows, vectors: Vectors) -> None:
+        """rows (Rows): (m,). vectors (Vectors): (m, width)."""
+        of_row = self.parts.of_entity[rows]
+        for part, search in self.searches.items():
+            own = of_row == part
+            if own.any():
+                search.add(rows[own], vectors[own])
+
+    def result(self) -> Tuple[Scores, Rows]:
+        """RETURNS (Tuple[Scores, Rows]): (n, k) each; -inf and -1 where a part has fewer than k entities."""
+        scores = np.full(self.shape, -np.inf, dtype=np.float32)
+        rows = np.full(self.shape, -1, dtype=np.int64)
+        for part, search in self.searches.items():
+            own_scores, own_rows = search.result()
+            width = own_rows.shape[1]
+            scores[self.members[part], :width] = own_scores
+            rows[self.members[part], :width] = own_rows
+        return scores, rows
 
 
 class FlatTopK:

@@ -11,6 +11,7 @@ from ...corpora import read_corpus, write_corpus
 from ...kb import KnowledgeBase
 from ...negatives import Draw, DrawRequest, NegativeSampler
 from ...negatives.draw import not_gold
+from ...negatives.mining.streaming_top_k import Parts
 from ...training.length_batches import length_batches
 from ...training.retriever.batches import BatchPlanner
 from ...training.retriever.example_store import ExampleStore
@@ -99,8 +100,8 @@ class OwnWorldNegatives:
 
 class SameWorldPlanner(BatchPlanner):
     """Batches whose examples are all of one world, so that in-batch negatives are too, as when each
-    world is a knowledge base of its own. Bare names are drawn from each world in the share of its
-    mentions, however many names it has.
+    world is a knowledge base of its own; hard negatives are mined within the example's world. Bare names
+    are drawn from each world in the share of its mentions, however many names it has.
 
     world (NDArray[int64]): (entities,), from ``world_numbers``.
     negatives (OwnWorldNegatives): draws further entities; the other arguments are the base class's.
@@ -123,6 +124,7 @@ class SameWorldPlanner(BatchPlanner):
         n_mentions = len(store.mentions)
         examples = world[np.concatenate([store.mention_entity, store.name_entity]).astype(np.int64)]
         negatives.tell(world, examples)
+        self.parts = Parts(examples, world)
         # example numbers of each world that has mentions
         present = np.unique(examples[:n_mentions])
         self._mentions = [np.flatnonzero(examples[:n_mentions] == number) for number in present]

@@ -1,12 +1,13 @@
 """From examples to batches: an epoch's plan, and the token arrays of one batch."""
 
 from dataclasses import dataclass
-from typing import List
+from typing import List, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...negatives import DrawRequest, MinedNegatives, NegativeSampler
+from ...negatives.mining.streaming_top_k import Parts
 from ...templates import RaggedTokens
 from ..length_batches import length_batches
 from .example_store import ExampleStore
@@ -54,7 +55,10 @@ class BatchPlanner:
     pad_id (int): the tokenizer's padding id.
 
     ``mined`` is the table of hard negatives given to the sampler; the miner sets it.
+    ``parts`` are those of all examples and entities; None = mine the whole knowledge base.
     """
+
+    parts: Optional[Parts] = None
 
     def __init__(
         self,

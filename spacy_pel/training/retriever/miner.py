@@ -11,6 +11,7 @@ from ...errors import Errors, PelError
 from ...negatives import MinedNegatives
 from ...negatives.mining.mine import mine
 from ...negatives.mining.schedule import MiningSchedule
+from ...negatives.mining.streaming_top_k import Parts
 from ...util import logger
 from ...util.ragged import offsets_of
 from ..checkpoint import Progress
@@ -113,6 +114,7 @@ class Miner:
         encoder.changed()
         anchors = store.anchors(examples)
         queries = encoder.encode_tokens("mention", anchors, show_progress=self.show_progress)
+        parts = self.planner.parts
         result = mine(
             queries,
             np.concatenate(gold),
@@ -121,6 +123,7 @@ class Miner:
             depth=self.depth,
             n_entities=store.n_entities,
             index=self.settings.index,
+            parts=None if parts is None else Parts(parts.of_query[examples], parts.of_entity),
             device=next(encoder.towers.parameters()).device,
             show_progress=self.show_progress,
         )

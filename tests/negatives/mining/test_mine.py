@@ -6,7 +6,7 @@ import torch
 
 from spacy_pel.errors import PelError
 from spacy_pel.negatives.mining.mine import mine
-from spacy_pel.negatives.mining.streaming_top_k import FlatTopK, IvfTopK, MatrixTopK, make_top_k
+from spacy_pel.negatives.mining.streaming_top_k import FlatTopK, IvfTopK, MatrixTopK, Parts, make_top_k
 from spacy_pel.similarities.euclidean import Euclidean
 from spacy_pel.util.ragged import offsets_of
 
@@ -90,6 +90,35 @@ def test_euclidean_mining_is_by_distance(data):
     rows, _, _ = slow(*longer, 20, lambda query, entity: -np.linalg.norm(query - entity))
     assert np.array_equal(mined.rows, rows)
     assert not np.array_equal(run(longer).rows, rows)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_mining_within_parts_is_that_of_each_part_alone(data, search, monkeypatch):
+    """Also where a part is smaller than the depth, or has no mention."""
+    monkeypatch.setattr(
+        "spacy_pel.negatives.mining.streaming_top_k.MatrixTopK",
+        lambda queries, k, device: MatrixTopK(queries, k, torch.device("cpu")),
+    )
+    queries, entities, gold = data
+    sizes = [12, 100, 180, 8]
+    of_entity = np.random.default_rng(4).permutation(np.repeat([0, 1, 2, 3], sizes))
+    of_query = np.arange(M) % 3
+    members = [np.flatnonzero(of_entity == part) for part in range(4)]
+    own = [members[part][np.asarray(gold[i]) % 12] for i, part in enumerate(of_query)]
+    parts = Parts(of_query, of_entity)
+    mined = run((queries, entities, own), parts=parts, **SEARCHES[search])
+    for i, (part, right) in enumerate(zip(of_query, own, strict=True)):
+        scores = entities[members[part]].astype(np.float64) @ queries[i].astype(np.float64)
+        order = members[part][np.argsort(-scores)]
+        expected = [row for row in order if row not in right][:20]
+        found = [row for row in mined.rows[i] if row >= 0]
+        assert len(found) == len(expected) == min(20, sizes[part] - len(set(right.tolist())))
+        assert np.isneginf(mined.scores[i, len(found) :]).all()
+        if search != "ivf":
+            assert found == expected
+            rank = 1 + min(order.tolist().index(row) for row in right)
+            assert mined.ranks[i] == (rank if rank <= 23 else 0)
+        assert set(of_entity[found]) == {part}
 
 
 @pytest.mark.parametrize("index", ["flat", "ivf"])

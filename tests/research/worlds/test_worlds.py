@@ -109,6 +109,43 @@ def test_negatives_are_of_the_batchs_world(joined, tmp_path, shared):
         assert planner.build(batch, number).negative_mask.shape[1] == len(batch) + len(draw.rows)
 
 
+@pytest.mark.parametrize("kind", ["Hard", "Mixed"])
+@pytest.mark.parametrize("shared", [True, False])
+def test_hard_negatives_are_mined_in_the_mentions_world(joined, tmp_path, kind, shared):
+    """By the model in training: the nearest of the mention's own world, and all of them if there are few."""
+    part = {"@pel_negatives": f"spacy-pel.{kind}Negatives.v1", "n_negatives": 6, "shared": shared}
+    changes = {"pel__negatives": part, "pel__positives__alias_share": 0.3, "pel__training__mining__depth": 40}
+    seen = []
+
+    class Watched(WorldTrainer):
+        def before_update(self, state, total):
+            super().before_update(state, total)
+            seen.append((self.miner.planner, self.miner.planner.mined))
+
+        def build(self, planner, plan, number):
+            gold = planner.store.gold(plan)
+            rng = np.random.default_rng([planner.seed, 2, number])
+            draw = planner.negatives.sample(
+                DrawRequest(plan, gold, planner.store.n_entities, rng, planner.mined)
+            )
+            world = world_numbers(KnowledgeBase.from_disk(joined["kb"]))
+            own = example_worlds(planner, world)[plan[0]]
+            assert draw.mask.any() and (world[draw.rows] == own).all()
+            return super().build(planner, plan, number)
+
+    Watched(settings_of(joined, **changes), tmp_path / "out", show_progress=False).run()
+    world = world_numbers(KnowledgeBase.from_disk(joined["kb"]))
+    assert len(seen) == 4
+    for planner, mined in seen:
+        of_example = example_worlds(planner, world)
+        assert set(of_example[mined.examples].tolist()) == {0, 1}
+        for example, rows in zip(mined.examples.tolist(), mined.rows, strict=True):
+            found, own = rows[rows >= 0], of_example[example]
+            assert set(world[found].tolist()) == {own}, "no negative is of another world"
+            gold = planner.store.gold(np.array([example]))[0]
+            assert len(found) == min(40, (world == own).sum() - len(gold))
+
+
 def test_training_and_what_a_checkpoint_is_of(joined, tmp_path):
     best = WorldTrainer(settings_of(joined), tmp_path / "out", show_progress=False).run()
     assert best["step"] == 4 and (tmp_path / "out" / "model-best" / "bi_encoder.json").is_file()
