@@ -10,7 +10,8 @@ from .group_math import draw_members
 
 @registry.pel_anchors("spacy-pel.OneMention.v1")
 class OneMention(AnchorPart):
-    """One random mention of each entity and document, redrawn for each batch; the others are not encoded."""
+    """One random mention of each entity and document, redrawn for each batch (a choice); the others
+    are not encoded."""
 
     one_per_group = True
 

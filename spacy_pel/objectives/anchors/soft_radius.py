@@ -16,7 +16,8 @@ class SoftRadius(AnchorPart):
     """Prototypes of latent clusters. In each group a mention is drawn; its cluster is every mention of the
     group within the radius lambda + epsilon of it, and the prototype is the cluster's mean. With r the
     largest distance in the cluster, (lambda - r)^2 pulls the learnable lambda towards the actual radius
-    of the clusters; it moves no vector. As in Algorithm 1, a single mention is a cluster with r = 0.
+    of the clusters. That it moves lambda alone, and no vector, and is averaged over the groups of a batch is
+    our reading. As in Algorithm 1, a single mention is a cluster with r = 0.
 
     Use it with unnormalised vectors and the Euclidean distance as similarity.
 
