@@ -57,15 +57,30 @@ def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
 def load_tower(path: Path) -> Tuple[Any, Any]:
     """Load a tower that we saved: a plain Hugging Face folder.
 
-    RETURNS (tuple): the tokenizer and the model, in float32.
+    RETURNS (tuple): the tokenizer and the model, in float32; those of ``transformers``, or for BERT with a
+        fast tokenizer ours, which give the same without its slow import.
     """
     import torch
 
+    from .bert import read_bert
+    from .saved_tokenizer import SavedTokenizer
+
     try:
-        tokenizer, model = _read(str(path), torch_dtype=torch.float32)
+        tokenizer: Any = SavedTokenizer.read(path)
+        model: Any = read_bert(path) if tokenizer else None
+        if model is None:
+            tokenizer, model = _read(str(path), torch_dtype=torch.float32)
+            _without_limits(tokenizer)
     except Exception as err:  # safetensors raises its own type on a truncated file
         raise damaged(path, "tower", "a model and a tokenizer of transformers", _first_line(err)) from err
-    return _without_limits(tokenizer), model
+    return tokenizer, model
+
+
+def read_tokenizer(path: str) -> Any:
+    """RETURNS (PreTrainedTokenizerBase): the tokenizer of a folder, as ``transformers`` reads it."""
+    from transformers import AutoTokenizer
+
+    return _without_limits(AutoTokenizer.from_pretrained(path))
 
 
 def _read(source: str, **settings: Any) -> Tuple[Any, Any]:

@@ -1,21 +1,34 @@
 """Which encoder a folder holds is written in it: one file adds an encoder."""
 
+import copy
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
 import catalogue
 import numpy as np
 import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
 
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.backend import TorchBackend
+from spacy_pel.encoders.bert import Bert
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.encoders.pretrained import load_tower
+from spacy_pel.encoders.saved_tokenizer import SavedTokenizer
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
+from spacy_pel.templates.token_arrays import piece_lists
 from spacy_pel.types import Encoder
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import check_folder, write_manifest
 from spacy_pel.util.saved_part import read_part, write_part
 
 NAME = "tests.Lengths.v1"
+PIPELINE = Path(__file__).parents[2] / "assets" / "pel_medmentions"
 
 
 class Lengths:
@@ -96,3 +109,105 @@ def test_the_backend_is_passed_to_encoders_that_have_one(tiny_bert, tmp_path):
     encoder.to_disk(tmp_path / "model")
     backend = TorchBackend(precision="float32")
     assert load_encoder(tmp_path / "model", backend=backend).backend is backend
+
+
+@pytest.mark.parametrize("pooling", ["mean", "markers"])
+def test_a_saved_bert_is_the_one_of_transformers(tiny_bert, tmp_path, pooling):
+    encoder = BiEncoder(name=str(tiny_bert), pooling=pooling)
+    encoder.initialize()
+    encoder.to_disk(tmp_path / "model")
+    folder = tmp_path / "model" / "mention"
+    tokenizer, model = load_tower(folder)
+    whole = AutoModel.from_pretrained(folder)
+    assert isinstance(model, Bert) and isinstance(tokenizer, SavedTokenizer)
+    ours, theirs = dict(model.named_parameters()), dict(whole.named_parameters())
+    assert [*ours] == [name for name in theirs if not name.startswith("pooler")]
+    ids = torch.randint(5, model.config.vocab_size, (3, 9))
+    mask = torch.ones_like(ids)
+    mask[1, 4:] = 0
+    for read in (
+        {"input_ids": ids, "attention_mask": mask},
+        {"input_ids": ids, "attention_mask": torch.ones_like(ids)},
+        {"input_ids": ids, "attention_mask": mask, "token_type_ids": (ids > 9).long()},
+        {"inputs_embeds": whole.get_input_embeddings()(ids), "attention_mask": mask},
+    ):
+        assert torch.equal(model(**read).last_hidden_state, whole(**read).last_hidden_state)
+    found = []
+    for one in (model.train(), whole.train()):
+        torch.manual_seed(3)
+        found.append(one(input_ids=ids, attention_mask=mask).last_hidden_state)
+    assert torch.equal(*found) and not torch.equal(found[0], model.eval()(ids, mask).last_hidden_state)
+    # and it is saved as it was
+    encoder.from_disk(tmp_path / "model").to_disk(tmp_path / "again")
+    files = sorted(file.relative_to(tmp_path / "model") for file in (tmp_path / "model").rglob("*.*"))
+    assert len(files) > 12
+    for file in files:
+        assert (tmp_path / "model" / file).read_bytes() == (tmp_path / "again" / file).read_bytes(), file
+
+
+def test_a_saved_tokenizer_is_the_one_of_transformers(tiny_bert, tmp_path):
+    encoder = BiEncoder(name=str(tiny_bert), tied=True)
+    encoder.initialize()
+    encoder.to_disk(tmp_path / "model")
+    tokenizer = pickle.loads(pickle.dumps(load_tower(tmp_path / "model" / "mention")[0]))
+    whole = AutoTokenizer.from_pretrained(tmp_path / "model" / "mention")
+    texts = ["Aspirin [SEP] relieves\u00a0Kopfschmerz", "", "α-synuclein [M_s] x" * 200]
+    assert piece_lists(tokenizer, texts) == piece_lists(whole, texts)
+    for name in ("cls_token_id", "sep_token_id", "pad_token_id"):
+        assert getattr(tokenizer, name) == getattr(whole, name)
+    assert tokenizer.get_vocab() == whole.get_vocab() and len(tokenizer) == len(whole)
+    names = ["[M_s]", "aspirin", "no such piece"]
+    assert tokenizer.convert_tokens_to_ids(names) == whole.convert_tokens_to_ids(names)
+    assert tokenizer.convert_tokens_to_ids("[M_e]") == whole.convert_tokens_to_ids("[M_e]")
+    # all else is that of transformers
+    assert tokenizer("Aspirin and aspirin", return_token_type_ids=False) == whole(
+        "Aspirin and aspirin", return_token_type_ids=False
+    )
+    assert tokenizer.decode([5, 6]) == whole.decode([5, 6]) and copy.deepcopy(tokenizer).sep_token == "[SEP]"
+
+
+def test_other_transformers_are_loaded_too(tmp_path):
+    from transformers import DistilBertConfig, DistilBertModel
+
+    from spacy_pel.encoders.random_init import _letter_tokenizer
+
+    tokenizer = _letter_tokenizer()
+    config = DistilBertConfig(vocab_size=len(tokenizer), dim=16, n_layers=1, n_heads=2, hidden_dim=16)
+    DistilBertModel(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    tokenizer, model = load_tower(tmp_path)
+    assert isinstance(model, DistilBertModel) and tokenizer.is_fast
+
+
+SCRIPT = """
+import sys
+from importlib.metadata import EntryPoints, entry_points
+
+import catalogue
+import spacy
+
+# spaCy imports whatever plugin is installed; spacy-transformers imports all of these
+points = entry_points()
+catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints(
+    point
+    for group in points.groups
+    for point in points.select(group=group)
+    if not point.value.startswith("spacy_transformers")
+)
+nlp = spacy.load(sys.argv[1])
+assert all(ent.kb_id_ for ent in nlp("Metformin lowers glucose in patients with diabetes.").ents)
+print(*sys.modules)
+"""
+# what takes a second or 100 MB, and linking does not need
+HEAVY = {
+    *("transformers", "torch._dynamo", "sympy", "accelerate", "sklearn", "scipy", "pandas", "matplotlib"),
+    *("openvino", "scispacy.linking", "pyarrow.dataset"),
+}
+
+
+def test_linking_imports_nothing_heavy():
+    command = [sys.executable, "-c", SCRIPT, str(PIPELINE)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    loaded = set(result.stdout.split())
+    assert "spacy_pel.encoders.bert" in loaded and not loaded & HEAVY

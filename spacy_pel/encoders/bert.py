@@ -1,0 +1,162 @@
+"""BERT in pure torch, read from its folder: linking starts without the models of ``transformers``.
+
+Importing those takes longer than all else that ``spacy.load`` does, and 180 MB. The weights have the names
+that ``transformers`` gives them, and the vectors are the same to the last bit; a test compares both.
+"""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Dict, NamedTuple, Optional
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+ARCHITECTURE = "BertModel"  # as which transformers reads the folder
+_CONFIG, _WEIGHTS = "config.json", "model.safetensors"
+_META = torch.device("meta")
+_EXPECTED = {"model_type": "bert", "hidden_act": "gelu"}
+_ABSENT = {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
+
+
+class _Embedding(nn.Embedding):
+    """Without weights until they are read: random ones on this device import torch's compiler (2 s)."""
+
+    def __init__(self, n: int, width: int, *, padding_idx: Optional[int] = None):
+        super().__init__(n, width, padding_idx=padding_idx, device=_META)
+
+    def reset_parameters(self) -> None:
+        """Do nothing."""
+
+
+class BertOutput(NamedTuple):
+    """last_hidden_state (Tensor): (batch, length, width), the vectors of the tokens."""
+
+    last_hidden_state: Tensor
+
+
+class Bert(nn.Module):
+    """An encoder of Devlin et al. 2019, section 3, without the pooler of its first token.
+
+    settings (Dict[str, Any]): what its ``config.json`` holds; ``config`` has them as attributes.
+    """
+
+    def __init__(self, settings: Dict[str, Any]):
+        super().__init__()
+        self.config = config = SimpleNamespace(**settings)
+        width = config.hidden_size
+        self.embeddings = nn.ModuleDict(
+            {
+                "word_embeddings": _Embedding(config.vocab_size, width, padding_idx=config.pad_token_id),
+                "position_embeddings": _Embedding(config.max_position_embeddings, width),
+                "token_type_embeddings": _Embedding(config.type_vocab_size, width),
+                "LayerNorm": self._norm(),
+            }
+        )
+        layers = nn.ModuleList(self._layer() for _ in range(config.num_hidden_layers))
+        self.encoder = nn.ModuleDict({"layer": layers})
+
+    def _layer(self) -> nn.ModuleDict:
+        width, wide = self.config.hidden_size, self.config.intermediate_size
+        heads = {name: _linear(width, width) for name in ("query", "key", "value")}
+        after = nn.ModuleDict({"dense": _linear(width, width), "LayerNorm": self._norm()})
+        return nn.ModuleDict(
+            {
+                "attention": nn.ModuleDict({"self": nn.ModuleDict(heads), "output": after}),
+                "intermediate": nn.ModuleDict({"dense": _linear(width, wide)}),
+                "output": nn.ModuleDict({"dense": _linear(wide, width), "LayerNorm": self._norm()}),
+            }
+        )
+
+    def _norm(self) -> nn.LayerNorm:
+        return nn.LayerNorm(self.config.hidden_size, eps=self.config.layer_norm_eps, device=_META)
+
+    def get_input_embeddings(self) -> Any:
+        """RETURNS (Embedding): of the word pieces."""
+        return self.embeddings["word_embeddings"]
+
+    def forward(
+        self,
+        input_ids: Optional[Tensor] = None,
+        attention_mask: Optional[Tensor] = None,
+        token_type_ids: Optional[Tensor] = None,
+        inputs_embeds: Optional[Tensor] = None,
+    ) -> BertOutput:
+        """input_ids (Optional[Tensor]): (batch, length), int64.
+        attention_mask (Optional[Tensor]): (batch, length), 1 = a real token; None = all of them.
+        token_type_ids (Optional[Tensor]): (batch, length), the segments; None = all in segment 0.
+        inputs_embeds (Optional[Tensor]): (batch, length, width), read instead of the embeddings of the ids.
+        RETURNS (BertOutput): the vectors of the tokens.
+        """
+        words = self.get_input_embeddings()(input_ids) if inputs_embeds is None else inputs_embeds
+        if token_type_ids is None:
+            token_type_ids = torch.zeros(words.shape[:2], dtype=torch.int64, device=words.device)
+        positions = torch.arange(words.shape[1], device=words.device).unsqueeze(0)
+        tokens = words + self.embeddings["token_type_embeddings"](token_type_ids)
+        tokens = tokens + self.embeddings["position_embeddings"](positions)
+        tokens = self._dropout(self.embeddings["LayerNorm"](tokens))
+        bias = None if attention_mask is None else _bias(attention_mask, tokens.dtype)
+        layers: Any = self.encoder["layer"]
+        for layer in layers:
+            tokens = self._after(layer["attention"]["output"], self._attend(layer, tokens, bias), tokens)
+            wide = functional.gelu(layer["intermediate"]["dense"](tokens))
+            tokens = self._after(layer["output"], wide, tokens)
+        return BertOutput(tokens)
+
+    def _attend(self, layer: Any, tokens: Tensor, bias: Optional[Tensor]) -> Tensor:
+        batch, length, width = tokens.shape
+        heads = self.config.num_attention_heads
+        own = layer["attention"]["self"]
+        read = functional.scaled_dot_product_attention(
+            *(
+                own[name](tokens).view(batch, length, heads, width // heads).transpose(1, 2)
+                for name in ("query", "key", "value")
+            ),
+            attn_mask=bias,
+            dropout_p=self.config.attention_probs_dropout_prob if self.training else 0.0,
+        )
+        return read.transpose(1, 2).reshape(batch, length, width)
+
+    def _after(self, part: Any, tokens: Tensor, residual: Tensor) -> Tensor:
+        summed: Tensor = part["LayerNorm"](self._dropout(part["dense"](tokens)) + residual)
+        return summed
+
+    def _dropout(self, tokens: Tensor) -> Tensor:
+        return functional.dropout(tokens, self.config.hidden_dropout_prob, self.training)
+
+
+def read_bert(path: Path) -> Optional[Bert]:
+    """Read a model folder, the weights in float32.
+
+    path (Path): a Hugging Face folder with ``model.safetensors``.
+    RETURNS (Optional[Bert]): None if it holds another kind of model.
+    RAISES (Exception): of whatever type, if its files are damaged.
+    """
+    from safetensors import safe_open
+
+    settings = json.loads((path / _CONFIG).read_text(encoding="utf8"))
+    other = any(settings.get(key) != value for key, value in _EXPECTED.items())
+    if other or any(settings.get(key, value) != value for key, value in _ABSENT.items()):
+        return None
+    model = Bert(settings)
+    names = model.state_dict().keys()
+    with safe_open(path / _WEIGHTS, framework="pt") as file:  # memory-mapped: one tensor at a time is copied
+        weights = {name: file.get_tensor(name).float() for name in file.keys() if name in names}
+    model.load_state_dict(weights, assign=True)
+    return model.requires_grad_(True).eval()
+
+
+def _linear(n_in: int, n_out: int) -> nn.Linear:
+    return nn.Linear(n_in, n_out, device=_META)
+
+
+def _bias(mask: Tensor, dtype: torch.dtype) -> Optional[Tensor]:
+    """RETURNS (Optional[Tensor]): (batch, 1, length, length), added to attention's logits; None = zero."""
+    if not torch.jit.is_tracing() and bool(torch.all(mask == 1)):
+        return None  # a faster kernel
+    batch, length = mask.shape
+    padding = mask[:, None, None, :].expand(batch, 1, length, length) == 0
+    return torch.zeros(padding.shape, dtype=dtype, device=mask.device).masked_fill(
+        padding, torch.finfo(dtype).min
+    )

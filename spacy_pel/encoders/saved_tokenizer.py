@@ -1,0 +1,128 @@
+"""The tokenizer of a saved folder, read by ``tokenizers`` alone: importing ``transformers`` is slow."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+_RULES, _CONFIG = "tokenizer.json", "tokenizer_config.json"
+_FILES = (
+    _RULES,
+    _CONFIG,
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+)
+# how the templates call a tokenizer: word pieces of plain text, and nothing else
+_PLAIN = {
+    "add_special_tokens": False,
+    "padding": False,
+    "truncation": False,
+    "return_attention_mask": False,
+    "return_token_type_ids": False,
+    "split_special_tokens": True,
+    "verbose": False,
+}
+
+
+class SavedTokenizer:
+    """A fast tokenizer of Hugging Face with what linking needs; for anything else it turns to the one of
+    ``transformers``, made of the same files at the first such use.
+
+    files (Dict[str, bytes]): the tokenizer's files, by name.
+    """
+
+    is_fast = True
+
+    def __init__(self, files: Dict[str, bytes]):
+        from tokenizers import Tokenizer
+
+        self._files = files
+        self._config: Dict[str, Any] = json.loads(files[_CONFIG])
+        self._whole: Any = None
+        self.backend_tokenizer = Tokenizer.from_buffer(files[_RULES])
+        # templates cut and pad themselves; a tokenizer.json may carry settings of its own
+        self.backend_tokenizer.no_padding()
+        self.backend_tokenizer.no_truncation()
+        self.backend_tokenizer.encode_special_tokens = True  # "[SEP]" in a text is plain text
+
+    @classmethod
+    def read(cls, path: Path) -> Optional["SavedTokenizer"]:
+        """RETURNS (Optional[SavedTokenizer]): of a folder; None if it holds no fast tokenizer."""
+        files = {name: (path / name).read_bytes() for name in _FILES if (path / name).is_file()}
+        return cls(files) if _RULES in files and _CONFIG in files else None
+
+    def __call__(self, texts: Any, **settings: Any) -> Any:
+        """RETURNS (Dict[str, List[List[int]]]): "input_ids", the word pieces of each text, for the settings
+        of ``piece_lists``; for others what ``transformers`` returns."""
+        if settings != _PLAIN or not isinstance(texts, list):
+            return self.whole(texts, **settings)
+        encoded = self.backend_tokenizer.encode_batch(texts, add_special_tokens=False)
+        return {"input_ids": [text.ids for text in encoded]}
+
+    def __len__(self) -> int:
+        return int(self.backend_tokenizer.get_vocab_size())
+
+    def get_vocab(self) -> Dict[str, int]:
+        """RETURNS (Dict[str, int]): ids of all word pieces."""
+        vocabulary: Dict[str, int] = self.backend_tokenizer.get_vocab()
+        return vocabulary
+
+    def convert_tokens_to_ids(self, tokens: Union[str, Sequence[str]]) -> Union[int, List[int]]:
+        """RETURNS (Union[int, List[int]]): the id of a word piece, or those of several."""
+        if not isinstance(tokens, str):
+            return [self._id(token) for token in tokens]
+        return self._id(tokens)
+
+    def _id(self, token: str) -> int:
+        found = self.backend_tokenizer.token_to_id(token)
+        return int(self._special("unk") if found is None else found)
+
+    def _special(self, kind: str) -> int:
+        token = self._config[f"{kind}_token"]
+        text = token["content"] if isinstance(token, dict) else token
+        return int(self.backend_tokenizer.token_to_id(text))
+
+    @property
+    def cls_token_id(self) -> int:
+        """RETURNS (int): of the token before a sequence."""
+        return self._special("cls")
+
+    @property
+    def sep_token_id(self) -> int:
+        """RETURNS (int): of the token after a sequence."""
+        return self._special("sep")
+
+    @property
+    def pad_token_id(self) -> int:
+        """RETURNS (int): of the token that fills short sequences."""
+        return self._special("pad")
+
+    @property
+    def whole(self) -> Any:
+        """RETURNS (PreTrainedTokenizerFast): the tokenizer of ``transformers``."""
+        if self._whole is None:
+            from .pretrained import read_tokenizer
+
+            with tempfile.TemporaryDirectory(prefix="spacy_pel_") as holder:
+                self.save_pretrained(holder)
+                self._whole = read_tokenizer(holder)
+        return self._whole
+
+    def save_pretrained(self, path: Union[str, Path]) -> None:
+        """Write the files as they were read."""
+        for name, content in self._files.items():
+            (Path(path) / name).write_bytes(content)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_files" not in self.__dict__:  # while it is copied or unpickled
+            raise AttributeError(name)
+        return getattr(self.whole, name)
+
+    def __getstate__(self) -> Dict[str, bytes]:
+        return self._files
+
+    def __setstate__(self, files: Dict[str, bytes]) -> None:
+        self.__init__(files)  # type: ignore[misc]
