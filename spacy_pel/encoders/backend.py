@@ -47,7 +47,7 @@ class TorchBackend:
         import torch
 
         device = next(tower.parameters()).device
-        half = self.precision == "bfloat16" or (self.precision == "auto" and _native_bfloat16(device))
+        half = self.precision == "bfloat16" or (self.precision == "auto" and native_bfloat16(device))
 
         def encode(ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
             tower.eval()
@@ -70,7 +70,8 @@ def encode_batches(
     """Run sequences in batches of similar length, the longest first, so that memory peaks at once.
 
     encode (EncodeBatch): what a backend prepared: ids and mask (batch, length) -> one row of numbers for each
-        sequence. If it has a number ``workers``, it is called from this many threads at a time.
+        sequence. If it has a number ``workers``, it is called from this many threads at a time. If it has
+        a method ``expect``, it is first given the number of sequences.
     tokens (RaggedTokens): n sequences.
     batch_size (int): sequences in a batch.
     pad_id (int): pads short sequences.
@@ -82,6 +83,9 @@ def encode_batches(
         ids, mask = tokens.padded(rows, pad_id)
         return rows, mask, encode(ids, mask)
 
+    expect = getattr(encode, "expect", None)
+    if expect is not None:
+        expect(len(tokens))
     order = np.argsort(-tokens.lengths, kind="stable")
     batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
     workers = min(int(getattr(encode, "workers", 1)), len(batches))
@@ -101,7 +105,8 @@ def empty_vectors(n: int, width: int) -> Vectors:
         return np.memmap(file, dtype=np.float32, mode="w+", shape=(n, width))
 
 
-def _native_bfloat16(device: Any) -> bool:
+def native_bfloat16(device: Any) -> bool:
+    """RETURNS (bool): whether a torch device multiplies bfloat16 natively; elsewhere it is slower."""
     import torch
 
     if device.type == "cuda":

@@ -14,7 +14,8 @@ from ..util import write_json
 from ..util.saved_folder import damaged
 from ..util.saved_part import read_part, write_part
 from ..util.vectors import unit_length
-from .backend import Backend, EncodedBatch, TorchBackend, empty_vectors, encode_batches
+from .auto_backend import AutoBackend
+from .backend import Backend, EncodedBatch, empty_vectors, encode_batches
 from .representations import Representations
 from .tower import Pooling, TokenTower, Tower
 from .tower_files import FILE, read_encoder, save_tower, weights_fingerprint
@@ -32,7 +33,7 @@ class BiEncoder:
     pooling (Pooling): "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
         markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.
     mention_template, entity_template: what each side reads.
-    backend (Optional[Backend]): runs inference, torch by default.
+    backend (Optional[Backend]): runs inference; None = AutoBackend.
     batch_size (int): sequences in one inference batch.
     store (str): "float32" or "float16", how ``to_disk`` writes the weights.
     similarity (Optional[Similarity]): of mentions and entities, the cosine by default.
@@ -65,7 +66,7 @@ class BiEncoder:
         self.entity_pooling: Optional[Pooling] = entity_pooling
         self.mention_template = mention_template or MarkedContext()
         self.entity_template: EntityTemplate = entity_template or EntityCard()
-        self.backend: Backend = backend or TorchBackend()
+        self.backend: Backend = backend or AutoBackend()
         self.batch_size = batch_size
         self.store = store
         self.similarity: Similarity = similarity or Cosine()

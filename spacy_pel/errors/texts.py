@@ -8,7 +8,7 @@ from .general import GeneralErrors
 from .indexes import IndexErrors
 from .knowledge_base import KnowledgeBaseErrors, KnowledgeBaseWarnings
 from .reports import ReportErrors
-from .training import TrainingErrors
+from .training import TrainingErrors, TrainingWarnings
 
 
 class Errors(
@@ -25,5 +25,5 @@ class Errors(
     """Texts of PelError, to be filled by ``str.format``."""
 
 
-class Warnings(KnowledgeBaseWarnings, CorpusWarnings, ComponentWarnings, CommandWarnings):
+class Warnings(KnowledgeBaseWarnings, CorpusWarnings, TrainingWarnings, ComponentWarnings, CommandWarnings):
     """Texts of warnings, and of log messages that users should see."""

@@ -114,3 +114,10 @@ class TrainingErrors:
     E393 = (
         "[PEL-E393] Expected ranker.model.top_k >= ranker.candidates.n = {n}, got {top_k}. Set top_k to {n}."
     )
+
+
+class TrainingWarnings:
+    W300 = (
+        "[PEL-W300] mixed_precision = 'bf16' on a processor without bfloat16 units: about 3 times as slow as "
+        "float32. Set mixed_precision = 'no', or train on a GPU with --gpu-id."
+    )

@@ -5,7 +5,8 @@ from typing import Any, Dict, Literal, Optional
 
 import numpy as np
 
-from ..encoders.backend import Backend, TorchBackend, encode_batches
+from ..encoders.auto_backend import AutoBackend
+from ..encoders.backend import Backend, encode_batches
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..templates import MentionEntityPair, RaggedTokens
@@ -66,7 +67,7 @@ class CrossEncoder:
         self.top_k = top_k
         self.mix = mix
         self.pooling: Reduction = pooling
-        self.backend: Backend = backend or TorchBackend()
+        self.backend: Backend = backend or AutoBackend()
         self.batch_size = batch_size
         self.store = store
         self.tokenizer: Any = None

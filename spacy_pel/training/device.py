@@ -6,7 +6,9 @@ import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 
-from ..errors import Errors, PelError
+from ..encoders.backend import native_bfloat16
+from ..errors import Errors, PelError, Warnings
+from ..util import logger
 
 
 def check_gpu(gpu_id: int) -> None:
@@ -22,7 +24,7 @@ def make_accelerator(
     """Set up the device of a training.
 
     gpu_id (int): CUDA device; -1 = CPU.
-    mixed_precision (str): autocast type.
+    mixed_precision (str): autocast type; "bf16" on a processor without it is slow, which is logged.
     accumulate_gradient (int): batches per update.
     RETURNS (Accelerator): used by this training only.
     RAISES (PelError): if there is no such device.
@@ -30,6 +32,8 @@ def make_accelerator(
     if gpu_id >= 0:
         check_gpu(gpu_id)
         torch.cuda.set_device(gpu_id)
+    elif mixed_precision == "bf16" and not native_bfloat16(torch.device("cpu")):
+        logger.warning(Warnings.W300)
     # otherwise accelerate keeps the precision and device of the first training in this process
     AcceleratorState._reset_state(reset_partial_state=True)
     return Accelerator(

@@ -142,7 +142,7 @@ def test_no_pooler_is_kept(tiny_bert):
 
 
 def test_every_backend_is_tested():
-    known = {"spacy-pel.TorchBackend.v1", "spacy-pel.OpenVinoBackend.v1"}
+    known = {f"spacy-pel.{name}Backend.v1" for name in ("Auto", "Torch", "OpenVino")}
     assert set(registry.parts("pel_backends").values()) == known
 
 

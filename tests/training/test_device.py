@@ -1,0 +1,18 @@
+"""The precision of a training on this processor."""
+
+import logging
+
+import pytest
+import torch
+
+from spacy_pel.encoders.backend import native_bfloat16
+from spacy_pel.training.device import make_accelerator
+
+
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+def test_bfloat16_without_units_for_it_is_said_to_be_slow(caplog, precision):
+    with caplog.at_level(logging.WARNING, "spacy_pel"):
+        accelerator = make_accelerator(-1, mixed_precision=precision, accumulate_gradient=1)
+    assert accelerator.mixed_precision == precision
+    slow = precision == "bf16" and not native_bfloat16(torch.device("cpu"))
+    assert ("PEL-W300" in caplog.text) == slow
