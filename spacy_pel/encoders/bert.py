@@ -108,11 +108,14 @@ class Bert(nn.Module):
         batch, length, width = tokens.shape
         heads = self.config.num_attention_heads
         own = layer["attention"]["self"]
+        query, key, value = (
+            own[name](tokens).view(batch, length, heads, width // heads).transpose(1, 2)
+            for name in ("query", "key", "value")
+        )
         read = functional.scaled_dot_product_attention(
-            *(
-                own[name](tokens).view(batch, length, heads, width // heads).transpose(1, 2)
-                for name in ("query", "key", "value")
-            ),
+            query,
+            key,
+            value,
             attn_mask=bias,
             dropout_p=self.config.attention_probs_dropout_prob if self.training else 0.0,
         )
