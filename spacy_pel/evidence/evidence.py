@@ -12,7 +12,7 @@ from ..index.priors import AliasPriors
 from ..index.row_table import NAME_KINDS
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Rows, Scores, Vectors
-from ..util.ragged import offsets_of, segment_rank, segment_softmax
+from ..util.ragged import offsets_of, segment_rank, segment_softmax, segment_sum, take_pieces
 from .spelling import spelling
 from .surface_forms import SurfaceForms
 
@@ -166,7 +166,7 @@ def votes(mention_rows: Found) -> NDArray[np.float64]:
 def exact_matches(kb: KnowledgeBase, forms: SurfaceForms) -> Found:
     """RETURNS (Found): entities that have the normalised surface form among their names; value 1."""
     rows = kb.rows_of_aliases(forms.distinct, normalized=True)
-    pieces = [rows[form] for form in forms.which]
+    pieces = [rows[form] for form in forms.which.tolist()]
     mentions = np.repeat(np.arange(len(pieces)), np.array([len(piece) for piece in pieces], dtype=np.int64))
     kb_rows = np.concatenate([np.empty(0, np.int64), *pieces])
     return Found(mentions, kb_rows, np.ones(len(kb_rows)))
@@ -175,11 +175,12 @@ def exact_matches(kb: KnowledgeBase, forms: SurfaceForms) -> Found:
 def named_before(priors: AliasPriors, forms: SurfaceForms) -> Tuple[Found, NDArray[np.float64]]:
     """RETURNS (Tuple[Found, NDArray]): P(entity | surface form) of entities that the surface form named
     in annotated text, and for each mention 1 if its surface form was seen there, else 0."""
-    of_mentions = [forms.distinct[form] for form in forms.which]
-    kb_rows, counts, offsets = priors.counts(of_mentions, normalized=True)
-    mentions = np.repeat(np.arange(len(of_mentions)), np.diff(offsets))
-    totals = np.bincount(mentions, weights=counts, minlength=len(of_mentions))
-    return Found(mentions, kb_rows, counts / totals[mentions]), (totals > 0).astype(np.float64)
+    kb_rows, counts, offsets = priors.counts(forms.distinct, normalized=True)
+    totals = segment_sum(counts, offsets)
+    found = take_pieces(np.arange(len(kb_rows)), offsets, forms.which)
+    mentions = np.repeat(np.arange(len(forms.which)), np.diff(offsets)[forms.which])
+    shares = counts[found] / totals[forms.which[mentions]]
+    return Found(mentions, kb_rows[found], shares), (totals > 0).astype(np.float64)[forms.which]
 
 
 def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -299,6 +299,12 @@ class KnowledgeBase:
         """RETURNS (NDArray[bool]): by row; True = live and of any of these types. Do not write to it."""
         return self._merged.rows_with_types(types)
 
+    @property
+    def memo(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): for values computed from rows, by a name of the caller's choice. Another,
+        empty dictionary after each change of a row; it is neither saved nor pickled."""
+        return self._merged.memo
+
     # --- changes
 
     def add(self, entities: Iterable[Entity]) -> Rows:

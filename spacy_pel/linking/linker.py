@@ -2,6 +2,8 @@
 
 import copy
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from logging import INFO
 from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
@@ -23,6 +25,7 @@ from ..types import (
     Scores,
 )
 from ..util import logger
+from ..util.ragged import places_in_pieces
 from .nil import best_f1_threshold
 from .query import MentionQuery, read_batch
 from .reranker import Reranker
@@ -37,6 +40,7 @@ if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not n
 # smaller top_k only shortens what is returned: it must not turn a mention NIL. It is twice the default
 # top_k, since with vectors alone 1 in 200 gold entities ranks below the 64th.
 _DEPTH = 128
+_CANDIDATE = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
 
 
 @dataclass(frozen=True)
@@ -228,16 +232,20 @@ class Linker:
         nil_scores: Scores,
         top_k: int,
     ) -> List[Link]:
-        owner = np.repeat(np.arange(len(queries)), np.diff(table.offsets))
+        lengths = np.diff(table.offsets)
+        owner = np.repeat(np.arange(len(queries)), lengths)
         order = np.lexsort((-scores, owner))  # best first within each mention; ties keep the table's order
-        ids, values = self.kb.ids_at(table.kb_rows[order]), scores[order].tolist()
+        # only what is returned becomes Python objects
+        order = order[places_in_pieces(table.offsets) < top_k]
+        rows, which = np.unique(table.kb_rows[order], return_inverse=True)
+        ids = np.array(self.kb.ids_at(rows), dtype=object)[which]
+        pairs = map(_CANDIDATE, zip(ids.tolist(), scores[order].tolist(), strict=True))
         thresholds = {label: self.threshold_of(label) for label in {query.label for query in queries}}
         links = []
-        bounds = zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)
-        for query, (start, end), nil_score in zip(queries, bounds, nil_scores.tolist(), strict=True):
+        counts = np.minimum(lengths, top_k).tolist()
+        for query, count, nil_score in zip(queries, counts, nil_scores.tolist(), strict=True):
             threshold = thresholds[query.label]
-            best = slice(start, min(end, start + top_k))
-            candidates = [Candidate(*pair) for pair in zip(ids[best], values[best], strict=True)]
+            candidates = list(islice(pairs, count))
             is_nil = not candidates or (threshold is not None and nil_score > threshold)
             links.append(Link(NIL if is_nil else candidates[0].entity_id, candidates, nil_score))
         return links

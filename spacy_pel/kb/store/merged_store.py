@@ -33,6 +33,7 @@ class MergedStore:
         self._live: Optional[Mask] = None
         self._live_rows: Optional[Rows] = None
         self._type_masks: Dict[FrozenSet[str], Mask] = {}
+        self.memo: Dict[str, Any] = {}  # replaced, not emptied: a thread may be writing to the old one
 
     # --- changes
 
@@ -48,6 +49,7 @@ class MergedStore:
         self.overlay.put(row, entity, live=live)
         self._live = self._live_rows = None
         self._type_masks = {}
+        self.memo = {}
 
     def _count(self, row: int, entity: Entity, live: bool, sign: int) -> None:
         self._total += sign * row_digest(row, entity, live)
@@ -140,12 +142,11 @@ class MergedStore:
         changed = self.overlay.rows
         if not changed or changed.keys().isdisjoint(rows.tolist()):
             return self.store.normalized_names_at(rows)
-        pieces = [
-            self.overlay.names_of(row)
-            if row in changed
-            else self.store.normalized_names_at(np.array([row], dtype=np.int64))[0]
-            for row in rows.tolist()
-        ]
+        stored = np.array([row for row in rows.tolist() if row not in changed], dtype=np.int64)
+        names, offsets = self.store.normalized_names_at(stored)
+        bounds = offsets.tolist()
+        own = iter([names[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)])
+        pieces = [self.overlay.names_of(row) if row in changed else next(own) for row in rows.tolist()]
         lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
         return list(chain.from_iterable(pieces)), offsets_of(lengths)
 
