@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from logging import INFO
-from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not n
 # smaller top_k only shortens what is returned: it must not turn a mention NIL. It is twice the default
 # top_k, since with vectors alone 1 in 200 gold entities ranks below the 64th.
 _DEPTH = 128
-_CANDIDATE = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
+_CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
 
 
 @dataclass(frozen=True)
