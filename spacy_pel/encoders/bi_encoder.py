@@ -8,7 +8,15 @@ from ..registry import registry
 from ..similarities import Similarity
 from ..similarities.cosine import Cosine
 from ..similarities.similarity import IndexSide
-from ..templates import EntityCard, EntityTemplate, MarkedContext, RaggedTokens
+from ..templates import (
+    EntityCard,
+    EntityTemplate,
+    MarkedContext,
+    MentionTemplate,
+    MentionTokens,
+    MentionWindows,
+    RaggedTokens,
+)
 from ..types import Entity, MentionInText, Vectors
 from ..util import write_json
 from ..util.saved_folder import damaged
@@ -32,12 +40,14 @@ class BiEncoder:
     tied (bool): one tower reads both sides.
     pooling (Pooling): "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
         markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.
+        A template without markers needs "mention": the mean over the mention's pieces in its window.
     mention_template, entity_template: what each side reads.
     backend (Optional[Backend]): runs inference; None = AutoBackend.
     batch_size (int): sequences in one inference batch.
     store (str): "float32" or "float16", how ``to_disk`` writes the weights.
     similarity (Optional[Similarity]): of mentions and entities, the cosine by default.
     entity_pooling (Optional[Pooling]): of the entity side; None = as the mention side.
+    RAISES (PelError): if a setting is unknown, or pooling or similarity do not suit the mention template.
     """
 
     registered_name = "spacy-pel.BiEncoder.v1"
@@ -48,7 +58,7 @@ class BiEncoder:
         name: Optional[str] = None,
         tied: bool = False,
         pooling: Pooling = "mean",
-        mention_template: Optional[MarkedContext] = None,
+        mention_template: Optional[MentionTemplate] = None,
         entity_template: Optional[EntityTemplate] = None,
         backend: Optional[Backend] = None,
         batch_size: int = 64,
@@ -64,12 +74,15 @@ class BiEncoder:
         self.tied = tied
         self.pooling: Pooling = pooling
         self.entity_pooling: Optional[Pooling] = entity_pooling
-        self.mention_template = mention_template or MarkedContext()
+        self.mention_template: MentionTemplate = mention_template or MarkedContext()
         self.entity_template: EntityTemplate = entity_template or EntityCard()
         self.backend: Backend = backend or AutoBackend()
         self.batch_size = batch_size
         self.store = store
         self.similarity: Similarity = similarity or Cosine()
+        if not self.mention_template.has_markers and (pooling != "mention" or self.similarity.token_level):
+            template, name = self.mention_template.registered_name, self.similarity.registered_name
+            raise PelError(Errors.E335.format(template=template, pooling=pooling, similarity=name))
         self.tokenizer: Any = None
         self.towers: Any = None
         self._prepared: Dict[str, Any] = {}
@@ -97,8 +110,11 @@ class BiEncoder:
         from torch import nn
 
         # a text without markers, such as a card, is pooled over all of its tokens
-        start, end = self.tokenizer.convert_tokens_to_ids(self.mention_template.special_tokens)
-        pooling, markers = self.entity_pooling or self.pooling, (start, end)
+        markers = (-1, -1)
+        if self.mention_template.has_markers:
+            start, end = self.tokenizer.convert_tokens_to_ids(self.mention_template.special_tokens)
+            markers = (start, end)
+        pooling = self.entity_pooling or self.pooling
         bare = pooling if self.tied else None  # a tied tower recognises mentions by their markers
         towers = {"mention": Tower(mention, pooling=self.pooling, markers=markers, bare_pooling=bare)}
         if not self.tied:
@@ -175,12 +191,14 @@ class BiEncoder:
         tokens = self.entity_template.tokenize_names(self.tokenizer, names)
         return self.encode_tokens("entity", tokens, show_progress=show_progress)
 
-    def encode_tokens(self, side: IndexSide, tokens: RaggedTokens, *, show_progress: bool = False) -> Vectors:
-        """Encode sequences that are tokenised already, in batches of similar length.
+    def encode_tokens(
+        self, side: IndexSide, tokens: MentionTokens, *, show_progress: bool = False
+    ) -> Vectors:
+        """Encode what is tokenised already, in batches of similar length.
 
         side (str): "mention" or "entity".
-        tokens (RaggedTokens): n sequences.
-        RETURNS (Vectors): (n, width), of length 1 for the cosine, in the order of the sequences.
+        tokens (MentionTokens): n sequences, or n mentions in windows.
+        RETURNS (Vectors): (n, width), of length 1 for the cosine, in the order of the sequences or mentions.
         """
         return self._for_index(self._pooled(side, tokens, show_progress), side)
 
@@ -201,7 +219,7 @@ class BiEncoder:
         """RETURNS (Representations): (n,), what the similarity reads of the entities' cards."""
         return self._represented("entity", self._entity_tokens(entities), show_progress)
 
-    def _mention_tokens(self, mentions: Sequence[MentionInText]) -> RaggedTokens:
+    def _mention_tokens(self, mentions: Sequence[MentionInText]) -> MentionTokens:
         self.tower("mention")
         return self.mention_template.tokenize(self.tokenizer, mentions)
 
@@ -209,14 +227,22 @@ class BiEncoder:
         self.tower("entity")
         return self.entity_template.tokenize(self.tokenizer, entities)
 
-    def _pooled(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Vectors:
+    def _pooled(self, side: str, tokens: MentionTokens, show_progress: bool) -> Vectors:
         vectors = empty_vectors(len(tokens), int(self.tower(side).transformer.config.hidden_size))
+        if isinstance(tokens, MentionWindows):
+            mentions = tokens.by_window()
+            for rows, _, states in self._batches(side, tokens.windows, show_progress, token_level=True):
+                for row, window in zip(rows.tolist(), states, strict=True):
+                    for mention in mentions[row].tolist():
+                        _, start, end = tokens.spans[mention]
+                        vectors[mention] = window[start:end].mean(axis=0)
+            return vectors
         for rows, _, batch in self._batches(side, tokens, show_progress):
             vectors[rows] = batch
         return vectors
 
-    def _represented(self, side: str, tokens: RaggedTokens, show_progress: bool) -> Representations:
-        if not self.similarity.token_level:
+    def _represented(self, side: str, tokens: MentionTokens, show_progress: bool) -> Representations:
+        if not self.similarity.token_level or isinstance(tokens, MentionWindows):
             return Representations(self._pooled(side, tokens, show_progress))
         width = int(self.tower(side).transformer.config.hidden_size)
         result = Representations.empty(tokens.lengths, width)

@@ -9,7 +9,7 @@ from typing import Any, Dict, Optional, Tuple
 from ..registry import registry
 from ..similarities import Similarity
 from ..similarities.cosine import Cosine
-from ..templates import EntityTemplate, MarkedContext
+from ..templates import EntityTemplate, MentionTemplate
 from ..util import read_json
 from ..util.saved_folder import damaged
 from .tower import Pooling
@@ -55,7 +55,7 @@ class SavedEncoder:
     entity_pooling: Optional[Pooling]
     store: str
     similarity: Similarity
-    mention_template: MarkedContext
+    mention_template: MentionTemplate
     entity_template: EntityTemplate
     tokenizer: Any
     mention: Any

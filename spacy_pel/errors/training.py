@@ -94,6 +94,20 @@ class TrainingErrors:
     )
     E332 = "[PEL-E332] Expected scale > 0, got {value}."
     E333 = "[PEL-E333] Expected offset to be a number, null or 'learned', got '{value}'."
+    E334 = "[PEL-E334] Expected 0 <= overlap < 1, got {value}. 0.5 makes windows that overlap by half."
+    E335 = (
+        "[PEL-E335] Expected pooling = 'mention' and a similarity of pooled vectors with {template}, where "
+        "a mention is the mean over its pieces, got pooling = '{pooling}' and {similarity}. Set these, or "
+        "use spacy-pel.MarkedContext.v1."
+    )
+    E336 = (
+        "[PEL-E336] Expected a fast tokenizer, which gives offsets, got {got}. Use another model, or "
+        "spacy-pel.MarkedContext.v1 as the template of mentions."
+    )
+    E337 = (
+        "[PEL-E337] Expected a template of mentions with markers for {what}, got {template}. Use "
+        "spacy-pel.MarkedContext.v1."
+    )
     E346 = "[PEL-E346] Expected {name} >= 0, got {value}. Set a larger value."
     E347 = "[PEL-E347] Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."
     E348 = "[PEL-E348] {name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."

@@ -24,6 +24,7 @@ class MarkedContext:
     """
 
     registered_name = "spacy-pel.MarkedContext.v1"
+    has_markers = True
 
     def __init__(self, *, max_length: int = 128, start_marker: str = "[M_s]", end_marker: str = "[M_e]"):
         if max_length < 8:

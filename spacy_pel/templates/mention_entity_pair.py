@@ -26,7 +26,7 @@ class MentionEntityPair:
     max_length (int): word pieces in all, special tokens included.
     mention_template (Optional[Any]): a template of mentions; None = a MarkedContext of half the length.
     entity_template (Optional[Any]): a template of entities; None = an EntityCard of the whole length.
-    RAISES (PelError): if the mention leaves no room for an entity.
+    RAISES (PelError): if the mention leaves no room for an entity, or has no markers.
     """
 
     def __init__(
@@ -38,6 +38,9 @@ class MentionEntityPair:
     ):
         self.mention_template = mention_template or MarkedContext(max_length=max(8, max_length // 2))
         self.entity_template = entity_template or EntityCard(max_length=max_length)
+        if not getattr(self.mention_template, "has_markers", True):
+            got = self.mention_template.registered_name
+            raise PelError(Errors.E337.format(what="a cross-encoder", template=got))
         least = self.mention_template.max_length + _LEAST
         if max_length < least:
             raise PelError(Errors.E301.format(name="max_length", least=least, value=max_length))

@@ -1,17 +1,20 @@
-"""Writes token sequences to a folder in chunks, without holding all of them in memory."""
+"""Writes token sequences, or mentions, to a folder in chunks, without holding all of them in memory."""
 
 from pathlib import Path
 from types import TracebackType
-from typing import Any, List, Optional, Type
+from typing import Any, List, Optional, Type, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ..util.ragged import offsets_of
+from .mention_windows import MentionTokens, MentionWindows
 from .token_arrays import RaggedTokens
 
+SPANS = "spans.npy"
 _MANY = 10**15  # an upper bound, so that the header fits any count
+W = TypeVar("W", bound="RaggedWriter")
 
 
 class RaggedWriter:
@@ -32,7 +35,7 @@ class RaggedWriter:
         self._file.write(np.ascontiguousarray(tokens.values, dtype="<i4").data)
         self._lengths.append(tokens.lengths)
 
-    def __enter__(self) -> "RaggedWriter":
+    def __enter__(self: W) -> W:
         return self
 
     def __exit__(
@@ -51,3 +54,30 @@ class RaggedWriter:
     def _write_header(self, count: int) -> int:
         npy.write_array_header_1_0(self._file, {"descr": "<i4", "fortran_order": False, "shape": (count,)})
         return int(self._file.tell())
+
+
+class MentionWriter(RaggedWriter):
+    """Appends what a template of mentions made; ``spans.npy`` holds their spans where they share windows."""
+
+    def __init__(self, path: Path):
+        super().__init__(path)
+        self._spans: List[NDArray[np.int64]] = []
+        self._windows = 0
+
+    def append(self, tokens: MentionTokens) -> None:
+        """tokens (MentionTokens): the next mentions."""
+        if isinstance(tokens, MentionWindows):
+            self._spans.append(tokens.spans + np.array([self._windows, 0, 0]))
+            tokens = tokens.windows
+            self._windows += len(tokens)
+        super().append(tokens)
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if self._spans:
+            np.save(self.path / SPANS, np.concatenate(self._spans))

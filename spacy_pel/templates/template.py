@@ -1,11 +1,34 @@
-"""Entity templates: the interface that an encoder expects, and what the cards share."""
+"""Templates: the interfaces that an encoder expects, and what the cards share."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Dict, List, Optional, Protocol, Sequence, runtime_checkable
 
 from ..errors import Errors, PelError
-from ..types import Entity
+from ..types import Entity, MentionInText
+from .mention_windows import MentionTokens
 from .token_arrays import RaggedTokens, piece_lists
+
+
+@runtime_checkable
+class MentionTemplate(Protocol):
+    """Turns mentions in their texts into word pieces. ``max_length`` limits what is read at a time; a copy
+    with another one is made from the other ``settings``.
+
+    has_markers (bool): each mention has a sequence of its own, and ``special_tokens`` are the two markers
+        around it; else mentions of one text share its windows and there are no special tokens.
+    """
+
+    registered_name: str
+    max_length: int
+    has_markers: bool
+
+    @property
+    def settings(self) -> Dict[str, Any]: ...
+
+    @property
+    def special_tokens(self) -> List[str]: ...
+
+    def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> MentionTokens: ...
 
 
 @runtime_checkable

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import List, Sequence, Tuple, Union
+from typing import Any, List, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import Errors, PelError
 from ..util.ragged import Ragged, offsets_of, take_pieces
 
 TokenIds = NDArray[np.int32]
@@ -59,16 +60,36 @@ class RaggedTokens(Ragged):
         return cls(np.load(path / "ids.npy", mmap_mode="r"), np.load(path / "offsets.npy", mmap_mode="r"))
 
 
-def piece_lists(tokenizer: object, texts: Sequence[str]) -> List[List[int]]:
+def piece_lists(tokenizer: Any, texts: Sequence[str]) -> List[List[int]]:
     """Word pieces of plain texts, without special tokens, padding or truncation.
 
     tokenizer (PreTrainedTokenizerBase): a Hugging Face tokenizer.
     texts (Sequence[str]): plain texts.
     RETURNS (List[List[int]]): ids of each text; "[SEP]" in a text is treated as plain text.
     """
+    return _encoded(tokenizer, texts)["input_ids"] if texts else []
+
+
+def pieces_with_offsets(tokenizer: Any, texts: Sequence[str]) -> List[Tuple[List[int], NDArray[np.int64]]]:
+    """Word pieces of plain texts and where they are.
+
+    tokenizer (PreTrainedTokenizerFast): a Hugging Face tokenizer.
+    texts (Sequence[str]): plain texts.
+    RETURNS (List[tuple]): ids of each text, see ``piece_lists``, and (pieces, 2), the start and end of the
+        characters of each piece.
+    RAISES (PelError): if the tokenizer gives no offsets.
+    """
     if not texts:
         return []
-    encoded = tokenizer(  # type: ignore[operator]
+    if not tokenizer.is_fast:
+        raise PelError(Errors.E336.format(got=type(tokenizer).__name__))
+    encoded = _encoded(tokenizer, texts, return_offsets_mapping=True)
+    offsets = [np.array(own, dtype=np.int64).reshape(-1, 2) for own in encoded["offset_mapping"]]
+    return list(zip(encoded["input_ids"], offsets, strict=True))
+
+
+def _encoded(tokenizer: Any, texts: Sequence[str], **more: bool) -> Any:
+    return tokenizer(
         list(texts),
         add_special_tokens=False,
         padding=False,
@@ -77,5 +98,5 @@ def piece_lists(tokenizer: object, texts: Sequence[str]) -> List[List[int]]:
         return_token_type_ids=False,
         split_special_tokens=True,
         verbose=False,
+        **more,
     )
-    return encoded["input_ids"]

@@ -143,8 +143,7 @@ class SameWorldPlanner(BatchPlanner):
         batches: List[NDArray[np.int64]] = []
         for mine, names in zip(self._mentions, self._names, strict=True):
             bare = rng.choice(names, self._bare(mine, names), replace=False)
-            order = rng.permutation(np.concatenate([mine, bare]).astype(np.int64))
-            batches += length_batches(order, lengths, self.batch_size)
+            batches += length_batches(self.shuffled(mine, bare, rng), lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def _bare(self, mentions: NDArray[np.int64], names: NDArray[np.int64]) -> int:

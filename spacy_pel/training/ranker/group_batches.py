@@ -57,7 +57,8 @@ class GroupStore:
             places = [texts.place(int(row), sorted(surfaces)) for row in wrong]
             self.negatives.append(np.array(places, dtype=np.int64))
         in_text = [query.in_text for query in mentions.queries]
-        self.mentions: RaggedTokens = encoder.mention_template.tokenize(encoder.tokenizer, in_text)
+        template: Any = encoder.mention_template  # with markers: a sequence for each mention
+        self.mentions: RaggedTokens = template.tokenize(encoder.tokenizer, in_text)
         self.entities = tokenize_entities(encoder.entity_template, encoder.tokenizer, texts.entities)
 
     def __len__(self) -> int:

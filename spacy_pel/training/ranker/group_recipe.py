@@ -30,7 +30,8 @@ class GroupRecipe:
 
     ranker (DualEncoder): to be trained.
     settings (RankerSettings): by default the loss is a Triplet and every mention is an anchor.
-    RAISES (PelError): if there is a regularizer, or the encoder compares tokens.
+    RAISES (PelError): if there is a regularizer, or the encoder compares tokens or reads mentions
+        without markers.
     """
 
     whole_documents = True
@@ -41,6 +42,10 @@ class GroupRecipe:
         similarity = ranker.encoder.similarity
         if similarity.token_level:
             raise PelError(Errors.E331.format(got=similarity.registered_name))
+        template = ranker.encoder.mention_template
+        if not template.has_markers:
+            what = "the training of a dual encoder"
+            raise PelError(Errors.E337.format(what=what, template=template.registered_name))
         self.ranker, self.settings = ranker, settings
         self.loss: nn.Module = settings.loss or Triplet()
         self.anchors: AnchorPart = settings.anchors or AllMentions()

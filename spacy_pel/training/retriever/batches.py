@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from ...negatives import DrawRequest, MinedNegatives, NegativeSampler
 from ...negatives.mining.streaming_top_k import Parts
-from ...templates import RaggedTokens
+from ...templates import MentionTokens, MentionWindows, window_numbers
 from ..length_batches import length_batches
+from ..members import MembersByLabel
 from .example_store import ExampleStore
 from .settings import ViewSettings
 
@@ -21,12 +22,15 @@ class Side:
     tower: "mention" or "entity".
     ids, mask: (n, length) int64.
     places: (n,) positions in the batch's list of vectors.
+    spans: None = a vector for each sequence; else (m, 3) int64, as in ``MentionWindows``, with m places: a
+        vector for each mention of n windows.
     """
 
     tower: str
     ids: NDArray[np.int64]
     mask: NDArray[np.int64]
     places: NDArray[np.int64]
+    spans: Optional[NDArray[np.int64]] = None
 
 
 @dataclass
@@ -88,7 +92,8 @@ class BatchPlanner:
         return min(round(len(self.store.mentions) * share / (1 - share)), len(self.store.bare_names))
 
     def plan(self, epoch: int) -> List[NDArray[np.int64]]:
-        """Batches of one epoch: each mention once and a draw of bare names, similar lengths together.
+        """Batches of one epoch: each mention once and a draw of bare names, similar lengths together, and
+        mentions that share a window.
 
         RETURNS (List[NDArray]): example numbers of each batch; numbers from len(mentions) on
             are bare names.
@@ -96,10 +101,26 @@ class BatchPlanner:
         rng = np.random.default_rng([self.seed, 1, epoch])
         n_mentions = len(self.store.mentions)
         bare = n_mentions + rng.choice(len(self.store.bare_names), self._n_bare, replace=False)
-        order = rng.permutation(np.concatenate([np.arange(n_mentions), bare]).astype(np.int64))
+        order = self.shuffled(np.arange(n_mentions), bare, rng)
         lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])
         batches = length_batches(order, lengths, self.batch_size)
         return [batches[i] for i in rng.permutation(len(batches))]
+
+    def shuffled(
+        self, mentions: NDArray[np.int64], names: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Shuffle windows and names: the mentions of a window stay together, so that batches of whole windows
+        of many documents are cut from the order; a window between two batches is read in both.
+
+        mentions, names (NDArray): example numbers, ascending mentions.
+        RETURNS (NDArray[int64]): all of them, in a random order.
+        """
+        _, window = np.unique(window_numbers(self.store.mentions)[mentions], return_inverse=True)
+        n_windows = int(window.max(initial=-1)) + 1
+        labels = np.concatenate([window, n_windows + np.arange(len(names))])
+        groups = MembersByLabel.from_labels(labels, n_windows + len(names))
+        examples = np.concatenate([mentions, names]).astype(np.int64)
+        return examples[groups.take(rng.permutation(len(groups))).values]
 
     def build(self, examples: NDArray[np.int64], step: int) -> PairBatch:
         """Make the arrays of one batch.
@@ -158,10 +179,14 @@ class BatchPlanner:
     def _side(
         self,
         tower: str,
-        tokens: RaggedTokens,
+        tokens: MentionTokens,
         rows: NDArray[np.int64],
         places: NDArray[np.int64],
         chosen: NDArray[np.bool_],
     ) -> Side:
+        if isinstance(tokens, MentionWindows):
+            taken = tokens.take(rows[chosen])
+            ids, mask = taken.windows.padded(np.arange(len(taken.windows)), self.pad_id)
+            return Side(tower, ids, mask, places[chosen], taken.spans)
         ids, mask = tokens.padded(rows[chosen], self.pad_id)
         return Side(tower, ids, mask, places[chosen])

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Literal, Optional
+from typing import Any, List, Literal, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
-from ...templates import RaggedTokens
+from ...templates import MentionTokens, MentionWindows, RaggedTokens
+from ...templates.ragged_writer import SPANS
 from ..members import MembersByLabel
 
 
@@ -18,7 +19,7 @@ class ExampleStore:
 
     Example numbers below len(mentions) are mentions, higher ones are bare names.
 
-    mentions: marked contexts of the corpus's gold mentions.
+    mentions: the corpus's gold mentions, each in its context.
     mention_gold: for each mention the numbers of its gold entities; the first is the target.
     mention_key: (n,) uint64, hashes of document, start and end.
     names, name_entity: every name of every entity, as entity text.
@@ -27,11 +28,11 @@ class ExampleStore:
     cards: one card per entity.
     """
 
-    mentions: RaggedTokens
+    mentions: MentionTokens
     mention_gold: MembersByLabel
     mention_key: NDArray[np.uint64]
     names: RaggedTokens
-    bare_names: RaggedTokens
+    bare_names: MentionTokens
     name_entity: NDArray[np.int64]
     name_gold: MembersByLabel
     cards: RaggedTokens
@@ -51,15 +52,17 @@ class ExampleStore:
             for example in examples.tolist()
         ]
 
-    def anchors(self, examples: NDArray[np.int64]) -> RaggedTokens:
-        """RETURNS (RaggedTokens): what the mention tower reads of each example; ascending numbers."""
+    def anchors(self, examples: NDArray[np.int64]) -> MentionTokens:
+        """RETURNS (MentionTokens): what the mention tower reads of each example; ascending numbers."""
         n_mentions = len(self.mentions)
         is_mention = examples < n_mentions
-        parts = (
-            self.mentions.take(examples[is_mention]),
-            self.bare_names.take(examples[~is_mention] - n_mentions),
+        kind: Any = type(self.mentions)
+        return kind.concatenate(  # type: ignore[no-any-return]
+            [
+                self.mentions.take(examples[is_mention]),
+                self.bare_names.take(examples[~is_mention] - n_mentions),
+            ]
         )
-        return RaggedTokens.concatenate(parts)
 
     @classmethod
     def open(cls, folder: Path, *, mapped: bool = True) -> "ExampleStore":
@@ -70,10 +73,8 @@ class ExampleStore:
         """
         mode: Optional[Literal["r"]] = "r" if mapped else None
         try:
-            tokens = {
-                name: RaggedTokens(
-                    *(np.load(folder / name / f"{part}.npy", mmap_mode=mode) for part in _TOKENS)
-                )
+            tokens: Any = {
+                name: _read_tokens(folder / name, mode)
                 for name in ("mentions", "cards", "names", "bare_names")
             }
             arrays = {
@@ -100,6 +101,13 @@ class ExampleStore:
 
 
 _TOKENS = ("ids", "offsets")
+
+
+def _read_tokens(folder: Path, mode: Optional[Literal["r"]]) -> MentionTokens:
+    tokens = RaggedTokens(*(np.load(folder / f"{part}.npy", mmap_mode=mode) for part in _TOKENS))
+    if not (folder / SPANS).is_file():
+        return tokens
+    return MentionWindows(tokens, np.load(folder / SPANS, mmap_mode=mode))
 
 
 def _gold(kind: str) -> List[str]:

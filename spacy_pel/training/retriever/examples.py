@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...templates.ragged_writer import RaggedWriter
+from ...templates.ragged_writer import MentionWriter, RaggedWriter
 from ...types import Document, MentionInText
 from ...util import hash_strings, logger, progress
 from ...util.ragged import offsets_of
@@ -114,7 +114,7 @@ def write_examples(
     with_names (bool): see ``build_examples``.
     """
     folder.mkdir(parents=True)
-    with RaggedWriter(folder / "mentions") as writer:
+    with MentionWriter(folder / "mentions") as writer:
         for chunk in progress(_chunks(mentions), description="Tokenising mentions", show=show_progress):
             writer.append(encoder.mention_template.tokenize(encoder.tokenizer, [m.mention for m in chunk]))
     _save_gold(folder / "mention", [mention.places for mention in mentions])
@@ -130,9 +130,9 @@ def _write_entities(
     owners: List[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     gold: List[NDArray[np.int64]] = []
     with ExitStack() as stack:
-        cards, names, bare = (
-            stack.enter_context(RaggedWriter(folder / name)) for name in ("cards", "names", "bare_names")
-        )
+        cards, names = (stack.enter_context(RaggedWriter(folder / name)) for name in ("cards", "names"))
+        bare = stack.enter_context(MentionWriter(folder / "bare_names"))
+        bare.append(encoder.mention_template.tokenize(tokenizer, []))  # of the same kind if there are none
         for chunk in progress(_chunks(kb.live_rows), description="Tokenising entities", show=show):
             entities = [kb.entity_at(int(row)) for row in chunk]
             cards.append(template.tokenize(tokenizer, entities))

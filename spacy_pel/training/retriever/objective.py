@@ -5,6 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 import torch
 from torch import Tensor, nn
 
+from ...encoders.tower import span_means
 from ...errors import Errors, PelError
 from ...objectives.mixing import Mixing
 from ...objectives.regularizers import Regularizer
@@ -131,7 +132,8 @@ class Objective(nn.Module):
             ids, mask, places = (
                 torch.from_numpy(array).to(device) for array in (side.ids, side.mask, side.places)
             )
-            inputs.append(SideInputs(tower, ids, mask, places, tower.embed(ids) if embed else None))
+            spans = None if side.spans is None else torch.from_numpy(side.spans).to(device)
+            inputs.append(SideInputs(tower, ids, mask, places, tower.embed(ids) if embed else None, spans))
         return inputs
 
     def _encode(self, inputs: "List[SideInputs]") -> Encoded:
@@ -155,6 +157,7 @@ class SideInputs(NamedTuple):
     """A ``Side`` on the device, with its tower; see there.
 
     embeddings: (n, length, width) to use instead of the ids' word embeddings, or None.
+    spans: (m, 3) where the m vectors are means of spans, or None.
     """
 
     tower: Any
@@ -162,17 +165,22 @@ class SideInputs(NamedTuple):
     mask: Tensor
     places: Tensor
     embeddings: Optional[Tensor]
+    spans: Optional[Tensor] = None
 
     def encoded(self, token_level: bool) -> Encoded:
         """RETURNS (Encoded): (n, width), or of all tokens (n, length, width)."""
         given = (self.ids, self.mask) + (() if self.embeddings is None else (self.embeddings,))
+        if self.spans is not None:
+            return span_means(self.tower.states(*given), self.spans)
         if token_level:
             return TokenVectors(self.tower.states(*given), self.mask > 0)
         return self.tower(*given)  # type: ignore[no-any-return]
 
     def first(self, n: int) -> "SideInputs":
-        """RETURNS (SideInputs): the sequences of the first n positions."""
+        """RETURNS (SideInputs): the sequences, or mentions of windows, of the first n positions."""
         kept = self.places < n
+        if self.spans is not None:
+            return self._replace(places=self.places[kept], spans=self.spans[kept])
         embeddings = None if self.embeddings is None else self.embeddings[kept]
         return SideInputs(self.tower, self.ids[kept], self.mask[kept], self.places[kept], embeddings)
 

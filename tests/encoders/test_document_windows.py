@@ -1,0 +1,162 @@
+"""An encoder that reads documents in windows, against a plain loop over mentions."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.backend import TorchBackend
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.openvino_backend import OpenVinoBackend
+from spacy_pel.encoders.tower import span_means
+from spacy_pel.errors import PelError
+from spacy_pel.rankers.cross_encoder import CrossEncoder
+from spacy_pel.rankers.dual_encoder import DualEncoder
+from spacy_pel.similarities.sum_of_max import SumOfMax
+from spacy_pel.templates import DocumentWindows, MarkedContext
+from spacy_pel.templates.document_windows import window_starts
+from spacy_pel.training.ranker.group_recipe import GroupRecipe
+from spacy_pel.training.ranker.settings import RankerSettings
+from spacy_pel.types import Entity, MentionInText
+from spacy_pel.util.vectors import unit_length
+
+TEXTS = [
+    "the pain of a heart attack in the left kidney of the heart is a fever " * 3,
+    "naïve fever 🫀 of the cafe\u0301 kidney stone",
+    "fever",
+]
+ROOM, OVERLAP = 18, 0.4
+
+
+def make(path, **settings):
+    template = DocumentWindows(max_length=ROOM + 2, overlap=OVERLAP)
+    defaults = {
+        "mention_template": template,
+        "pooling": "mention",
+        "backend": TorchBackend(precision="float32"),
+    }
+    encoder = BiEncoder(name=str(path), **{**defaults, **settings})
+    encoder.initialize()
+    return encoder
+
+
+def make_mentions(seed=0, n=60):
+    rng = np.random.default_rng(seed)
+    mentions = [MentionInText(TEXTS[2], 0, 5), MentionInText(TEXTS[1], 11, 12), MentionInText(TEXTS[0], 3, 4)]
+    for _ in range(n):
+        text = TEXTS[rng.integers(2)]
+        start = int(rng.integers(len(text) - 1))
+        mentions.append(MentionInText(text, start, min(len(text), start + int(rng.integers(1, 40)))))
+    return mentions
+
+
+def plain_vectors(encoder, mentions):
+    """One mention at a time, in the window that trying all of them finds."""
+    transformer = encoder.tower("mention").transformer.eval()
+    tokenizer, vectors = encoder.tokenizer, []
+    for text, start, end in mentions:
+        settings = {"add_special_tokens": False, "return_offsets_mapping": True}
+        encoded = tokenizer(text, **settings)
+        ids, offsets = encoded["input_ids"], encoded["offset_mapping"]
+        own = [i for i, (a, b) in enumerate(offsets) if a < end and b > start]
+        before = sum(b <= start for _, b in offsets)
+        first, last = (own[0], own[-1] + 1) if own else (before, before)
+        at = max(
+            (one for one in window_starts(len(ids), ROOM, OVERLAP).tolist() if one <= first),
+            key=lambda one: (min(last, one + ROOM) - first, min(first - one, one + ROOM - last)),
+        )
+        window = [tokenizer.cls_token_id, *ids[at : at + ROOM], tokenizer.sep_token_id]
+        with torch.no_grad():
+            states = transformer(torch.tensor([window])).last_hidden_state[0]
+        kept = states[1 + first - at : 1 + last - at][:ROOM] if own else states
+        kept = kept[: ROOM - (first - at)] if own else kept
+        vectors.append(torch.nn.functional.normalize(kept.mean(dim=0), dim=0).numpy())
+    return np.stack(vectors)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_vectors_are_those_of_a_plain_loop(tiny_bert, tied):
+    encoder, mentions = make(tiny_bert, tied=tied), make_mentions()
+    expected = plain_vectors(encoder, mentions)
+    vectors = encoder.encode_mentions(mentions)
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    assert len(np.unique(vectors.round(4), axis=0)) > 30, "mentions in one window differ"
+    np.testing.assert_allclose(encoder.encode_mention_rows(mentions), expected, atol=1e-5)
+    represented = encoder.represent_mentions(mentions).vectors
+    np.testing.assert_allclose(unit_length(represented), expected, atol=1e-5)
+
+
+def test_a_vector_depends_on_its_document_only(tiny_bert):
+    mentions = make_mentions()
+    vectors = make(tiny_bert).encode_mentions(mentions)
+    order = np.random.default_rng(1).permutation(len(mentions))
+    for batch_size in (1, 3):
+        encoder = make(tiny_bert, batch_size=batch_size)
+        shuffled = encoder.encode_mentions([mentions[i] for i in order])
+        np.testing.assert_allclose(shuffled, vectors[order], atol=1e-6)
+    alone = np.concatenate([encoder.encode_mentions([mention]) for mention in mentions])
+    np.testing.assert_allclose(alone, vectors, atol=1e-6)
+    assert encoder.encode_mentions([]).shape == (0, 32)
+
+
+@pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
+def test_openvino_agrees_with_torch(tiny_bert):
+    mentions = make_mentions(n=10)
+    expected = make(tiny_bert).encode_mentions(mentions)
+    vectors = make(tiny_bert, backend=OpenVinoBackend(precision="float32")).encode_mentions(mentions)
+    np.testing.assert_allclose(vectors, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_entity_side_is_as_with_markers(tiny_bert, tied):
+    encoder = make(tiny_bert, tied=tied)
+    marked = make(tiny_bert, tied=tied, mention_template=MarkedContext(max_length=20))
+    entities = [Entity("C1", "heart attack", ("pain",), ("a",), "of the left kidney"), Entity("C2", "fever")]
+    np.testing.assert_allclose(encoder.encode_entities(entities), marked.encode_entities(entities), atol=1e-6)
+    names = ["kidney stone", "fever"]
+    np.testing.assert_allclose(encoder.encode_names(names), marked.encode_names(names), atol=1e-6)
+
+
+def test_saved_and_loaded(tiny_bert, tmp_path):
+    encoder, mentions = make(tiny_bert, tied=True), make_mentions()
+    encoder.to_disk(tmp_path / "model")
+    again = load_encoder(tmp_path / "model", backend=TorchBackend(precision="float32"))
+    assert isinstance(again.mention_template, DocumentWindows)
+    assert again.mention_template.settings == {"max_length": ROOM + 2, "overlap": OVERLAP}
+    assert again.fingerprint == encoder.fingerprint
+    np.testing.assert_array_equal(again.encode_mentions(mentions), encoder.encode_mentions(mentions))
+    wider = make(tiny_bert, tied=True, mention_template=DocumentWindows(max_length=ROOM + 2))
+    assert wider.fingerprint != encoder.fingerprint
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_means_of_spans(dtype):
+    torch.manual_seed(0)
+    states = torch.randn(3, 7, 5, dtype=dtype, requires_grad=True)
+    spans = torch.tensor([[2, 0, 7], [0, 3, 4], [2, 5, 6], [0, 0, 2]])
+    means = span_means(states, spans)
+    expected = torch.stack([states[w, a:b].mean(dim=0) for w, a, b in spans.tolist()])
+    torch.testing.assert_close(means, expected)
+    weights = torch.randn_like(means)
+    (gradient,) = torch.autograd.grad((means * weights).sum(), states)
+    (wanted,) = torch.autograd.grad((expected * weights).sum(), states)
+    torch.testing.assert_close(gradient, wanted)
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(span_means(states, spans), expected)
+
+
+@pytest.mark.parametrize("settings", [{"pooling": "mean"}, {"pooling": "cls"}, {"pooling": "markers"}, {}])
+def test_settings_that_need_markers_are_refused(settings):
+    similarity = {} if settings else {"pooling": "mention", "similarity": SumOfMax()}
+    with pytest.raises(PelError, match="PEL-E335"):
+        BiEncoder(mention_template=DocumentWindows(), **settings, **similarity)
+
+
+def test_rankers_that_read_each_mention_refuse_it():
+    with pytest.raises(PelError, match="PEL-E337"):
+        CrossEncoder(mention_template=DocumentWindows(max_length=16))
+    ranker = DualEncoder(encoder=BiEncoder(mention_template=DocumentWindows(), pooling="mention"))
+    with pytest.raises(PelError, match="PEL-E337"):
+        GroupRecipe(ranker, RankerSettings(model=ranker))
