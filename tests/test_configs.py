@@ -214,6 +214,7 @@ PAPERS = {
     # Table 3
     "zeshel": {"": {**WIATRAK, **PB_0, **RANDOM, **N_32, "pel.encoder.name": "bert-base-uncased"}},
     "ranker_sapbert": {"": RANKER},
+    "ranker_zeshel": {"": {**RANKER, "ranker.model.name": "bert-base-uncased"}},
 }
 
 

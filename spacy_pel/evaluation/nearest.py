@@ -1,8 +1,9 @@
 """The nearest entities of mentions by an encoder alone: in one stage, or in two for token vectors."""
 
-from typing import Dict, List, Sequence
+from typing import Dict, List, Optional, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..encoders.bi_encoder import BiEncoder
 from ..encoders.rescoring import rescore
@@ -23,6 +24,7 @@ def nearest_entities(
     *,
     top_k: int,
     first_stage: int = FIRST_STAGE,
+    allowed: Optional[NDArray[np.bool_]] = None,
 ) -> RankedRows:
     """Find distinct entities by the vectors of the index, without names and priors. Where the encoder's
     similarity compares tokens, more entities are found by pooled vectors and reranked by their tokens.
@@ -34,12 +36,13 @@ def nearest_entities(
     top_k (int): maximum number of entities per mention.
     first_stage (int): rows found in the first stage where the similarity compares tokens; at least top_k.
         It caps recall: an entity that the pooled vectors do not find among these is never rescored.
+    allowed (Optional[NDArray[bool]]): mask over the rows of the KB; None = all.
     RETURNS (RankedRows): best first.
     """
     in_two = isinstance(encoder, BiEncoder) and encoder.similarity.token_level
     wanted = max(top_k, first_stage) if in_two else top_k
     several = _ROWS_PER_ENTITY if len(index) > len(kb) else 1
-    scores, rows = index.search_rows(encoder.encode_mentions(mentions), several * wanted)
+    scores, rows = index.search_rows(encoder.encode_mentions(mentions), several * wanted, allowed)
     best: List[Dict[int, float]] = []
     for own, found in zip(scores, rows, strict=True):
         entities: Dict[int, float] = {}

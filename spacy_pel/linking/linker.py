@@ -216,13 +216,13 @@ class Linker:
 
     def _batch_evidence(self, queries: Sequence[MentionQuery], top_k: int) -> CandidateTable:
         mentions, present = read_batch(queries)
-        if self.entity_types:
-            asked = [query for query, keep in zip(queries, present, strict=True) if keep]
-            allowed = allowed_rows(self.kb, self.entity_types, asked)
-        else:
-            allowed = None
+        allowed = self._allowed([query for query, keep in zip(queries, present, strict=True) if keep])
         table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, _DEPTH))
         return table if present.all() else insert_empty(table, present)
+
+    def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[Sequence[Optional[NDArray[np.bool_]]]]:
+        """RETURNS (Optional[Sequence]): for each mention a mask over the rows of the KB; None = all rows."""
+        return allowed_rows(self.kb, self.entity_types, queries)
 
     def _links(
         self,

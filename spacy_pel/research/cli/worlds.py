@@ -13,7 +13,7 @@ from ._app import research_cli
 def worlds(
     output: Annotated[
         Path,
-        typer.Argument(metavar="OUT", help="Folder for model, predictions, worlds.json and worlds.md."),
+        typer.Argument(metavar="OUT", help="Folder for models, predictions, worlds.json and worlds.md."),
     ],
     config: Annotated[Path, typer.Option(help="A training config; its paths are set here.")],
     folder: Annotated[
@@ -22,8 +22,15 @@ def worlds(
     ],
     train: Annotated[str, typer.Option(help="Worlds to train on, separated by commas.")],
     test: Annotated[str, typer.Option(help="Worlds to test on, separated by commas.")],
+    val: Annotated[
+        str, typer.Option(help="Further unseen worlds, for validation: reported beside the test worlds.")
+    ] = "",
     model: Annotated[
         Optional[Path], typer.Option(help="A trained encoder; without it, one is trained.")
+    ] = None,
+    ranker: Annotated[
+        Optional[Path],
+        typer.Option(help="A ranker config: train it on the encoder's candidates, rerank with it."),
     ] = None,
     mixed: Annotated[
         bool,
@@ -31,13 +38,19 @@ def worlds(
             "--mixed-batches", help="Mix several worlds in a batch, instead of one world per batch."
         ),
     ] = False,
-    split: Annotated[str, typer.Option(help="The split of the test worlds.")] = "test",
+    split: Annotated[str, typer.Option(help="The split of the worlds in --test and --val.")] = "test",
     settings: Annotated[
         Optional[List[str]],
-        typer.Option("--set", help="A setting of the config, e.g. pel.training.max_steps=5 (repeatable)."),
+        typer.Option(
+            "--set",
+            help="A setting of the config, e.g. pel.training.max_steps=5, or of the ranker's config, e.g. "
+            "ranker.training.max_steps=5 (repeatable).",
+        ),
     ] = None,
     gpu_id: Annotated[int, typer.Option("--gpu-id", help="CUDA device; -1 = CPU.")] = -1,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume from the training's checkpoint.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume from the checkpoints of the trainings.")
+    ] = False,
     as_json: bool = JSON,
 ) -> None:
     """Train on some ontologies or wikis, link to unseen ones.
@@ -55,7 +68,9 @@ def worlds(
         _names(train),
         _names(test),
         output,
+        val=_names(val),
         model=model,
+        ranker=ranker,
         mixed=mixed,
         split=split,
         overrides=parse_settings(settings or []),

@@ -4,12 +4,13 @@ from typing import Any, Dict, List
 
 from ...evaluation.metrics.group_recall import GroupTable, with_intervals
 
-KS = (1, 4, 16, 64)
+KS = (1, 4, 8, 16, 32, 64)  # Cai et al. 2023, Table 8, and recall@1
 POLICY = (
     "recall@k of a world: share of its mentions whose gold entity is in the world's KB that have it among "
     "the first k distinct candidates. macro: mean over the worlds, of equal weight. micro: over all "
     "mentions. Intervals: 95 % bootstrap, documents drawn with replacement; a document with mentions of "
-    "several worlds is drawn for all of them together. Differences are taken within each draw (paired)."
+    "several worlds is drawn for all of them together. Differences are taken within each draw (paired). "
+    "recall@1 of reranked candidates is the ranker's unnormalised accuracy."
 )
 
 
@@ -35,17 +36,24 @@ def world_difference(
 
 
 def as_markdown(report: Dict[str, Any]) -> str:
-    """RETURNS (str): Markdown tables in percent: one for each world, and one for their mean.
+    """RETURNS (str): Markdown tables in percent: recall@1 of all worlds, then recall@k of each and the means.
 
     report (Dict[str, Any]): the content of worlds.json.
     """
-    train, test = ", ".join(report["train"]), ", ".join(report["test"])
-    parts = [f"Trained on {train}; tested on {test}. {report['policy']}"]
-    for world in report["test"]:
+    worlds = [*report["val"], *(world for world in report["test"] if world not in report["val"])]
+    validated = f"; validated on {', '.join(report['val'])}" if report["val"] else ""
+    head = f"Trained on {', '.join(report['train'])}{validated}; tested on {', '.join(report['test'])}. "
+    parts = [head + report["policy"], _first_ranks(report)]
+    for world in worlds:
         about = report["coverage"][world]
         title = f"{world}: {about['in_kb']:,} mentions of {about['documents']:,} documents, KB of "
         title += f"{about['entities']:,} entities ({about['outside_kb']:,} mentions outside it)"
-        parts.append(_table(title, {name: s["groups"][world] for name, s in report["systems"].items()}))
+        systems = report["systems" if world in report["test"] else "val_systems"]
+        parts.append(_table(title, {name: s["groups"][world] for name, s in systems.items()}))
+    if report["val"]:
+        of_val = report["val_systems"].items()
+        parts.append(_table("Mean over the worlds of validation", {name: s["macro"] for name, s in of_val}))
+        parts.append(_table("All mentions of validation", {name: s["micro"] for name, s in of_val}))
     parts.append(_table("Mean over the worlds", {name: s["macro"] for name, s in report["systems"].items()}))
     parts.append(_table("All mentions", {name: s["micro"] for name, s in report["systems"].items()}))
     parts.append(
@@ -54,8 +62,27 @@ def as_markdown(report: Dict[str, Any]) -> str:
             {name: s["macro"] for name, s in report["differences"].items()},
         )
     )
-    parts.append(_new_names(report))
+    parts.append(_new_names(report, worlds))
     return "\n\n".join(parts) + "\n"
+
+
+def _first_ranks(report: Dict[str, Any]) -> str:
+    """RETURNS (str): recall@1 of all worlds in one table: validation, then test, each with mean and micro."""
+    kinds = [("val", "val_systems"), ("test", "systems")] if report["val"] else [("test", "systems")]
+    head = [f"{kind}: {name}" for kind, _ in kinds for name in (*report[kind], "mean", "all mentions")]
+    lines = ["**recall@1**", "", "| | " + " | ".join(head) + " |", "|---|" + "---:|" * len(head)]
+    for name in report["systems"]:
+        cells = []
+        for kind, systems in kinds:
+            metrics = report[systems][name]
+            shown = [
+                *(metrics["groups"][world] for world in report[kind]),
+                metrics["macro"],
+                metrics["micro"],
+            ]
+            cells += [_percent(one, 1) for one in shown]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def _table(title: str, rows: Dict[str, Dict[str, Any]]) -> str:
@@ -78,9 +105,8 @@ def _percent(metrics: Dict[str, Any], k: int, end: str = "") -> str:
     return f"{100 * metrics[f'recall@{k}{end}']:.1f}"
 
 
-def _new_names(report: Dict[str, Any]) -> str:
+def _new_names(report: Dict[str, Any], worlds: List[str]) -> str:
     title = "recall@1 of mentions whose surface form is a name of the training worlds (known) or not (new)"
-    worlds: List[str] = report["test"]
     head = [
         f"{world} {kind} ({report['names'][world][f'n_{kind}']:,})"
         for world in worlds
