@@ -29,15 +29,16 @@ def index(
     max_mentions: Annotated[
         Optional[int], typer.Option(min=1, help="Maximum number of mention rows per entity.")
     ] = None,
-    index_type: Annotated[str, typer.Option(help="The type of vector index.")] = "faissflat",
+    index_type: Annotated[str, typer.Option(help="The type of vector index.")] = "faissivf",
     codes: Annotated[
-        Optional[str], typer.Option(help="Precision of the stored vectors: fp32, fp16 or int8 (faissflat).")
+        Optional[str],
+        typer.Option(help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."),
     ] = None,
     pca: Annotated[
-        Optional[int], typer.Option(min=1, help="Width after a PCA rotation (faissflat); default: no PCA.")
+        Optional[int], typer.Option(min=1, help="Width after a PCA rotation; default: no PCA.")
     ] = None,
     row_bytes: Annotated[
-        Optional[int], typer.Option(min=1, help="Bytes of a row (faisspq); default: a quarter of the width.")
+        Optional[int], typer.Option(min=1, help="Bytes of a row (pq); default: a quarter of the width.")
     ] = None,
     backend: Annotated[
         Optional[str], typer.Option(help="Inference backend, e.g. torchbackend or openvinobackend.")

@@ -1,4 +1,4 @@
-"""The command ``recode``: a smaller copy of an index, without re-embedding."""
+"""The command ``recode``: a smaller or faster copy of an index, without re-embedding."""
 
 from pathlib import Path
 from typing import Annotated, Optional
@@ -14,19 +14,21 @@ from .index import make_vector_index
 def recode(
     index: Annotated[Path, typer.Argument(help="The index folder to copy, best with fp16 or fp32 codes.")],
     out: Annotated[Path, typer.Argument(help="The index folder to write.")],
-    index_type: Annotated[str, typer.Option(help="The type of vector index.")] = "faissflat",
+    index_type: Annotated[str, typer.Option(help="The type of vector index.")] = "faissivf",
     codes: Annotated[
-        Optional[str], typer.Option(help="Precision of the stored vectors: fp32, fp16 or int8 (faissflat).")
+        Optional[str],
+        typer.Option(help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."),
     ] = None,
     pca: Annotated[
-        Optional[int], typer.Option(min=1, help="Width after a PCA rotation (faissflat); default: no PCA.")
+        Optional[int], typer.Option(min=1, help="Width after a PCA rotation; default: no PCA.")
     ] = None,
     row_bytes: Annotated[
-        Optional[int], typer.Option(min=1, help="Bytes of a row (faisspq); default: a quarter of the width.")
+        Optional[int], typer.Option(min=1, help="Bytes of a row (pq); default: a quarter of the width.")
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Copy an index with other codes, in seconds and without re-embedding.
+    """Copy an index in another form, in seconds and without re-embedding. By default it keeps its
+    codes, and a large index gets the lists of faissivf.
 
     Example: spacy-pel recode training/index training/index_small --index-type faisspq
     """

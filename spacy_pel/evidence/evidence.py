@@ -3,7 +3,7 @@
 Each source yields pairs of a mention and an entity with a value, as flat arrays.
 """
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import Any, Collection, Dict, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +46,9 @@ class RowSource(Protocol):
     @property
     def priors(self) -> AliasPriors: ...
 
-    def search_entities(
-        self, vectors: Vectors, k: int, allowed: Mask, kinds: Sequence[str]
-    ) -> Tuple[Scores, Rows]: ...  # (n, k) scores and KB rows, -1 = none
+    def search_groups(
+        self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
+    ) -> List[Tuple[Scores, Rows]]: ...  # for each group of kinds (n, k) scores and KB rows, -1 = none
 
 
 def gather_evidence(
@@ -107,8 +107,7 @@ def _gather_block(
     row_k: int,
 ) -> CandidateTable:
     n_rows = kb.n_rows
-    name_rows = nearest_rows(source, vectors, masks, row_k, NAME_KINDS)
-    mention_rows = nearest_rows(source, vectors, masks, row_k, ("mention",))
+    name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, (NAME_KINDS, ("mention",)))
     prior, seen = named_before(source.priors, forms)
     live_rows = kb.live_rows if len(kb) < n_rows else None
     exact = _usable(exact_matches(kb, forms), live_rows, masks)
@@ -145,14 +144,19 @@ def _gather_block(
 
 
 def nearest_rows(
-    source: RowSource, vectors: Vectors, masks: Sequence[Mask], k: int, kinds: Sequence[str]
-) -> Found:
-    """RETURNS (Found): the k nearest rows of some kinds with their cosines; an entity may appear
-    several times."""
-    scores = np.full((len(vectors), k), -np.inf, dtype=np.float32)
-    kb_rows = np.full((len(vectors), k), -1, dtype=np.int64)
-    for mask, group in _groups(masks):
-        scores[group], kb_rows[group] = source.search_entities(vectors[group], k, mask, kinds)
+    source: RowSource, vectors: Vectors, masks: Sequence[Mask], k: int, groups: Sequence[Collection[str]]
+) -> List[Found]:
+    """RETURNS (List[Found]): of each group of kinds the k nearest rows with their cosines; an entity may
+    appear several times."""
+    shape = (len(groups), len(vectors), k)
+    scores, kb_rows = np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)
+    for mask, members in _groups(masks):
+        for number, found in enumerate(source.search_groups(vectors[members], k, mask, groups)):
+            scores[number, members], kb_rows[number, members] = found
+    return [_found(*of_group) for of_group in zip(scores, kb_rows, strict=True)]
+
+
+def _found(scores: Scores, kb_rows: Rows) -> Found:
     mentions, _ = np.nonzero(kb_rows >= 0)
     return Found(mentions, kb_rows[kb_rows >= 0], scores[kb_rows >= 0].astype(np.float64))
 

@@ -1,7 +1,7 @@
 """Compares all vectors with all vectors in NumPy: slow and simple. The reference for the tests."""
 
 from pathlib import Path
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,9 @@ class BruteForce:
         check_vectors(vectors, self.width)
         self._vectors = np.concatenate([self._vectors, vectors.astype(np.float32, copy=False)])
 
+    def finish(self, groups: Optional[NDArray[np.uint8]] = None) -> None:
+        """There is nothing to do once all rows are added."""
+
     def search(
         self, vectors: Vectors, k: int, allowed: Optional[NDArray[np.bool_]] = None
     ) -> Tuple[Scores, Rows]:
@@ -68,6 +71,12 @@ class BruteForce:
             scores[start : start + _BLOCK, :found] = np.take_along_axis(block, order, axis=1)
             rows[start : start + _BLOCK, :found] = ids[order]
         return scores, rows
+
+    def search_groups(
+        self, vectors: Vectors, k: int, groups: Sequence[Optional[NDArray[np.bool_]]]
+    ) -> List[Tuple[Scores, Rows]]:
+        """RETURNS (List[Tuple[Scores, Rows]]): what ``search`` finds in each group."""
+        return [self.search(vectors, k, allowed) for allowed in groups]
 
     def vectors(self, start: int, stop: int) -> Vectors:
         """RETURNS (Vectors): (stop - start, width), the vectors of these rows."""

@@ -99,6 +99,7 @@ class EntityIndex:
             rows.append(kb_rows, kind)
         if len(rows) == 0:
             raise PelError(Errors.E407.format(n_documents=linked.n_documents))
+        index.finish(rows.searched_apart)
         return cls(
             index,
             rows,
@@ -172,11 +173,7 @@ class EntityIndex:
         RETURNS (Tuple[Scores, Rows]): (n, k) cosines and rows of the index, best first; row -1
             where there are fewer.
         """
-        mask = self.rows.mask(kinds, allowed_kb_rows)
-        if mask is not None and not mask.any():  # e.g. no mention rows: no need to look
-            shape = (len(vectors), k)
-            return np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)
-        return self.vectors.search(vectors, k, mask)
+        return self._search_masks(vectors, k, [self.rows.mask(kinds, allowed_kb_rows)])[0]
 
     def search_entities(
         self,
@@ -188,7 +185,48 @@ class EntityIndex:
         """RETURNS (Tuple[Scores, Rows]): as ``search_rows``, but the KB row of each row found; an
         entity may occur several times."""
         scores, rows = self.search_rows(vectors, k, allowed_kb_rows, kinds)
-        return scores, np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))
+        return scores, self._kb_rows_of(rows)
+
+    def search_groups(
+        self,
+        vectors: Vectors,
+        k: int,
+        allowed_kb_rows: Optional[NDArray[np.bool_]],
+        groups: Sequence[Collection[str]],
+        shown: Optional[NDArray[np.bool_]] = None,
+    ) -> List[Tuple[Scores, Rows]]:
+        """Find the nearest rows of several groups of kinds in one pass.
+
+        vectors (Vectors): (n, width) unit vectors.
+        k (int): how many rows each, of each group.
+        allowed_kb_rows (Optional[NDArray[bool]]): mask over the rows of the KB; None = all.
+        groups (Sequence[Collection[str]]): kinds of rows.
+        shown (Optional[NDArray[bool]]): mask over the rows of the index; None = all.
+        RETURNS (List[Tuple[Scores, Rows]]): of each group what ``search_entities`` finds.
+        """
+        masks = [self.rows.mask(kinds, allowed_kb_rows) for kinds in groups]
+        if shown is not None:
+            masks = [shown if mask is None else mask & shown for mask in masks]
+        found = self._search_masks(vectors, k, masks)
+        return [(scores, self._kb_rows_of(rows)) for scores, rows in found]
+
+    def _search_masks(
+        self, vectors: Vectors, k: int, masks: Sequence[Optional[NDArray[np.bool_]]]
+    ) -> List[Tuple[Scores, Rows]]:
+        shape = (len(vectors), k)
+        found = [
+            (np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)) for _ in masks
+        ]
+        # where there are no such rows, e.g. of mentions, there is no need to look
+        wanted = [number for number, mask in enumerate(masks) if mask is None or mask.any()]
+        if wanted:
+            results = self.vectors.search_groups(vectors, k, [masks[number] for number in wanted])
+            for number, result in zip(wanted, results, strict=True):
+                found[number] = result
+        return found
+
+    def _kb_rows_of(self, rows: Rows) -> Rows:
+        return np.where(rows < 0, -1, self.kb_rows[rows].astype(np.int64))
 
     # --- changes
 

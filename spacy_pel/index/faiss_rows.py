@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 import faiss
 import numpy as np
@@ -20,6 +20,9 @@ _MANY = 32  # queries from which it pays to decode the rows once for all of them
 _BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _SCORES = 1 << 24  # scores of one matrix product: 64 MB
 
+Mask = Optional[NDArray[np.bool_]]  # over rows; None = all
+Found = Tuple[Scores, Rows]  # (n, k) each, best first; row -1 where there are fewer than k
+
 make_fork_safe()
 # faiss's Python layer accepts arrays and keywords that its type stubs lack
 _bitmap: Any = faiss.IDSelectorBitmap
@@ -29,9 +32,9 @@ _search_parameters: Any = faiss.SearchParameters
 class FaissRows:
     """Compares a query with every row of codes, by inner product, after an optional rotation.
 
-    A loaded index is memory-mapped: it opens at once and processes share its pages. A part
-    says what the rotation and the codes are (``_learn``) and reads its settings back from a
-    file (``_read``).
+    A loaded index is memory-mapped: it opens at once and processes share its pages. Rows added
+    to it are kept in memory until it is saved. A part says what the rotation and the codes are
+    (``_learn``) and reads its settings back from a file (``_read``).
     """
 
     takes_selector = True  # can FAISS's own search leave rows out?
@@ -40,11 +43,12 @@ class FaissRows:
         self.width = 0
         self._rotation: Any = None  # a faiss.LinearTransform
         self._rows: Any = None  # a faiss.Index of the codes
-        self._owner: Any = None  # of the two above, where they come from a file
+        self._added: Any = None  # another one, of rows added after those of a mapped file
+        self._owner: Any = None  # of rotation and rows, where they come from a file
         self._mapped = False
 
     def __len__(self) -> int:
-        return 0 if self._rows is None else self._rows.ntotal
+        return sum(part.ntotal for _, part in self._parts())
 
     def _learn(self, vectors: Vectors) -> Tuple[Any, Any]:
         """RETURNS (Tuple): the rotation (or None) and an empty index, trained on its output."""
@@ -62,7 +66,7 @@ class FaissRows:
         """
         rotation, rows = self._learn(vectors)
         self.width, self._mapped = vectors.shape[1], False
-        self._rotation, self._rows = rotation, rows
+        self._rotation, self._rows, self._added = rotation, rows, None
 
     def add(self, vectors: Vectors) -> None:
         """Append vectors; their rows follow the existing ones.
@@ -70,15 +74,15 @@ class FaissRows:
         RAISES (PelError): if the width differs.
         """
         check_vectors(vectors, self.width)
-        if self._mapped:
-            # FAISS ends the process when a mapped index is to grow: take it into memory
-            self._rows = faiss.deserialize_index(faiss.serialize_index(self._rows))
-            self._mapped = False
-        self._rows.add(self._rotate(vectors))
+        rows = self._rows
+        if self._mapped:  # FAISS ends the process when a mapped index is to grow
+            self._added = rows = empty_like(self._rows) if self._added is None else self._added
+        rows.add(self._rotate(vectors))
 
-    def search(
-        self, vectors: Vectors, k: int, allowed: Optional[NDArray[np.bool_]] = None
-    ) -> Tuple[Scores, Rows]:
+    def finish(self, groups: Optional[NDArray[np.uint8]] = None) -> None:
+        """There is nothing to do once all rows are added."""
+
+    def search(self, vectors: Vectors, k: int, allowed: Mask = None) -> Found:
         """Find the nearest rows.
 
         vectors (Vectors): (n, width) queries.
@@ -87,22 +91,36 @@ class FaissRows:
         RETURNS (Tuple[Scores, Rows]): (n, k) each, best first; row -1 where there are fewer than k.
         RAISES (PelError): if the width differs.
         """
+        return self.search_groups(vectors, k, [allowed])[0]
+
+    def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> List[Found]:
+        """Find the nearest rows of each group of rows; for many queries in one pass over the rows.
+
+        vectors (Vectors): (n, width) queries.
+        k (int): how many rows each, of each group.
+        groups (Sequence[Optional[NDArray[bool]]]): masks over the rows; None = all rows.
+        RETURNS (List[Tuple[Scores, Rows]]): what ``search`` finds in each of them.
+        RAISES (PelError): if the width differs.
+        """
         check_vectors(vectors, self.width)
-        queries = self._rotate(vectors)
-        if len(queries) >= _MANY or (allowed is not None and not self.takes_selector):
-            return search_blocks(self._rows, queries, k, allowed)
-        params = None
-        if allowed is not None:
-            bits = np.packbits(allowed, bitorder="little")  # must stay alive until the search is done
-            params = _search_parameters(sel=_bitmap(bits))
-        scores, rows = self._rows.search(queries, k, params=params)
-        return np.where(rows < 0, np.float32(-np.inf), scores), rows
+        return self._search_all(self._rotate(vectors), k, groups)
+
+    def _search_all(self, queries: Vectors, k: int, groups: Sequence[Mask]) -> List[Found]:
+        """RETURNS (List[Tuple[Scores, Rows]]): by comparing each query with all rows of each group."""
+        if len(queries) >= _MANY or not self.takes_selector:
+            return search_blocks(self._parts(), queries, k, groups)
+        return [search_rows(self._parts(), queries, k, allowed) for allowed in groups]
 
     def vectors(self, start: int, stop: int) -> Vectors:
         """RETURNS (Vectors): (stop - start, width), what codes and rotation keep of these rows."""
         if self._rows is None:
             raise PelError(Errors.E403)
-        kept = self._rows.reconstruct_n(start, stop - start)
+        pieces = []
+        for first, part in self._parts():
+            low, high = max(start - first, 0), min(stop - first, part.ntotal)
+            if low < high or not first:
+                pieces.append(part.reconstruct_n(low, max(high - low, 0)))
+        kept = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         return kept if self._rotation is None else self._rotation.reverse_transform(kept)
 
     def to_disk(self, path: Path) -> None:
@@ -113,25 +131,21 @@ class FaissRows:
         if self._rows is None:
             raise PelError(Errors.E403)
         whole = self._rows
+        if self._added is not None:
+            whole = faiss.deserialize_index(faiss.serialize_index(whole))
+            whole.merge_from(faiss.clone_index(self._added))
         if self._rotation is not None:
-            whole = faiss.IndexPreTransform(self._rotation, self._rows)
-        with atomic_path(Path(path) / _FILE) as part:
-            try:
-                faiss.write_index(whole, str(part))
-            except RuntimeError as err:  # ends with the OS error: "... (No space left on device)"
-                raise OSError(0, str(err).rpartition("(")[2].strip(") \n"), str(part)) from err
+            whole = faiss.IndexPreTransform(self._rotation, whole)
+        write_faiss(whole, Path(path) / _FILE)
 
     def from_disk(self, path: Path) -> Self:
         """Map the FAISS file of a folder into memory; the settings become those of the file.
 
         RAISES (PelError): if the file is missing or damaged.
         """
-        try:
-            whole: Any = faiss.read_index(str(Path(path) / _FILE), faiss.IO_FLAG_MMAP_IFC)
-        except RuntimeError as err:
-            raise unreadable(Path(path), err, f"a complete {_FILE}") from err
+        whole = read_faiss(Path(path), _FILE)
         self._owner, self._mapped = whole, True
-        self._rotation, self._rows = None, whole
+        self._rotation, self._rows, self._added = None, whole, None
         if isinstance(whole, faiss.IndexPreTransform):
             chain: Any = whole.chain
             self._rotation = faiss.downcast_VectorTransform(chain.at(0))
@@ -140,41 +154,121 @@ class FaissRows:
         self._read()
         return self
 
+    def _parts(self) -> List[Tuple[int, Any]]:
+        """RETURNS (List[Tuple[int, faiss.Index]]): the first row of each part, and its codes."""
+        if self._rows is None:
+            return []
+        parts = [(0, self._rows)]
+        return parts if self._added is None else [*parts, (self._rows.ntotal, self._added)]
+
     def _rotate(self, vectors: Vectors) -> Vectors:
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         return vectors if self._rotation is None else self._rotation.apply(vectors)
 
 
-def search_blocks(
-    index: faiss.Index, queries: Vectors, k: int, allowed: Optional[NDArray[np.bool_]] = None
-) -> Tuple[Scores, Rows]:
-    """What ``index.search`` gives, for many queries in less time.
+def write_faiss(index: Any, path: Path) -> None:
+    """RAISES (OSError): if the file cannot be written."""
+    with atomic_path(path) as part:
+        try:
+            faiss.write_index(index, str(part))
+        except RuntimeError as err:  # ends with the OS error: "... (No space left on device)"
+            raise OSError(0, str(err).rpartition("(")[2].strip(") \n"), str(part)) from err
 
-    FAISS decodes a row of codes again for every query and tests an ``allowed`` mask
-    row by row; here a block is decoded once, and rows that are not allowed are left out.
 
-    index (faiss.Index): flat, with inner product.
-    queries (Vectors): (n, width).
-    k (int): how many rows each.
-    allowed (Optional[NDArray[np.bool_]]): (rows,), False = never found.
-    RETURNS (Tuple[Scores, Rows]): (n, k) each, best first; row -1 where there are fewer than k.
-    """
+def read_faiss(folder: Path, name: str) -> Any:
+    """RETURNS (faiss.Index): memory-mapped as far as FAISS can.
+
+    RAISES (PelError): if the file is missing or damaged."""
+    try:
+        return faiss.read_index(str(folder / name), faiss.IO_FLAG_MMAP_IFC)
+    except RuntimeError as err:
+        raise unreadable(folder, err, f"a complete {name}") from err
+
+
+def empty_like(rows: Any) -> Any:
+    """RETURNS (faiss.Index): without rows, with the same codes."""
+    if isinstance(rows, faiss.IndexFlat):
+        return faiss.IndexFlatIP(rows.d)
+    if isinstance(rows, faiss.IndexPQ):
+        same: Any = faiss.IndexPQ(rows.d, rows.pq.M, rows.pq.nbits, faiss.METRIC_INNER_PRODUCT)
+        same.pq = rows.pq
+    else:
+        same = faiss.IndexScalarQuantizer(rows.d, rows.sq.qtype, faiss.METRIC_INNER_PRODUCT)
+        same.sq = rows.sq
+    same.is_trained = True
+    return same
+
+
+def selector(allowed: NDArray[np.bool_]) -> Tuple[Any, Any]:
+    """RETURNS (Tuple): FAISS's selector of these rows, and what must live as long as it is used."""
+    bits = np.packbits(allowed, bitorder="little")
+    return _bitmap(bits), bits
+
+
+def search_rows(parts: Sequence[Tuple[int, Any]], queries: Vectors, k: int, allowed: Mask = None) -> Found:
+    """RETURNS (Tuple[Scores, Rows]): what FAISS's own search of flat indexes gives."""
     heap = faiss.ResultHeap(len(queries), k, keep_max=True)
-    with _few_large_products(len(queries)):
-        for start in range(0, index.ntotal, _BLOCK):
-            stop = min(start + _BLOCK, index.ntotal)
-            ids = np.arange(start, stop)
-            if allowed is not None:
-                ids = ids[allowed[start:stop]]
-            if len(ids) == 0:
-                continue
-            block = _decoded(index, start, stop)
-            if len(ids) < stop - start:
-                block = block[ids - start]
-            scores, rows = faiss.knn(queries, block, min(k, len(ids)), metric=faiss.METRIC_INNER_PRODUCT)
-            heap.add_result(scores, ids[rows])
+    for first, part in parts:
+        params = None
+        if allowed is not None:
+            chosen, _bits = selector(allowed[first : first + part.ntotal])
+            params = _search_parameters(sel=chosen)
+        scores, rows = part.search(queries, k, params=params)
+        heap.add_result(scores, np.where(rows < 0, -1, rows + first))
     heap.finalize()
     return np.where(heap.I < 0, np.float32(-np.inf), heap.D), heap.I
+
+
+def search_blocks(
+    parts: Sequence[Tuple[int, Any]], queries: Vectors, k: int, groups: Sequence[Mask]
+) -> List[Found]:
+    """What FAISS's own search of each group of rows gives, for many queries in less time.
+
+    FAISS decodes a row of codes again for every query and tests a mask row by row; here a block is
+    decoded once for all queries and groups, and rows that are not allowed are left out.
+
+    parts (Sequence[Tuple[int, faiss.Index]]): the first row of each part, and a flat index with inner
+        product.
+    queries (Vectors): (n, width).
+    k (int): how many rows each, of each group.
+    groups (Sequence[Optional[NDArray[bool]]]): (rows,) each, False = never found; None = all rows.
+    RETURNS (List[Tuple[Scores, Rows]]): (n, k) each, best first; row -1 where there are fewer than k.
+    """
+    heaps = [faiss.ResultHeap(len(queries), k, keep_max=True) for _ in groups]
+    with _few_large_products(len(queries)):
+        for first, part in parts:
+            for start in range(0, part.ntotal, _BLOCK):
+                stop = min(start + _BLOCK, part.ntotal)
+                wanted = [_wanted(allowed, first + start, first + stop) for allowed in groups]
+                block = _Block(part, start, stop) if sum(map(len, wanted)) > (stop - start) // 4 else None
+                for heap, ids in zip(heaps, wanted, strict=True):
+                    if not len(ids):
+                        continue
+                    vectors = part.reconstruct_batch(start + ids) if block is None else block.take(ids)
+                    scores, rows = faiss.knn(
+                        queries, vectors, min(k, len(ids)), metric=faiss.METRIC_INNER_PRODUCT
+                    )
+                    heap.add_result(scores, (first + start + ids)[rows])
+    for heap in heaps:
+        heap.finalize()
+    return [(np.where(heap.I < 0, np.float32(-np.inf), heap.D), heap.I) for heap in heaps]
+
+
+class _Block:
+    """Vectors of consecutive rows, decoded once."""
+
+    def __init__(self, index: faiss.Index, start: int, stop: int):
+        self._vectors = _decoded(index, start, stop)
+
+    def take(self, ids: Rows) -> Vectors:
+        """RETURNS (Vectors): those of ascending rows of the block; a view where they are consecutive."""
+        if ids[-1] - ids[0] + 1 == len(ids):
+            return self._vectors[ids[0] : ids[-1] + 1]
+        return self._vectors[ids]
+
+
+def _wanted(allowed: Mask, start: int, stop: int) -> Rows:
+    return np.arange(stop - start) if allowed is None else np.flatnonzero(allowed[start:stop])
 
 
 def _decoded(index: faiss.Index, start: int, stop: int) -> Vectors:
@@ -193,7 +287,7 @@ def _few_large_products(n_queries: int) -> Iterator[None]:
     """
     before = faiss.cvar.distance_compute_blas_threshold, faiss.cvar.distance_compute_blas_database_bs
     faiss.cvar.distance_compute_blas_threshold = 1
-    faiss.cvar.distance_compute_blas_database_bs = max(1024, min(_BLOCK, _SCORES // n_queries))
+    faiss.cvar.distance_compute_blas_database_bs = max(1024, min(_BLOCK, _SCORES // max(1, n_queries)))
     try:
         yield
     finally:

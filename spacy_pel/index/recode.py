@@ -1,10 +1,14 @@
 """The same index with other codes: embed once at full precision, then compress."""
 
+from typing import Optional
+
 import numpy as np
 
 from ..errors import Errors, PelError
-from ..types import VectorIndex
+from ..types import Rows, VectorIndex
 from .entity_index import EntityIndex
+from .faiss_ivf import FaissIVF
+from .faiss_rows import FaissRows
 from .row_table import KINDS, RowTable
 
 _BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
@@ -15,13 +19,35 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
     """Copy the live rows of an index into another kind of vector index; nothing is embedded.
 
     index (EntityIndex): best with fp32 or fp16 codes: lost precision cannot be recovered.
-    into (VectorIndex): e.g. FaissFlat(codes="int8", pca=64); its existing rows are dropped.
+    into (VectorIndex): e.g. FaissFlat(codes="int8", pca=64); its existing rows are dropped. A FaissIVF
+        with codes None takes over the codes as they are.
     RETURNS (EntityIndex): with the same entities, kinds and priors.
     RAISES (PelError): if the index has no live row.
     """
     live = np.flatnonzero(index.rows.live)
     if not len(live):
         raise PelError(Errors.E407.format(n_documents=0))
+    rows = _take_rows(index, into, live) or _encode_rows(index, into, live)
+    into.finish(rows.searched_apart)
+    return EntityIndex(
+        into,
+        rows,
+        index.priors,
+        kb_fingerprint=index.kb_fingerprint,
+        encoder_fingerprint=index.encoder_fingerprint,
+        kinds=index.kinds,
+    )
+
+
+def _take_rows(index: EntityIndex, into: VectorIndex, live: Rows) -> Optional[RowTable]:
+    if not (isinstance(into, FaissIVF) and into.keeps_codes and isinstance(index.vectors, FaissRows)):
+        return None
+    into.take_rows(index.vectors, live)
+    table = index.rows
+    return RowTable(table.kb_rows[live], table.kinds[live], table.live[live])
+
+
+def _encode_rows(index: EntityIndex, into: VectorIndex, live: Rows) -> RowTable:
     wanted = _SAMPLE if into.needs_training else 0
     chosen = np.sort(np.random.default_rng(0).permutation(live)[:wanted])
     sample = [index.vectors.vectors(row, row + 1) for row in chosen.tolist()]
@@ -35,11 +61,4 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
             if len(picked):
                 into.add(vectors[picked])
                 rows.append(index.kb_rows[start + picked].astype(np.int64), kind)
-    return EntityIndex(
-        into,
-        rows,
-        index.priors,
-        kb_fingerprint=index.kb_fingerprint,
-        encoder_fingerprint=index.encoder_fingerprint,
-        kinds=index.kinds,
-    )
+    return rows

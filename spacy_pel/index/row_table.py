@@ -1,8 +1,8 @@
 """The entity and the kind of each row of the vector index."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Collection, Dict, Optional
+from typing import Any, Collection, Dict, FrozenSet, Optional
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,7 @@ class RowTable:
     kb_rows: NDArray[np.int32]
     kinds: NDArray[np.uint8]
     live: NDArray[np.bool_]
+    _masks: Dict[FrozenSet[str], NDArray[np.bool_]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def empty(cls) -> "RowTable":
@@ -42,10 +43,12 @@ class RowTable:
         self.kb_rows = np.concatenate([self.kb_rows, kb_rows.astype(np.int32)])
         self.kinds = np.concatenate([self.kinds, kinds])
         self.live = np.concatenate([self.live, np.ones(len(kb_rows), dtype=np.bool_)])
+        self._masks = {}
 
     def retire(self, kb_rows: NDArray[np.int64], kinds: Collection[str] = KINDS) -> None:
         """Mask the rows of these entities and kinds."""
         self.live = self.live & ~(np.isin(self.kb_rows, kb_rows) & self._of_kinds(kinds))
+        self._masks = {}
 
     def mask(
         self, kinds: Collection[str] = KINDS, allowed: Optional[NDArray[np.bool_]] = None
@@ -54,12 +57,22 @@ class RowTable:
 
         kinds (Collection[str]): kinds wanted.
         allowed (Optional[NDArray[bool]]): mask over the rows of the knowledge base.
-        RETURNS (Optional[NDArray[bool]]): mask over the rows of the index; None = all of them.
+        RETURNS (Optional[NDArray[bool]]): mask over the rows of the index; None = all of them. Read-only and
+            the same object each time, unless ``allowed`` is given.
         """
-        mask = self.live & self._of_kinds(kinds)
+        mask = self._masks.get(frozenset(kinds))
+        if mask is None:
+            mask = self.live & self._of_kinds(kinds)
+            mask.flags.writeable = False
+            self._masks[frozenset(kinds)] = mask
         if allowed is not None:
-            mask &= allowed[self.kb_rows]
+            mask = mask & allowed[self.kb_rows]
         return None if mask.all() else mask
+
+    @property
+    def searched_apart(self) -> NDArray[np.uint8]:
+        """RETURNS (NDArray[uint8]): 0 for names, 1 for mentions: a linker searches them apart."""
+        return self._of_kinds(("mention",)).astype(np.uint8)
 
     def count(self, kind: str) -> int:
         """RETURNS (int): live rows of a kind."""

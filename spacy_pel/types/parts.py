@@ -1,7 +1,7 @@
 """The interfaces of the parts of a linker."""
 
 from pathlib import Path
-from typing import Any, Dict, Optional, Protocol, Sequence, Tuple, runtime_checkable
+from typing import Any, Dict, List, Optional, Protocol, Sequence, Tuple, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,9 +66,17 @@ class VectorIndex(Protocol):
 
     def add(self, vectors: Vectors) -> None: ...
 
+    def finish(self, groups: Optional[NDArray[np.uint8]] = None) -> None: ...  # all rows of a new index are
+
+    # added; groups: (rows,), rows with different numbers are searched apart
+
     def search(
         self, vectors: Vectors, k: int, allowed: Optional[NDArray[np.bool_]] = None
     ) -> Tuple[Scores, Rows]: ...
+
+    def search_groups(  # the same for several masks at once
+        self, vectors: Vectors, k: int, groups: Sequence[Optional[NDArray[np.bool_]]]
+    ) -> List[Tuple[Scores, Rows]]: ...
 
     def vectors(self, start: int, stop: int) -> Vectors: ...  # as precise as the codes
 

@@ -78,6 +78,17 @@ def test_equals_brute_force(variant, n_queries):
 
 
 @pytest.mark.parametrize("n_queries", [1, 100])
+def test_groups_are_searched_at_once(variant, n_queries):
+    index, queries = filled(make(variant), unit(500, 0)), unit(n_queries, 1)
+    ranges = np.arange(500) < 300, np.arange(500) >= 300
+    masks = [*ranges, None, np.random.default_rng(2).random(500) < 0.1, np.zeros(500, dtype=bool)]
+    for found, mask in zip(index.search_groups(queries, 7, masks), masks, strict=True):
+        scores, rows = index.search(queries, 7, mask)
+        np.testing.assert_allclose(found[0], scores, atol=1e-6)
+        assert (found[1] == rows).mean() > 0.99  # rows of equal scores may change places
+
+
+@pytest.mark.parametrize("n_queries", [1, 100])
 def test_fewer_rows_than_k(variant, n_queries):
     vectors = unit(30, 3)
     index, oracle = filled(make(variant), vectors), filled(BruteForce(), vectors)
@@ -111,6 +122,18 @@ def test_save_load_and_add_after_load(variant, tmp_path):
     other.to_disk(tmp_path)  # over the file that the first part was mapped from
     assert len(registry.pel_indexes.get(variant[0])().from_disk(tmp_path)) == 250
     assert index.search(queries, 9)[1].max() < 200
+
+
+def test_rows_added_to_a_mapped_file_are_kept_apart(tmp_path):
+    index = filled(FaissFlat(codes="int8"), unit(200, 5))
+    index.to_disk(tmp_path)
+    loaded = FaissFlat().from_disk(tmp_path)
+    mapped = loaded._rows
+    loaded.add(unit(50, 7))
+    assert loaded._rows is mapped and mapped.ntotal == 200 and len(loaded) == 250
+    index.add(unit(50, 7))
+    np.testing.assert_array_equal(loaded.vectors(150, 250), index.vectors(150, 250))
+    np.testing.assert_array_equal(loaded.vectors(220, 230), index.vectors(220, 230))
 
 
 def test_damaged_and_missing_files(variant, tmp_path):

@@ -95,17 +95,9 @@ class PartOfIndex:
         self.priors = priors
         self.shown = shown
 
-    def search_entities(
-        self, vectors: Vectors, k: int, allowed: Mask, kinds: Sequence[str]
-    ) -> Tuple[Scores, Rows]:
-        """RETURNS (Tuple[Scores, Rows]): as ``EntityIndex.search_entities``."""
-        rows = self.index.rows
-        if "mention" not in kinds or self.shown.all():
-            return self.index.search_entities(vectors, k, allowed, kinds)
-        mask = rows.mask(kinds, allowed)
-        mask = self.shown if mask is None else mask & self.shown
-        if not mask.any():
-            shape = (len(vectors), k)
-            return np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)
-        scores, found = self.index.vectors.search(vectors, k, mask)
-        return scores, np.where(found < 0, -1, rows.kb_rows[found].astype(np.int64))
+    def search_groups(
+        self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
+    ) -> List[Tuple[Scores, Rows]]:
+        """RETURNS (List[Tuple[Scores, Rows]]): as ``EntityIndex.search_groups``."""
+        shown = None if self.shown.all() else self.shown
+        return self.index.search_groups(vectors, k, allowed, groups, shown)

@@ -90,7 +90,7 @@ def test_all_rows_left_out():
     documents = make_documents()
     index = build(documents, kinds=("mention",))
     part = LeaveOut(KB, index, documents).without([d.id for d in documents])
-    _, rows = part.search_entities(_asked(documents[:1])[0], 4, None, ("mention",))
+    ((_, rows),) = part.search_groups(_asked(documents[:1])[0], 4, None, [("mention",)])
     assert (rows == -1).all()
 
 

@@ -1,0 +1,201 @@
+"""Measure search in an index: speed, memory, size, and recall against comparing every row.
+
+    python -m benchmarks.search assets/pel_medmentions/proxy_entity_linker/index --rows 10000,100000,1000000
+
+takes the vectors of an index, samples them or makes more like them up to each number of rows,
+builds an exact index and a FaissIVF of 8-bit codes in a folder, opens both in new processes and prints a
+table. A made-up row is a row of the index moved by half the difference of two others that are near
+each other, so that clusters stay clusters; queries are made the same way. ``--rows 0`` compares the index
+itself with its FaissIVF form, with all groups of rows that a linker searches. Give real queries, e.g.
+vectors of mentions, with ``--queries FILE.npy``. Run it with OMP_NUM_THREADS=1 for times of one core.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated, Any, Dict, Iterator, List, Optional, Tuple
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.kb_open import memory
+from spacy_pel.index import EntityIndex, recode
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
+from spacy_pel.index.faiss_rows import FaissRows
+from spacy_pel.registry import registry
+from spacy_pel.types import Vectors
+from spacy_pel.util import read_json, write_json
+
+_BLOCK = 32_768
+_ABOUT = "about.json"
+_SINGLE = 32  # queries that are timed one by one
+_TOP = (1, 10, 64)
+
+
+def made_up(vectors: Vectors, n_rows: int, *, seed: int = 0) -> Iterator[Vectors]:
+    """YIELDS (Vectors): in all n_rows unit vectors; the first are those given, in random order."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(vectors))
+    anchors = vectors[order[:1024]]
+    nearest = np.argmax(vectors @ anchors.T, axis=1)
+    by_anchor = np.argsort(nearest, kind="stable")  # neighbours in this order are near each other
+    place = np.empty(len(vectors), dtype=np.int64)
+    place[by_anchor] = np.arange(len(vectors))
+    for start in range(0, n_rows, _BLOCK):
+        chosen = order[np.arange(start, min(start + _BLOCK, n_rows)) % len(vectors)]
+        block = vectors[chosen]
+        if start + len(block) > len(vectors):
+            others = by_anchor[(place[chosen] + rng.integers(1, 50, (2, len(block)))) % len(vectors)]
+            moved = block + 0.5 * (vectors[others[0]] - vectors[others[1]])
+            moved /= np.linalg.norm(moved, axis=1, keepdims=True)
+            new = np.arange(start, start + len(block)) >= len(vectors)
+            block = np.where(new[:, None], moved, block)
+        yield block.astype(np.float32)
+
+
+def save(index: Any, folder: Path, groups: List[List[int]]) -> None:
+    """Write a vector index and what is needed to open it. groups: first row and end of each."""
+    folder.mkdir(parents=True)
+    index.to_disk(folder)
+    about = {"name": index.name, "settings": index.settings, "groups": groups}
+    write_json(folder / _ABOUT, about)
+
+
+def measure(folder: Path, queries: Path, k: int, batch: int) -> Dict[str, Any]:
+    """Open an index and search; run it in a new process. Rows found are written to the folder.
+
+    RETURNS (Dict[str, Any]): wall and CPU time in ms per query, memory in MB, seconds to open.
+    """
+    about, asked = read_json(folder / _ABOUT), np.load(queries)
+    make = registry.pel_indexes.get(about["name"])
+    before, started = memory(), time.perf_counter()
+    index = make(**about["settings"]).from_disk(folder)
+    found: Dict[str, Any] = {"open, s": time.perf_counter() - started}
+    found["private, MB"] = memory()["private"] - before["private"]
+    masks = []
+    for first, end in about["groups"]:
+        mask = np.zeros(len(index), dtype=np.bool_)
+        mask[first:end] = True
+        mask.flags.writeable = False
+        masks.append(None if mask.all() else mask)
+    index.search_groups(asked[:batch], k, masks)  # reads the pages once
+    for what, size, n_queries in (("batch", batch, len(asked)), ("single", 1, _SINGLE)):
+        wall, cpu = time.perf_counter(), time.process_time()
+        pieces = [
+            index.search_groups(asked[i : min(i + size, n_queries)], k, masks)
+            for i in range(0, n_queries, size)
+        ]
+        found[f"{what}, ms"] = 1e3 * (time.perf_counter() - wall) / n_queries
+        found[f"{what}, CPU ms"] = 1e3 * (time.process_time() - cpu) / n_queries
+        if what == "batch":
+            scores = [np.concatenate([piece[group][0] for piece in pieces]) for group in range(len(masks))]
+            np.savez(folder / "found.npz", *scores)
+    return found
+
+
+def measure_apart(folder: Path, queries: Path, k: int, batch: int) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): ``measure`` in a new process, and the size of the files."""
+    size = sum(file.stat().st_size for file in folder.iterdir() if file.name != _ABOUT) / 1e6
+    command = [sys.executable, "-m", "benchmarks.search", str(folder), "--only-measure"]
+    command += ["--queries", str(queries), "--k", str(k), "--batch", str(batch)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return {**json.loads(output), "disk, MB": size}
+
+
+def recall(found: Path, exact: Path) -> Dict[str, float]:
+    """RETURNS (Dict[str, float]): share of the best rows found, the lowest of all groups; a row with the
+    same score is as good."""
+    shares: Dict[str, float] = {}
+    with np.load(found) as mine, np.load(exact) as best:
+        for name in best.files:
+            for top in _TOP:
+                if top <= best[name].shape[1]:
+                    hits = mine[name][:, :top] >= best[name][:, top - 1 : top] - 1e-5
+                    key = f"recall@{top}"
+                    shares[key] = min(shares.get(key, 1.0), float(hits.mean()))
+    return shares
+
+
+def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> Tuple[Path, Path]:
+    """Write an exact index and its FaissIVF form.
+
+    index (EntityIndex): the source. n_rows (int): number of rows; 0 = the index itself.
+    RETURNS (Tuple[Path, Path]): their folders.
+    """
+    exact, fast = folder / "exact", folder / "fast"
+    if n_rows:
+        vectors = index.vectors.vectors(0, len(index))
+        flat, filtered = FaissFlat(codes="int8"), FaissIVF(codes="int8")
+        flat.train(vectors)
+        for block in made_up(vectors, n_rows):
+            flat.add(block)
+        filtered.take_rows(flat, np.arange(n_rows))
+        filtered.finish()
+        save(flat, exact, [[0, n_rows]])
+        save(filtered, fast, [[0, n_rows]])
+        return exact, fast
+    if not index.rows.live.all():
+        index = recode(index, registry.pel_indexes.get(index.vectors.name)(**index.vectors.settings))
+    fast_index = recode(index, FaissIVF())
+    apart = fast_index.rows.searched_apart
+    groups = [[int(i[0]), int(i[-1]) + 1] for i in map(np.flatnonzero, (apart == 0, apart == 1)) if len(i)]
+    save(index.vectors, exact, groups)
+    save(fast_index.vectors, fast, groups)
+    return exact, fast
+
+
+def main(
+    index: Annotated[Path, typer.Argument(help="An index folder.")],
+    rows: Annotated[str, typer.Option(help="Numbers of rows, by commas; 0 = the index as it is.")] = "0",
+    queries: Annotated[Optional[Path], typer.Option(help="A .npy file of query vectors.")] = None,
+    n_queries: Annotated[int, typer.Option(help="Number of queries.")] = 512,
+    k: Annotated[int, typer.Option(help="Rows to find.")] = 64,
+    batch: Annotated[int, typer.Option(help="Queries of a batch.")] = 256,
+    folder: Annotated[Optional[Path], typer.Option(help="For the indexes; default: a temporary one.")] = None,
+    only_measure: Annotated[bool, typer.Option("--only-measure", hidden=True)] = False,
+) -> None:
+    """Print speed, memory, size and recall of an index and its FaissIVF form."""
+    if only_measure:
+        assert queries is not None
+        typer.echo(json.dumps(measure(index, queries, k, batch)))
+        return
+    source = EntityIndex.from_disk(index)
+    assert isinstance(source.vectors, FaissRows)
+    place = Path(tempfile.mkdtemp(dir=folder))
+    if queries is None:
+        vectors = source.vectors.vectors(0, len(source))
+        asked = np.concatenate(list(made_up(vectors, len(vectors) + n_queries, seed=1)))[-n_queries:]
+    else:
+        asked = np.load(queries)
+        asked = asked[np.random.default_rng(0).permutation(len(asked))[:n_queries]]
+    np.save(place / "queries.npy", asked)
+    table = Table(title=f"k = {k}, batches of {batch}")
+    try:
+        for wanted in map(int, rows.split(",")):
+            here = place / str(wanted)
+            exact, fast = exact_and_fast(source, wanted, here)
+            for which in (exact, fast):
+                found = measure_apart(which, place / "queries.npy", k, batch)
+                found.update(recall(which / "found.npz", exact / "found.npz"))
+                if not table.columns:
+                    for title in ("rows", "index", *found):
+                        table.add_column(title, justify="right")
+                name = read_json(which / _ABOUT)["name"].split(".")[1]
+                digits = [4 if "recall" in key else 2 for key in found]
+                shown = [f"{value:,.{n}f}" for value, n in zip(found.values(), digits, strict=True)]
+                table.add_row(f"{wanted or len(source):,}", name, *shown)
+            shutil.rmtree(here)
+    finally:
+        shutil.rmtree(place)
+    Console(width=160).print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)

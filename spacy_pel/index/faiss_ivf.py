@@ -1,0 +1,363 @@
+"""Search that chooses by size: exact for small knowledge bases, filtered and rescored for large ones."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Tuple, Union
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Self
+
+from ..registry import registry
+from ..types import Rows, Vectors
+from .checks import check_vectors
+from .faiss_flat import FaissFlat
+from .faiss_pq import FaissPQ
+from .faiss_rows import FaissRows, Found, Mask, empty_like, read_faiss, selector, write_faiss
+
+Codes = Literal["fp32", "fp16", "int8", "pq"]
+_FILE = "lists-{}.faiss"
+_SEED = 0
+_BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
+_SAMPLE = 65_536  # rows that lists and codes are learned from, at least
+_PER_LIST = 48  # of them per list, at least
+_SCANNED = 262_144  # rows whose short codes are compared with a query, if there are more
+_LARGE = 1_000_000  # rows from which short codes are a third shorter, to save memory
+_RESCORED = 4  # rows compared exactly per row wanted
+_RESCORED_LEAST = 512
+_NARROW = 4096  # rows under a mask that are better compared one by one
+_REMEMBERED = 8  # masks
+_refine_parameters: Any = faiss.IndexRefineSearchParameters  # its type stubs lack keywords
+_ivf_parameters: Any = faiss.SearchParametersIVF
+
+
+@registry.pel_indexes("spacy-pel.FaissIVF.v1")
+class FaissIVF(FaissRows):
+    """Rows as in FaissFlat or FaissPQ, and from ``flat_below`` rows on a filter in front of them: each row
+    also has a short code of 4 bits for four or six numbers (product quantisation), kept in inverted lists
+    and compared in CPU registers (FastScan, André et al. 2017). The best are compared again with
+    the rows themselves, so scores are exact. Above 262,144 rows only the lists nearest to
+    a query are read (IVF, Jégou et al. 2011).
+
+    Rows of names and of mentions have lists of their own, as they are searched apart. Searches
+    under masks that leave few rows are exact, and rows added to a saved index are compared exactly.
+
+    codes (Optional[Literal["fp32", "fp16", "int8", "pq"]]): how a row is stored; None = "fp32" below
+        ``flat_below`` rows, else "int8".
+    pca (Optional[int]): see FaissFlat.
+    row_bytes (Optional[int]): see FaissPQ; the codes are "pq" then.
+    flat_below (int): number of rows of a group below which every row is compared.
+    lists (Optional[int]): inverted lists of a group; None = 1 up to 262,144 rows, then twice the square
+        root of their number.
+    probes (Optional[int]): lists to read; None = as many as have 262,144 rows.
+    RAISES (PelError): if the codes are unknown.
+    """
+
+    name = "spacy-pel.FaissIVF.v1"
+
+    def __init__(
+        self,
+        *,
+        codes: Optional[Codes] = None,
+        pca: Optional[int] = None,
+        row_bytes: Optional[int] = None,
+        flat_below: int = 20_000,
+        lists: Optional[int] = None,
+        probes: Optional[int] = None,
+    ):
+        super().__init__()
+        if codes is None and row_bytes is not None:
+            codes = "pq"
+        if codes != "pq":
+            FaissFlat(codes=codes or "fp32")  # checks the codes
+        self.codes: Optional[Codes] = codes
+        self.pca = pca
+        self.row_bytes = row_bytes
+        self.flat_below = flat_below
+        self.lists = lists
+        self.probes = probes
+        self._chooses_codes = codes is None
+        self._filters: List[_Filter] = []
+        self._plans: List[Tuple[Mask, _Plan]] = []  # of masks that cannot change
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        return {
+            "codes": self.codes,
+            "pca": self.pca,
+            "row_bytes": self.row_bytes,
+            "flat_below": self.flat_below,
+            "lists": self.lists,
+            "probes": self.probes,
+        }
+
+    @property
+    def needs_training(self) -> bool:
+        """Do the codes depend on a sample of the vectors?"""
+        return self._flat().needs_training
+
+    @property
+    def takes_selector(self) -> bool:  # type: ignore[override]
+        """Can FAISS's own search leave rows out?"""
+        return self.codes != "pq"
+
+    def _flat(self) -> Union[FaissFlat, FaissPQ]:
+        if self.codes == "pq":
+            return FaissPQ(row_bytes=self.row_bytes)
+        return FaissFlat(codes=self.codes or "fp32", pca=self.pca)
+
+    def train(self, vectors: Vectors) -> None:
+        """Fix the width, learn rotation and codes, drop all rows.
+
+        vectors (Vectors): a sample; may be empty unless ``needs_training``.
+        RAISES (PelError): if the sample is too small for that.
+        """
+        super().train(vectors)
+        self._filters, self._plans = [], []
+
+    def add(self, vectors: Vectors) -> None:
+        """Append vectors; their rows follow the existing ones. They are compared exactly until ``finish``.
+
+        RAISES (PelError): if the width differs.
+        """
+        super().add(vectors)
+        self._plans = []
+
+    def finish(self, groups: Optional[NDArray[np.uint8]] = None) -> None:
+        """Put the filter in front of the rows, if they are many.
+
+        groups (Optional[NDArray[uint8]]): (rows,), rows with different numbers are searched apart.
+        """
+        groups = np.zeros(len(self), dtype=np.uint8) if groups is None else groups
+        members = [np.flatnonzero(groups == number) for number in np.unique(groups)]
+        large = [ids for ids in members if len(ids) >= max(self.flat_below, 1)]
+        if large and self._chooses_codes:
+            self._shorten()
+        self._filters = [_Filter.learn(self._rows, ids, self.lists, self.probes) for ids in large]
+        self._plans = []
+
+    @property
+    def keeps_codes(self) -> bool:
+        """Is it free to take over the codes of other rows?"""
+        return self.codes is None and self.pca is None
+
+    def take_rows(self, source: FaissRows, rows: Rows) -> None:
+        """Take over the codes of another index as they are: nothing is quantised twice.
+
+        source (FaissRows): the index; it stays as it is.
+        rows (Rows): its rows to take over.
+        """
+        taken = empty_like(source._rows)
+        for first, part in source._parts():
+            mine = rows[(rows >= first) & (rows < first + part.ntotal)] - first
+            codes = faiss.rev_swig_ptr(part.codes.data(), part.ntotal * part.code_size)
+            taken.add_sa_codes(codes.reshape(part.ntotal, part.code_size)[mine])
+        self.width, self._mapped, self._chooses_codes = source.width, False, False
+        self._rotation, self._rows, self._added = source._rotation, taken, None
+        self._owner = source._owner  # of the rotation
+        self._filters, self._plans = [], []
+        self._read()
+
+    def _shorten(self) -> None:
+        """Store the rows as 8-bit codes."""
+        sample = _sample(np.arange(self._rows.ntotal), _SAMPLE)
+        rows: Any = faiss.IndexScalarQuantizer(
+            self._rows.d, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
+        )
+        rows.train(self._rows.reconstruct_batch(sample))
+        for start in range(0, self._rows.ntotal, _BLOCK):
+            rows.add(self._rows.reconstruct_n(start, min(_BLOCK, self._rows.ntotal - start)))
+        self._rows, self.codes = rows, "int8"
+
+    def _learn(self, vectors: Vectors) -> Tuple[Any, Any]:
+        if self._chooses_codes:
+            self.codes = None
+        flat = self._flat()
+        rotation, rows = flat._learn(vectors)
+        self.codes = self.codes or "fp32"
+        self.row_bytes = flat.settings.get("row_bytes")
+        return rotation, rows
+
+    def _read(self) -> None:
+        flat: Union[FaissFlat, FaissPQ] = FaissPQ() if isinstance(self._rows, faiss.IndexPQ) else FaissFlat()
+        flat._rows, flat._rotation = self._rows, self._rotation
+        flat._read()
+        self.codes = flat.settings.get("codes", "pq")
+        self.pca, self.row_bytes = flat.settings.get("pca"), flat.settings.get("row_bytes")
+
+    def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> List[Found]:
+        """Find the nearest rows of each group of rows.
+
+        vectors (Vectors): (n, width) queries.
+        k (int): how many rows each, of each group.
+        groups (Sequence[Optional[NDArray[bool]]]): masks over the rows; None = all rows. What is known of a
+            read-only mask is kept for the next search.
+        RETURNS (List[Tuple[Scores, Rows]]): (n, k) each, best first; row -1 where there are fewer than k.
+        RAISES (PelError): if the width differs.
+        """
+        check_vectors(vectors, self.width)
+        queries = self._rotate(vectors)
+        if not self._filters or not len(queries):
+            return self._search_all(queries, k, groups)
+        return [self._search_plan(queries, k, self._plan(allowed)) for allowed in groups]
+
+    def _search_plan(self, queries: Vectors, k: int, plan: "_Plan") -> Found:
+        found = [step.search(queries, k) for step in plan.steps]
+        if plan.rest is not None:
+            found += self._search_all(queries, k, [plan.rest])
+        if len(found) == 1:
+            return found[0]
+        heap = faiss.ResultHeap(len(queries), k, keep_max=True)
+        for scores, rows in found:
+            heap.add_result(scores, rows)
+        heap.finalize()
+        return np.where(heap.I < 0, np.float32(-np.inf), heap.D), heap.I
+
+    def _plan(self, allowed: Mask) -> "_Plan":
+        for known, plan in self._plans:
+            if known is allowed:
+                return plan
+        rest = np.ones(len(self), dtype=np.bool_) if allowed is None else allowed.copy()
+        steps = []
+        for part in self._filters:
+            mine = part.covers if allowed is None else part.covers & allowed[: len(part.covers)]
+            n_rows = int(np.count_nonzero(mine))
+            if n_rows > _NARROW or (n_rows and n_rows == part.n_rows):
+                steps.append(_Step.make(part, mine, n_rows))
+                rest[: len(mine)] &= ~mine
+        plan = _Plan(steps, rest if rest.any() or not steps else None)
+        if allowed is None or not allowed.flags.writeable:
+            self._plans = [*self._plans, (allowed, plan)][-_REMEMBERED:]
+        return plan
+
+    def to_disk(self, path: Path) -> None:
+        """Write the FAISS files to a folder; FAISS alone can read and search them.
+
+        RAISES (PelError): if the index was never trained, or the disk is full.
+        """
+        super().to_disk(path)
+        for old in Path(path).glob(_FILE.format("*")):
+            old.unlink()
+        for number, part in enumerate(self._filters):
+            write_faiss(part.lists, Path(path) / _FILE.format(number))
+
+    def from_disk(self, path: Path) -> Self:
+        """Map the rows of a folder into memory and read the lists; the codes become those of the files.
+
+        RAISES (PelError): if a file is missing or damaged.
+        """
+        super().from_disk(path)
+        self._chooses_codes = False
+        files = sorted(file.name for file in Path(path).glob(_FILE.format("*")))
+        self._filters = [_Filter.of(read_faiss(Path(path), name), self._rows) for name in files]
+        self._plans = []
+        return self
+
+
+class _Filter(NamedTuple):
+    """Short codes of rows.
+
+    lists (faiss.IndexIVFPQFastScan): their numbers are those of the rows.
+    refined (faiss.IndexRefine): the lists in front of the rows.
+    covers (NDArray[bool]): (rows,), which rows have one.
+    n_rows (int): how many.
+    """
+
+    lists: Any
+    refined: Any
+    covers: NDArray[np.bool_]
+    n_rows: int
+
+    @classmethod
+    def learn(cls, rows: Any, ids: Rows, n_lists: Optional[int], probes: Optional[int]) -> "_Filter":
+        """Cluster some rows of an index, and give them codes."""
+        if n_lists is None:
+            n_lists = 1 if len(ids) <= _SCANNED else int(2 * len(ids) ** 0.5)
+        n_lists = min(n_lists, len(ids))
+        least = rows.d // (4 if len(ids) < _LARGE else 6)
+        n_slices = next(n for n in range(max(least, 1), rows.d + 1) if rows.d % n == 0)
+        quantizer = faiss.IndexFlatIP(rows.d)
+        lists: Any = faiss.IndexIVFPQFastScan(
+            quantizer, rows.d, n_lists, n_slices, 4, faiss.METRIC_INNER_PRODUCT
+        )
+        for clustering in (lists.cp, lists.pq.cp):
+            clustering.seed, clustering.niter = _SEED, 10
+            clustering.min_points_per_centroid = 1  # no warnings on the console
+        lists.cp.spherical = True
+        lists.train(rows.reconstruct_batch(_sample(ids, max(_SAMPLE, _PER_LIST * n_lists))))
+        for start in range(0, len(ids), _BLOCK):
+            block = ids[start : start + _BLOCK]
+            lists.add_with_ids(rows.reconstruct_batch(block), block)
+        lists.nprobe = min(n_lists, -(-n_lists * _SCANNED // len(ids)) if probes is None else probes)
+        return cls.of(lists, rows, ids)
+
+    @classmethod
+    def of(cls, lists: Any, rows: Any, ids: Optional[Rows] = None) -> "_Filter":
+        """RETURNS (_Filter): of these rows of an index; None = those that the lists name."""
+        covers = np.zeros(rows.ntotal, dtype=np.bool_)
+        if ids is None:
+            inverted = lists.invlists
+            for number in range(lists.nlist):
+                covers[faiss.rev_swig_ptr(inverted.get_ids(number), inverted.list_size(number))] = True
+        else:
+            covers[ids] = True
+        n_rows = lists.ntotal
+        lists.ntotal = rows.ntotal  # FAISS checks that they are equal; it searches what is in the lists
+        refined = faiss.IndexRefine(lists, rows)
+        lists.ntotal = n_rows
+        return cls(lists, refined, covers, n_rows)
+
+
+class _Step(NamedTuple):
+    """How rows of a filter are searched.
+
+    part (_Filter): the filter.
+    selector (Optional[Any]): of the rows, with the bits that it points to; None = all of the filter's.
+    n_rows (int): how many rows may be found.
+    probes (int): lists to read.
+    """
+
+    part: _Filter
+    selector: Optional[Tuple[Any, Any]]
+    n_rows: int
+    probes: int
+
+    @classmethod
+    def make(cls, part: _Filter, mine: NDArray[np.bool_], n_rows: int) -> "_Step":
+        """The fewer rows may be found, the more lists are read."""
+        probes = min(part.lists.nlist, -(-part.lists.nprobe * part.n_rows // n_rows))
+        return cls(part, None if n_rows == part.n_rows else selector(mine), n_rows, probes)
+
+    def search(self, queries: Vectors, k: int) -> Found:
+        """RETURNS (Tuple[Scores, Rows]): (n, k) each, scored with the rows themselves."""
+        scores, found = self._search(queries, k, self.probes)
+        short = np.flatnonzero((found >= 0).sum(axis=1) < min(k, self.n_rows))
+        if len(short) and self.probes < self.part.lists.nlist:
+            scores[short], found[short] = self._search(queries[short], k, self.part.lists.nlist)
+        return np.where(found < 0, np.float32(-np.inf), scores), found
+
+    def _search(self, queries: Vectors, k: int, probes: int) -> Found:
+        chosen = {} if self.selector is None else {"sel": self.selector[0]}
+        params = _refine_parameters(
+            k_factor=max(_RESCORED, _RESCORED_LEAST / k),
+            base_index_params=_ivf_parameters(nprobe=probes, **chosen),
+        )
+        scores, found = self.part.refined.search(queries, k, params=params)
+        return scores, found
+
+
+class _Plan(NamedTuple):
+    """How the rows under a mask are searched.
+
+    steps (List[_Step]): through filters.
+    rest (Optional[NDArray[bool]]): the rows to compare one by one; None = none.
+    """
+
+    steps: List[_Step]
+    rest: Mask
+
+
+def _sample(ids: Rows, most: int) -> Rows:
+    if len(ids) <= most:
+        return ids
+    return np.sort(np.random.default_rng(_SEED).choice(ids, size=most, replace=False))

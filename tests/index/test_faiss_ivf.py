@@ -1,0 +1,211 @@
+"""The filter in front of many rows."""
+
+import os
+
+import numpy as np
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.index import EntityIndex, recode
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.faiss_ivf import FaissIVF
+from spacy_pel.index.faiss_pq import FaissPQ
+from spacy_pel.types import Entity
+
+from .test_fork_safety import exit_code_of
+from .test_vector_indexes import unit
+
+N = 9000  # rows; the filter is used from 4,096 rows under a mask
+APART = (np.arange(N) >= 6000).astype(np.uint8)
+CODES = [{}, {"codes": "fp32"}, {"codes": "fp16"}, {"row_bytes": 12}, {"codes": "int8", "pca": 16}]
+
+
+@pytest.fixture(autouse=True)
+def all_rows_of_the_lists_are_rescored(monkeypatch):
+    # short codes tell little about random vectors without clusters, 24 wide
+    monkeypatch.setattr("spacy_pel.index.faiss_ivf._RESCORED_LEAST", N)
+
+
+def filled(vectors=None, groups=APART, **settings):
+    vectors = unit(N, 0) if vectors is None else vectors
+    index = FaissIVF(**{"flat_below": 100, **settings})
+    index.train(vectors)
+    index.add(vectors)
+    index.finish(groups)
+    return index
+
+
+def exactly(index, queries, k, allowed=None):
+    """RETURNS (Tuple[Scores, Rows]): by comparing the queries with all rows as the index keeps them."""
+    oracle = BruteForce()
+    kept = index.vectors(0, len(index))
+    oracle.train(kept)
+    oracle.add(kept)
+    return oracle.search(queries, k, allowed)
+
+
+def assert_found(found, expected, *, share=1.0, atol=2e-5):
+    """Scores are those of the rows; at least this share of the best rows is found."""
+    assert found[1].shape == expected[1].shape and found[0].dtype == np.float32
+    assert ((found[1] < 0) == (expected[1] < 0)).all() and np.isneginf(found[0][found[1] < 0]).all()
+    assert (found[0] <= expected[0] + atol).all()
+    best = found[0] >= expected[0] - atol
+    assert best.mean() >= share and best[:, 0].mean() >= share
+
+
+@pytest.mark.parametrize("settings", CODES, ids=str)
+@pytest.mark.parametrize("lists", [None, 20])
+def test_all_lists_give_what_comparing_all_rows_gives(settings, lists):
+    index = filled(lists=lists, probes=lists, **settings)
+    assert [part.n_rows for part in index._filters] == [6000, 3000]
+    for n_queries in (1, 50):
+        queries = unit(n_queries, 1)
+        for allowed in (None, APART == 0, APART == 1):
+            found = index.search(queries, 20, allowed)
+            assert_found(found, exactly(index, queries, 20, allowed))
+            assert allowed is None or allowed[found[1]].all()
+
+
+def test_one_search_for_all_groups():
+    index = filled()
+    queries, masks = unit(40, 1), [APART == 0, APART == 1, None, np.zeros(N, dtype=bool)]
+    for found, mask in zip(index.search_groups(queries, 9, masks), masks, strict=True):
+        for mine, alone in zip(found, index.search(queries, 9, mask), strict=True):
+            np.testing.assert_array_equal(mine, alone)
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.8, 0.1, 0.001])
+def test_few_lists_find_nearly_all_also_under_masks(kept):
+    index = filled(groups=None, lists=60, probes=15)
+    queries, allowed = unit(60, 1), np.random.default_rng(3).random(N) < kept
+    found = index.search(queries, 10, allowed)
+    assert allowed[found[1][found[1] >= 0]].all()
+    assert_found(found, exactly(index, queries, 10, allowed), share=0.9)
+    part = index._filters[0]
+    assert part.lists.nprobe == 15 and part.lists.nlist == 60
+
+
+def test_more_rows_than_the_lists_hold():
+    index = filled(groups=None, lists=60, probes=1)
+    queries = unit(5, 1)
+    scores, rows = index.search(queries, 2000)
+    assert (rows >= 0).all() and (np.diff(scores, axis=1) <= 0).all()
+    assert all(len(set(of_one)) == 2000 for of_one in rows.tolist())
+
+
+def test_small_groups_have_no_filter():
+    index = filled(flat_below=6001)
+    assert index._filters == [] and index.codes == "fp32"
+    index = filled(flat_below=6000)
+    assert len(index._filters) == 1 and index.codes == "int8"
+    queries = unit(40, 1)
+    assert_found(index.search(queries, 20), exactly(index, queries, 20), share=0.99)
+
+
+@pytest.mark.parametrize("settings", CODES, ids=str)
+def test_saved_added_to_and_saved_again(settings, tmp_path):
+    index, queries, new = filled(**settings), unit(40, 1), unit(300, 7)
+    index.to_disk(tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["lists-0.faiss", "lists-1.faiss", "vectors.faiss"]
+    loaded = FaissIVF(**index.settings).from_disk(tmp_path)
+    assert loaded.settings == index.settings
+    for mine, theirs in zip(loaded.search(queries, 9), index.search(queries, 9), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    mapped = loaded._rows
+    loaded.add(new)
+    assert loaded._rows is mapped and loaded._added.ntotal == 300 and len(loaded) == N + 300
+    _, rows = loaded.search(new, 1)
+    assert (rows[:, 0] == np.arange(N, N + 300)).mean() > 0.9
+    loaded.to_disk(tmp_path)
+    again = FaissIVF().from_disk(tmp_path)
+    assert len(again) == N + 300
+    found, expected = again.search(queries, 9), loaded.search(queries, 9)
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-5)
+    assert (found[1] == expected[1]).mean() > 0.99
+    index.train(unit(300, 7))
+    index.add(new)
+    index.to_disk(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["vectors.faiss"]  # old lists are gone
+
+
+def test_the_same_rows_give_the_same_files(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        filled(lists=20).to_disk(tmp_path / name)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_damaged_lists(tmp_path):
+    filled().to_disk(tmp_path)
+    whole = (tmp_path / "lists-0.faiss").read_bytes()
+    for content in (whole[: len(whole) // 2], b""):
+        (tmp_path / "lists-0.faiss").write_bytes(content)
+        with pytest.raises(PelError, match="PEL-E004.*lists-0.faiss"):
+            FaissIVF().from_disk(tmp_path)
+
+
+def test_a_changed_mask_is_read_again():
+    index, queries = filled(), unit(40, 1)
+    allowed = np.ones(N, dtype=bool)
+    first = index.search(queries, 1, allowed)[1][:, 0]
+    allowed[first] = False
+    assert not np.isin(index.search(queries, 1, allowed)[1], first).any()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_forked_child_searches_after_its_parent_did():
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(4)
+    try:
+        index, queries = filled(lists=20), unit(100, 1)
+        expected = index.search(queries, 5)[1]
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if (index.search(queries, 5)[1] == expected).all() else 1)
+        assert exit_code_of(child, 60) == 0
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+# -- as an index of entities ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("vectors", [FaissFlat(codes="fp16"), FaissPQ()])
+def test_recoding_keeps_the_codes(vectors, kb, encoder, documents, monkeypatch):
+    monkeypatch.setattr("spacy_pel.index.faiss_ivf._NARROW", 0)
+    full = EntityIndex.build(
+        kb, encoder, index=vectors, kinds=("card", "alias", "mention"), documents=documents
+    )
+    full.add_entities(kb, encoder, kb.retire(["C90"]))
+    fast = recode(full, FaissIVF(flat_below=10))
+    live = np.flatnonzero(full.rows.live)
+    stored = full.vectors.vectors(0, len(full))[live]
+    np.testing.assert_array_equal(fast.vectors.vectors(0, len(fast)), stored)
+    assert [part.n_rows for part in fast.vectors._filters] == [
+        int((full.rows.kinds[live] != 2).sum()),
+        int((full.rows.kinds[live] == 2).sum()),
+    ]
+    queries = encoder.encode_names(["chronic lung disease", "common cold", "cold temperature"])
+    groups = (("card", "alias"), ("mention",))
+    found, expected = (index.search_groups(queries, 5, None, groups) for index in (fast, full))
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine[0], theirs[0], atol=1e-5)
+
+
+def test_rows_that_come_and_go(kb, encoder, tmp_path, monkeypatch):
+    monkeypatch.setattr("spacy_pel.index.faiss_ivf._NARROW", 0)
+    index = EntityIndex.build(kb, encoder, index=FaissIVF(flat_below=10))
+    assert index.vectors._filters
+    index.to_disk(tmp_path / "index")
+    index = EntityIndex.from_disk(tmp_path / "index", kb=kb, encoder=encoder)
+    index.add_entities(kb, encoder, kb.add([Entity("N1", "zzyzx fever")]))
+    index.add_entities(kb, encoder, kb.retire(["C90"]))
+    for part in (index, EntityIndex.from_bytes(index.to_bytes())):
+        _, rows = part.search_entities(encoder.encode_names(["zzyzx fever", "common cold"]), 200)
+        assert rows[0, 0] == kb.row("N1") and kb.row("C90") not in rows
+        assert part.fingerprint == index.fingerprint
