@@ -78,4 +78,5 @@ def _principal_rotation(vectors: Vectors, width: int) -> faiss.LinearTransform:
     rotation = faiss.LinearTransform(vectors.shape[1], width, False)
     faiss.copy_array_to_vector(matrix.ravel(), rotation.A)
     rotation.is_trained = True
+    rotation.set_is_orthonormal()
     return rotation
