@@ -133,7 +133,7 @@ def test_add_and_diff(kb, source, tmp_path):
     ]
     assert "C4" not in run("kb", "diff", old, kb, "--limit", "0").stdout
     before = added["fingerprint"]
-    assert "PEL-E100" in fails("kb", "add", kb, changes)  # C2 is no longer live
+    assert "PEL-E114" in fails("kb", "add", kb, changes)  # C2 is no longer live
     assert run_json("kb", "info", kb)["fingerprint"] == before
 
 
