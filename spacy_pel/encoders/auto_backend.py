@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..registry import registry
+from ..util import logger
 from .backend import Backend, EncodeBatch, TorchBackend, native_bfloat16
 
 _STARTED = os.getpid()  # another one = a forked child
@@ -58,7 +59,13 @@ class _Changing:
         # the threads of OpenVINO do not survive a fork, and torch has one thread there: keep to torch
         if self._fast is None and self._seen >= self._after and os.getpid() == _STARTED:
             then = self._then or _faster_backend()
-            self._fast = self._torch if then is None else then.prepare(self._tower)
+            try:
+                self._fast = self._torch if then is None else then.prepare(self._tower)
+            except Exception as err:  # OpenVINO does not convert every model; a long run must not end here
+                if self._then is not None:
+                    raise
+                logger.info("Encoding goes on with torch, as OpenVINO cannot read this model: %s", err)
+                self._fast = self._torch
 
     @property
     def _encode(self) -> EncodeBatch:

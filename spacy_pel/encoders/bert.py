@@ -144,8 +144,12 @@ def read_bert(path: Path) -> Optional[Bert]:
         return None
     model = Bert(settings)
     names = model.state_dict().keys()
-    with safe_open(path / _WEIGHTS, framework="pt") as file:  # memory-mapped: one tensor at a time is copied
-        weights = {name: file.get_tensor(name).float() for name in file.keys() if name in names}
+    with safe_open(
+        path / _WEIGHTS, framework="pt"
+    ) as file:  # mapped; each tensor is copied: the file may change
+        weights = {
+            name: file.get_tensor(name).to(torch.float32, copy=True) for name in file.keys() if name in names
+        }
     model.load_state_dict(weights, assign=True)
     return model.requires_grad_(True).eval()
 

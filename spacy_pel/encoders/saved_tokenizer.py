@@ -81,7 +81,9 @@ class SavedTokenizer:
         return int(self._special("unk") if found is None else found)
 
     def _special(self, kind: str) -> int:
-        token = self._config[f"{kind}_token"]
+        token = self._config.get(f"{kind}_token")
+        if token is None:  # only special_tokens_map.json names it
+            return int(getattr(self.whole, f"{kind}_token_id"))
         text = token["content"] if isinstance(token, dict) else token
         return int(self.backend_tokenizer.token_to_id(text))
 

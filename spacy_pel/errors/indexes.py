@@ -39,6 +39,7 @@ class IndexErrors:
         "[PEL-E413] Expected row_bytes that divide the width, and vectors to train on, got {got}. Use "
         "another row_bytes, or FaissFlat."
     )
+    E414 = "[PEL-E414] Expected no {setting} with codes = {codes}, got {value}. Leave one of the two out."
     E420 = (
         "[PEL-E420] Expected mentions whose gold entity is among their candidates, got none among {n} "
         "mentions. Check that the corpus uses the ids of the knowledge base, and that the index was "

@@ -243,9 +243,10 @@ class EntityIndex:
             raise PelError(Errors.E410.format(theirs=self.encoder_fingerprint, ours=encoder.fingerprint))
         kb_rows = np.unique(kb_rows)
         live = kb_rows[np.isin(kb_rows, kb.live_rows)]
+        embedded = list(embed_entities(kb, encoder, live, self.kinds))  # may fail: nothing has changed yet
         self.rows.retire(np.setdiff1d(kb_rows, live), KINDS)
         self.rows.retire(live, NAME_KINDS)
-        for kind, found, vectors in embed_entities(kb, encoder, live, self.kinds):
+        for kind, found, vectors in embedded:
             self.vectors.add(vectors)
             self.rows.append(found, kind)
         self.kb_fingerprint = kb.fingerprint

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self
 
+from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Rows, Vectors
 from .checks import check_vectors
@@ -22,6 +23,7 @@ _BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _SAMPLE = 65_536  # rows that lists and codes are learned from, at least
 _PER_LIST = 48  # of them per list, at least
 _SCANNED = 262_144  # rows whose short codes are compared with a query, if there are more
+_LEAST = 16  # rows that codes of 4 bits can be learned from
 _LARGE = 1_000_000  # rows from which short codes are a third shorter, to save memory
 _RESCORED = 4  # rows compared exactly per row wanted
 _RESCORED_LEAST = 512
@@ -50,7 +52,7 @@ class FaissIVF(FaissRows):
     lists (Optional[int]): inverted lists of a group; None = 1 up to 262,144 rows, then twice the square
         root of their number.
     probes (Optional[int]): lists to read; None = as many as have 262,144 rows.
-    RAISES (PelError): if the codes are unknown.
+    RAISES (PelError): if the codes are unknown, or have no such setting.
     """
 
     name = "spacy-pel.FaissIVF.v1"
@@ -70,6 +72,10 @@ class FaissIVF(FaissRows):
             codes = "pq"
         if codes != "pq":
             FaissFlat(codes=codes or "fp32")  # checks the codes
+        if codes == "pq" and pca is not None:
+            raise PelError(Errors.E414.format(setting="pca", value=pca, codes="pq"))
+        if codes != "pq" and row_bytes is not None:
+            raise PelError(Errors.E414.format(setting="row_bytes", value=row_bytes, codes=codes))
         self.codes: Optional[Codes] = codes
         self.pca = pca
         self.row_bytes = row_bytes
@@ -106,6 +112,17 @@ class FaissIVF(FaissRows):
             return FaissPQ(row_bytes=self.row_bytes)
         return FaissFlat(codes=self.codes or "fp32", pca=self.pca)
 
+    def __getstate__(self) -> Dict[str, Any]:
+        # selectors cannot be pickled, and the filters hold a second reference to the rows
+        filters = [(part.lists, part.covers) for part in self._filters]
+        return {**self.__dict__, "_plans": [], "_filters": filters}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._filters = [
+            _Filter.of(lists, self._rows, np.flatnonzero(covers)) for lists, covers in state["_filters"]
+        ]
+
     def train(self, vectors: Vectors) -> None:
         """Fix the width, learn rotation and codes, drop all rows.
 
@@ -130,7 +147,7 @@ class FaissIVF(FaissRows):
         """
         groups = np.zeros(len(self), dtype=np.uint8) if groups is None else groups
         members = [np.flatnonzero(groups == number) for number in np.unique(groups)]
-        large = [ids for ids in members if len(ids) >= max(self.flat_below, 1)]
+        large = [ids for ids in members if len(ids) >= max(self.flat_below, _LEAST)]
         if large and self._chooses_codes:
             self._shorten()
         self._filters = [_Filter.learn(self._rows, ids, self.lists, self.probes) for ids in large]
@@ -298,7 +315,8 @@ class _Filter(NamedTuple):
         if ids is None:
             inverted = lists.invlists
             for number in range(lists.nlist):
-                covers[faiss.rev_swig_ptr(inverted.get_ids(number), inverted.list_size(number))] = True
+                if size := inverted.list_size(number):  # an empty list has no array
+                    covers[faiss.rev_swig_ptr(inverted.get_ids(number), size)] = True
         else:
             covers[ids] = True
         n_rows = lists.ntotal

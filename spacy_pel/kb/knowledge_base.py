@@ -324,7 +324,8 @@ class KnowledgeBase:
         return self._changed(update_entities(self._merged, entities))
 
     def put(self, entities: Iterable[Entity]) -> Rows:
-        """Add entities, or replace those whose ids are live.
+        """Add entities, or replace those whose ids are live. What follows is brought up to date once for
+        each call, so pass many entities together.
 
         RETURNS (NDArray[int64]): their rows.
         RAISES (PelError): if an id is given twice; nothing is changed then.

@@ -1,6 +1,7 @@
 """The filter in front of many rows."""
 
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -210,3 +211,43 @@ def test_rows_that_come_and_go(kb, encoder, tmp_path, monkeypatch):
         _, rows = part.search_entities(encoder.encode_names(["zzyzx fever", "common cold"]), 200)
         assert rows[0, 0] == kb.row("N1") and retired not in rows
         assert part.fingerprint == index.fingerprint
+
+
+def test_lists_without_rows_can_be_read_again(tmp_path):
+    vectors = np.repeat(unit(4, 1), 100, axis=0)
+    index = FaissIVF(codes="fp32", flat_below=1, lists=64)
+    index.train(vectors)
+    index.add(vectors)
+    index.finish()
+    index.to_disk(tmp_path)
+    again = FaissIVF().from_disk(tmp_path)
+    assert (again.search(vectors[:1], 3)[0] == index.search(vectors[:1], 3)[0]).all()
+
+
+def test_pickling_after_a_search_under_a_mask():
+    vectors = unit(6000, 1)
+    index = FaissIVF(codes="int8", flat_below=100)
+    index.train(vectors)
+    index.add(vectors)
+    index.finish()
+    allowed = np.arange(len(vectors)) % 5 > 0
+    allowed.flags.writeable = False
+    before = index.search(vectors[:7], 5, allowed)
+    again = pickle.loads(pickle.dumps(index))
+    for one, other in zip(before, again.search(vectors[:7], 5, allowed), strict=True):
+        assert (one == other).all()
+
+
+@pytest.mark.parametrize("settings", [{"codes": "pq", "pca": 8}, {"codes": "int8", "row_bytes": 8}])
+def test_settings_that_would_do_nothing_are_refused(settings):
+    with pytest.raises(PelError, match="E414"):
+        FaissIVF(**settings)
+
+
+def test_a_few_rows_are_compared_exactly_whatever_flat_below_is():
+    vectors = unit(5, 1)
+    index = FaissIVF(flat_below=1)
+    index.train(vectors)
+    index.add(vectors)
+    index.finish()
+    assert index.search(vectors, 1)[1][:, 0].tolist() == [0, 1, 2, 3, 4]

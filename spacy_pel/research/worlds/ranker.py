@@ -60,7 +60,9 @@ class NearestEntities(GeneratorBase[Any]):
             )
             for number, a, b in zip(numbers, found.offsets, found.offsets[1:], strict=False):
                 rows[number], scores[number] = found.kb_rows[a:b], found.scores[a:b]
-        lengths = np.array([len(one) for one in rows], dtype=np.int64)
+        if not mentions:
+            rows, scores = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.float32)]
+        lengths = np.array([len(one) for one in rows[: len(mentions)]], dtype=np.int64)
         ranked = RankedRows(np.concatenate(rows), np.concatenate(scores), offsets_of(lengths))
         return candidate_table(kb, ranked, mentions)
 
