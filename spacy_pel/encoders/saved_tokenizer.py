@@ -47,6 +47,12 @@ class SavedTokenizer:
         self.backend_tokenizer.no_padding()
         self.backend_tokenizer.no_truncation()
         self.backend_tokenizer.encode_special_tokens = True  # "[SEP]" in a text is plain text
+        # cls_token_id and so on; one that the config does not name is found by ``whole``
+        for kind in ("cls", "sep", "pad", "unk"):
+            token = self._config.get(f"{kind}_token")
+            text = token["content"] if isinstance(token, dict) else token
+            if text is not None and (number := self.backend_tokenizer.token_to_id(text)) is not None:
+                setattr(self, f"{kind}_token_id", number)
 
     @classmethod
     def read(cls, path: Path) -> Optional["SavedTokenizer"]:
@@ -78,29 +84,7 @@ class SavedTokenizer:
 
     def _id(self, token: str) -> int:
         found = self.backend_tokenizer.token_to_id(token)
-        return int(self._special("unk") if found is None else found)
-
-    def _special(self, kind: str) -> int:
-        token = self._config.get(f"{kind}_token")
-        if token is None:  # only special_tokens_map.json names it
-            return int(getattr(self.whole, f"{kind}_token_id"))
-        text = token["content"] if isinstance(token, dict) else token
-        return int(self.backend_tokenizer.token_to_id(text))
-
-    @property
-    def cls_token_id(self) -> int:
-        """RETURNS (int): of the token before a sequence."""
-        return self._special("cls")
-
-    @property
-    def sep_token_id(self) -> int:
-        """RETURNS (int): of the token after a sequence."""
-        return self._special("sep")
-
-    @property
-    def pad_token_id(self) -> int:
-        """RETURNS (int): of the token that fills short sequences."""
-        return self._special("pad")
+        return int(self.unk_token_id if found is None else found)
 
     @property
     def whole(self) -> Any:
