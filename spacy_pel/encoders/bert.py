@@ -144,9 +144,7 @@ def read_bert(path: Path) -> Optional[Bert]:
         return None
     model = Bert(settings)
     names = model.state_dict().keys()
-    with safe_open(
-        path / _WEIGHTS, framework="pt"
-    ) as file:  # mapped; each tensor is copied: the file may change
+    with safe_open(path / _WEIGHTS, framework="pt") as file:  # mapped: copies, as the file may change
         weights = {
             name: file.get_tensor(name).to(torch.float32, copy=True) for name in file.keys() if name in names
         }

@@ -5,6 +5,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Union
 
+from ..templates.token_arrays import PLAIN
+
 _RULES, _CONFIG = "tokenizer.json", "tokenizer_config.json"
 _FILES = (
     _RULES,
@@ -15,16 +17,6 @@ _FILES = (
     "vocab.json",
     "merges.txt",
 )
-# how the templates call a tokenizer: word pieces of plain text, and nothing else
-_PLAIN = {
-    "add_special_tokens": False,
-    "padding": False,
-    "truncation": False,
-    "return_attention_mask": False,
-    "return_token_type_ids": False,
-    "split_special_tokens": True,
-    "verbose": False,
-}
 
 
 class SavedTokenizer:
@@ -63,7 +55,7 @@ class SavedTokenizer:
     def __call__(self, texts: Any, **settings: Any) -> Any:
         """RETURNS (Dict[str, List[List[int]]]): "input_ids", the word pieces of each text, for the settings
         of ``piece_lists``; for others what ``transformers`` returns."""
-        if settings != _PLAIN or not isinstance(texts, list):
+        if settings != PLAIN or not isinstance(texts, list):
             return self.whole(texts, **settings)
         encoded = self.backend_tokenizer.encode_batch(texts, add_special_tokens=False)
         return {"input_ids": [text.ids for text in encoded]}

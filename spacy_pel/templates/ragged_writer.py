@@ -44,6 +44,9 @@ class RaggedWriter:
         error: Optional[BaseException],
         trace: Optional[TracebackType],
     ) -> None:
+        self._finish()
+
+    def _finish(self) -> None:
         lengths = np.concatenate([np.zeros(0, dtype=np.int64), *self._lengths])
         self._file.seek(0)
         if self._write_header(int(lengths.sum())) != self._header:
@@ -72,12 +75,7 @@ class MentionWriter(RaggedWriter):
             self._windows += len(tokens)
         super().append(tokens)
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        super().__exit__(kind, error, trace)
+    def _finish(self) -> None:
+        super()._finish()
         if self._spans:
             np.save(self.path / SPANS, np.concatenate(self._spans))

@@ -12,6 +12,16 @@ from ..errors import Errors, PelError
 from ..util.ragged import Ragged, offsets_of, take_pieces
 
 TokenIds = NDArray[np.int32]
+# how a tokenizer is called: word pieces of plain text, and nothing else
+PLAIN = {
+    "add_special_tokens": False,
+    "padding": False,
+    "truncation": False,
+    "return_attention_mask": False,
+    "return_token_type_ids": False,
+    "split_special_tokens": True,
+    "verbose": False,
+}
 
 
 @dataclass
@@ -67,7 +77,7 @@ def piece_lists(tokenizer: Any, texts: Sequence[str]) -> List[List[int]]:
     texts (Sequence[str]): plain texts.
     RETURNS (List[List[int]]): ids of each text; "[SEP]" in a text is treated as plain text.
     """
-    return _encoded(tokenizer, texts)["input_ids"] if texts else []
+    return tokenizer(list(texts), **PLAIN)["input_ids"] if texts else []
 
 
 def pieces_with_offsets(tokenizer: Any, texts: Sequence[str]) -> List[Tuple[List[int], NDArray[np.int64]]]:
@@ -83,20 +93,6 @@ def pieces_with_offsets(tokenizer: Any, texts: Sequence[str]) -> List[Tuple[List
         return []
     if not tokenizer.is_fast:
         raise PelError(Errors.E336.format(got=type(tokenizer).__name__))
-    encoded = _encoded(tokenizer, texts, return_offsets_mapping=True)
+    encoded = tokenizer(list(texts), **PLAIN, return_offsets_mapping=True)
     offsets = [np.array(own, dtype=np.int64).reshape(-1, 2) for own in encoded["offset_mapping"]]
     return list(zip(encoded["input_ids"], offsets, strict=True))
-
-
-def _encoded(tokenizer: Any, texts: Sequence[str], **more: bool) -> Any:
-    return tokenizer(
-        list(texts),
-        add_special_tokens=False,
-        padding=False,
-        truncation=False,
-        return_attention_mask=False,
-        return_token_type_ids=False,
-        split_special_tokens=True,
-        verbose=False,
-        **more,
-    )
