@@ -71,6 +71,7 @@ RANDOM = {"pel.negatives": "RandomNegatives"}
 MIXED = {"pel.negatives": "MixedNegatives", "pel.negatives.percent": 50.0}
 PLAIN = {"pel.regularizer": None}
 FGSM = {"pel.regularizer": "FGSM", "pel.regularizer.epsilon": 0.01, "pel.regularizer.weight": 1.0}
+LOSSES, REGULARIZERS = (("Pb", PB_0), ("CE", CE)), (("plain", PLAIN), ("FGSM", FGSM))
 N_32, N_64 = ({"pel.negatives.n_negatives": n} for n in (32, 64))
 # Cai et al. (2023), section 4.3 and Table 2; the binary loss of section 3.4 and Eq. 7
 CAI = {
@@ -213,6 +214,12 @@ PAPERS = {
     "pel_sapbert_ce": {"": {**MEDMENTIONS, **CE, **MIXED, **N_32, **FGSM}},
     # Table 3
     "zeshel": {"": {**WIATRAK, **PB_0, **RANDOM, **N_32, "pel.encoder.name": "bert-base-uncased"}},
+    "study_worlds": {
+        "": {**WIATRAK, **N_32, "pel.encoder.name": "bert-base-uncased"}
+        | {"pel.encoder.entity_template": "GeneralCard", "study.n_test": 0, "study.kinds": ["card"]},
+        **{f"{loss} random {reg}": {**a, **RANDOM, **b} for loss, a in LOSSES for reg, b in REGULARIZERS},
+        **{f"{loss} mixed {reg}": {**a, **MIXED, **b} for loss, a in LOSSES for reg, b in REGULARIZERS},
+    },
     "ranker_sapbert": {"": RANKER},
     "ranker_zeshel": {"": {**RANKER, "ranker.model.name": "bert-base-uncased"}},
 }

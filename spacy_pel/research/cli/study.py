@@ -34,7 +34,8 @@ def study(
 
     Writes OUTPUT/RUN/seedN with model and evaluation for each run, and OUTPUT/study.md and
     study.json: tables with the paper's results, and tests of its claims. A config with
-    a [ranker] section instead of [pel] trains rankers on the candidates of one pipeline.
+    a [ranker] section instead of [pel] trains rankers on the candidates of one pipeline. With
+    [study.worlds] encoders are trained on some ontologies or wikis and measured on others.
     With --only the tables have the chosen runs alone, and the claims about them.
 
     Example: spacy-pel research study configs/study.cfg --output training/study --pel.training.max_steps 100
@@ -54,7 +55,10 @@ def study(
     folders = [*(one["label"] for one in results[: -len(runs)]), *(run.name for run in runs)]
     for name, result in zip(folders, results, strict=True):
         cells.setdefault(result["label"], []).append(read_run(output / name / EVALUATION).outcomes)
-    text, said = _ranker_tables(results, cells) if of_ranker else _encoder_tables(settings, results, cells)
+    if of_ranker:
+        text, said = _ranker_tables(results, cells)
+    else:
+        text, said = _encoder_tables(settings, results, cells)
     with atomic_path(output / "study.md") as part:
         part.write_text(text + "\n", encoding="utf8")
     report = {"results": results, **said}
@@ -64,7 +68,10 @@ def study(
 
 def _encoder_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> Any:
     from ..study.encoder_task import EncoderTask
+    from ..study.worlds_task import WorldsTask
 
+    if settings.worlds is not None:
+        return WorldsTask(settings, settings.worlds, config, gpu_id=gpu_id)
     return EncoderTask(settings, config, gpu_id=gpu_id)
 
 
@@ -84,16 +91,25 @@ def _ranker_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> A
 
 def _encoder_tables(settings: Any, results: List[Any], cells: Cells) -> Report:
     from ..study.claims import check_claims
-    from ..study.table import CLAIM_HEAD, claim_rows, encoder_columns, run_rows
+    from ..study.table import CLAIM_HEAD, WORLDS_NOTE, claim_rows, encoder_columns, run_rows
 
     claims = check_claims(cells, settings.claims.values())
-    columns = encoder_columns(settings.paper.values())
-    tables = [
-        markdown_table([head for head, _ in columns], run_rows(results, columns)),
-        markdown_table(CLAIM_HEAD, claim_rows(claims)),
-    ]
+    paper = settings.paper.values()
+    parts = [encoder_columns(paper)] if settings.worlds is None else _world_tables(settings.worlds, paper)
+    tables = [markdown_table([head for head, _ in own], run_rows(results, own)) for own in parts]
+    tables.append(markdown_table(CLAIM_HEAD, claim_rows(claims)))
+    if settings.worlds is not None:
+        tables.append(WORLDS_NOTE)
     said = [{"claim": one.text, **one.difference._asdict(), "verdict": one.verdict} for one in claims]
     return "\n\n".join(tables), {"claims": said}
+
+
+def _world_tables(worlds: Any, paper: Any) -> List[Any]:
+    from ..study.table import by_world_columns, depth_columns, world_columns
+    from ..worlds.tables import KS
+
+    names = {kind: own for kind, own in (("val", worlds.val), ("test", worlds.test)) if own}
+    return [world_columns(paper, list(names)), depth_columns("test", KS[1:]), by_world_columns(names)]
 
 
 def _ranker_tables(results: List[Any], cells: Cells) -> Report:

@@ -39,7 +39,7 @@ class EncoderTask:
     def measured(self, run: StudyRun, output: Path) -> str:
         """RETURNS (str): fingerprint of all that determines the metrics of a trained encoder."""
         study, paths = self.study, self._settings(run, output).paths
-        corpora = paths.required("train"), paths.required("dev"), study.test  # train: what was seen
+        corpora = paths.required("train"), paths.required("dev"), study.corpus  # train: what was seen
         for path in corpora:
             open_text(path).close()  # a missing file raises our error
         kb = KnowledgeBase.from_disk(study.kb or paths.required("kb"))
@@ -54,7 +54,7 @@ class EncoderTask:
         """RETURNS (dict): metrics of retrieval on the test corpus, NIL by the best threshold on dev."""
         settings, folder = self._settings(run, output), output / run.name
         encoder = BiEncoder(backend=settings.pel.encoder.backend).from_disk(folder / "model-best")
-        return self._evaluate(encoder, settings, folder, facts)
+        return self.measure(self._on_device(encoder), settings, folder, facts)
 
     def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> List[Facts]:
         """RETURNS (List[dict]): metrics of each encoder as the trainings find it, before any update."""
@@ -69,22 +69,21 @@ class EncoderTask:
                 settings = self._settings(run, output)
                 torch.manual_seed(settings.seed)
                 settings.pel.encoder.initialize()
-                encoder = settings.pel.encoder
+                encoder = self._on_device(settings.pel.encoder)
                 facts = {"label": label, "levels": {}, "seed": run.seed, "measured_fingerprint": key}
-                done = self._evaluate(encoder, settings, output / label, facts)
+                done = self.measure(encoder, settings, output / label, facts)
             found.append(done)
         return found
 
-    def _evaluate(self, encoder: BiEncoder, settings: RunSettings, folder: Path, facts: Facts) -> Facts:
+    def measure(self, encoder: BiEncoder, settings: RunSettings, folder: Path, facts: Facts) -> Facts:
+        """RETURNS (dict): facts, and the metrics of an encoder; writes both under the folder."""
         study = self.study
-        if self.gpu_id >= 0:
-            encoder.towers.to(f"cuda:{self.gpu_id}")
         kb = KnowledgeBase.from_disk(study.kb or settings.paths.required("kb"))
         index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=study.kinds, show_progress=True)
         retrieval = Retrieval(kb, index, encoder, top_k=study.top_k, first_stage=study.first_stage)
         dev = retrieval.predict(_documents(settings.paths.required("dev"), study.n_dev))
         is_seen = seen_in_corpus(kb, read_corpus(settings.paths.required("train")))
-        documents = _documents(study.test, study.n_test)
+        documents = _documents(study.corpus, study.n_test)
         started = time.perf_counter()
         test = retrieval.predict(documents, is_seen=is_seen)
         took = time.perf_counter() - started
@@ -103,10 +102,17 @@ class EncoderTask:
             facts=facts,
         )
 
+    def paths(self, run: StudyRun, output: Path) -> Dict[str, str]:
+        """RETURNS (Dict[str, str]): ``[paths]`` of a run; all runs read the same texts."""
+        return {**run.config.get("paths", {}), "cache": str(output / "cache")}
+
     def _settings(self, run: StudyRun, output: Path) -> RunSettings:
-        # all runs read the same texts
-        paths = {**run.config.get("paths", {}), "cache": str(output / "cache")}
-        return resolve_settings(Config({**run.config, "paths": paths}), self.config)
+        return resolve_settings(Config({**run.config, "paths": self.paths(run, output)}), self.config)
+
+    def _on_device(self, encoder: BiEncoder) -> BiEncoder:
+        if self.gpu_id >= 0:
+            encoder.towers.to(f"cuda:{self.gpu_id}")
+        return encoder
 
 
 def _documents(path: Path, n: int) -> List[Document]:

@@ -17,7 +17,9 @@ from ...util.config import load_config
 Tree = Dict[str, Any]
 _SECTIONS = ("ranker", "pel")
 # settings of [study] for retrieval, which a study of rankers leaves to its pipeline
-_OF_RETRIEVAL = ("kb", "kinds", "top_k", "first_stage", "n_dev", "paper", "claims")
+_OF_RETRIEVAL = ("kb", "kinds", "top_k", "first_stage", "n_dev", "worlds", "paper", "claims")
+# settings of [study] that a study over worlds takes from the worlds
+_OF_ONE_CORPUS = ("test", "kb", "n_dev")
 
 # sections of [study] -> keys down to a level or run
 _NAMED = {"factors": 4, "cells": 3, "extra": 3, "paper": 3, "claims": 3}
@@ -57,14 +59,28 @@ class PaperRun(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     label: str = Field(title="Of our run")
-    metrics: Dict[Literal["recall@1", "recall@64", "nil_aupr"], float] = Field(title="In percent")
+    metrics: Dict[Literal["recall@1", "recall@64", "nil_aupr", "val_recall@1", "val_recall@64"], float] = (
+        Field(title="In percent")
+    )
+
+
+class StudyWorlds(BaseModel):
+    """``[study.worlds]``: train on some worlds (ontologies, wikis), measure on others."""
+
+    model_config = ConfigDict(extra="forbid")
+    folder: Path = Field(title="Has a folder for each world: kb, and train, dev, test.jsonl")
+    train: List[str] = Field(min_length=1, title="Worlds to train on; their dev.jsonl chooses the best model")
+    val: List[str] = Field(default=[], title="Unseen worlds of validation")
+    test: List[str] = Field(min_length=1, title="Unseen worlds of the test; claims are about these")
+    split: str = Field(default="test", title="Which split of the unseen worlds is measured")
 
 
 class StudySettings(BaseModel):
     """``[study]``"""
 
     model_config = ConfigDict(extra="forbid")
-    test: Path = Field(title="Test corpus (JSON lines)")
+    test: Optional[Path] = Field(default=None, title="Test corpus (JSON lines)")
+    worlds: Optional[StudyWorlds] = Field(default=None, title="Unseen worlds, instead of a test corpus")
     kb: Optional[Path] = Field(default=None, title="Knowledge base of the evaluation; default: paths.kb")
     kinds: List[str] = Field(default=["card"], title="Rows of the index of the evaluation")
     top_k: int = Field(default=64, ge=1, title="Candidates of a mention")
@@ -73,7 +89,7 @@ class StudySettings(BaseModel):
     )
     seeds: List[int] = Field(default=[0], min_length=1, title="Each training is repeated with these")
     n_dev: int = Field(default=0, ge=0, title="Documents of dev for the NIL threshold; 0 = all")
-    n_test: int = Field(default=0, ge=0, title="Documents of test; 0 = all")
+    n_test: int = Field(default=0, ge=0, title="Documents of test, of each unseen world; 0 = all")
     factors: Dict[str, Dict[str, Tree]] = Field(
         title="Factor -> level -> what it changes in [pel] or [ranker]; every combination is trained"
     )
@@ -81,6 +97,12 @@ class StudySettings(BaseModel):
     extra: Dict[str, ExtraRun] = Field(default={}, title="Trainings outside the matrix")
     paper: Dict[str, PaperRun] = Field(default={}, title="Results of the paper for the same runs")
     claims: Dict[str, ClaimSettings] = Field(default={}, title="What the paper says of its runs")
+
+    @property
+    def corpus(self) -> Path:
+        """RETURNS (Path): the test corpus of a study without worlds."""
+        assert self.test is not None  # see plan_study
+        return self.test
 
 
 @dataclass
@@ -139,6 +161,7 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
     except ValidationError as err:
         problems = [f"study.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in err.errors()]
         raise PelError(Errors.E690.format(path=path, got="; ".join(problems))) from err
+    _check_test(study, path)
     for name, cell in study.cells.items():
         _check_levels(study, cell.at, f"study.cells.{name}.at", path)
     runs = [
@@ -191,6 +214,22 @@ def _run(
     folder = name or "-".join(levels.values()).replace(" ", "_")
     label = extra.label if extra else " ".join(levels.values())
     return StudyRun(f"{folder}/seed{seed}", label, {} if extra else dict(levels), seed, config)
+
+
+def _check_test(study: StudySettings, path: Path) -> None:
+    if study.worlds is None:
+        if study.test is None:
+            problem = "expected study.test or [study.worlds], got neither"
+            raise PelError(Errors.E690.format(path=path, got=problem))
+        return
+    useless = [f"study.{name}" for name in _OF_ONE_CORPUS if getattr(study, name)]
+    if useless:
+        problem = f"{', '.join(useless)} and [study.worlds] exclude each other"
+        raise PelError(Errors.E690.format(path=path, got=problem))
+    seen = sorted(set(study.worlds.train) & {*study.worlds.val, *study.worlds.test})
+    if seen:
+        problem = f"study.worlds.train and its unseen worlds share {', '.join(seen)}"
+        raise PelError(Errors.E690.format(path=path, got=problem))
 
 
 def _check_levels(study: StudySettings, levels: Mapping[str, str], name: str, path: Path) -> None:

@@ -46,7 +46,7 @@ class RankerTask:
     def measured(self, run: StudyRun, output: Path) -> str:
         """RETURNS (str): fingerprint of all that determines the metrics of a trained ranker."""
         settings, linker = self._settings(run, output), self.linker
-        corpora = settings.paths.required("train"), self.study.test  # train: what was seen
+        corpora = settings.paths.required("train"), self.study.corpus  # train: what was seen
         for path in corpora:
             open_text(path).close()  # a missing file raises our error
         combiner = [type(linker.combiner).__name__, linker.combiner.state()]
@@ -107,7 +107,7 @@ class RankerTask:
         settings = self._settings(run, output)
         n = settings.ranker.candidates.n
         if n not in self._tests:
-            documents = list(islice(read_corpus(self.study.test), self.study.n_test or None))
+            documents = list(islice(read_corpus(self.study.corpus), self.study.n_test or None))
             train = settings.paths.required("train")
             cache = settings.paths.required("cache") / "test.npz"
             self._tests[n] = RankingTest(self.linker, self.queries, documents, train=train, n=n, cache=cache)

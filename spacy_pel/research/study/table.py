@@ -7,10 +7,11 @@ from spacy.util import registry as spacy_registry
 
 from ...negatives.own_hard import own_hard
 from .claims import Claim, Comparison
-from .plan import PaperRun
+from .plan import PaperRun, at
 
 Runs = Sequence[Dict[str, Any]]  # metrics.json of runs; those of one setting differ in their seed
 Column = Tuple[str, Callable[[Runs], str]]  # head, and the cell of one setting
+_FIRST_AND_LAST = (1, 64)  # the cuts of the papers' tables of retrieval
 CLAIM_HEAD = ["claim", "without", "with", "difference", "on these data"]
 PAIR_HEAD = [
     "runs",
@@ -39,23 +40,22 @@ RANKER_NOTE = (
     "in half an hour on one A100."
 )
 
+WORLDS_NOTE = (
+    "val, test: recall over all mentions of these worlds whose entity is in their world's knowledge base, "
+    "as in Cai et al. (2023), Table 3; mean: worlds of equal weight. Second table: all mentions of the test "
+    "worlds (Table 8 there); third: recall@1 / recall@64 of each world (Table 4). Claims are about all "
+    "mentions of the test worlds. Intervals: 95 % bootstrap over documents; differences are paired."
+)
+
 
 def encoder_columns(paper: Iterable[PaperRun]) -> List[Column]:
     """RETURNS (List[Column]): of a study of bi-encoders.
 
     paper (Iterable[PaperRun]): the paper's results, in percent.
     """
-    theirs: Dict[str, Mapping[Any, float]] = {run.label: run.metrics for run in paper}
-
-    def in_paper(*keys: str) -> Callable[[Runs], str]:
-        def cell(same: Runs) -> str:
-            found = theirs.get(same[0]["label"], {})
-            return " / ".join(f"{found[key]:.1f}" for key in keys if key in found) or "–"
-
-        return cell
-
+    results = list(paper)
     return [
-        ("run", lambda same: str(same[0]["label"])),
+        ("run", _label),
         ("recall@1", _with_interval("recall@1")),
         ("recall@64", _with_interval("recall@64")),
         ("NIL auPR", _with_interval("nil_aupr")),
@@ -64,15 +64,54 @@ def encoder_columns(paper: Iterable[PaperRun]) -> List[Column]:
         ("all@64", lambda same: _percent(same, "recall_all@64")),
         ("own hard", _own_hard),
         ("minutes", _minutes),
-        ("paper @1 / @64", in_paper("recall@1", "recall@64")),
-        ("paper NIL auPR", in_paper("nil_aupr")),
+        ("paper @1 / @64", _in_paper(results, "recall@1", "recall@64")),
+        ("paper NIL auPR", _in_paper(results, "nil_aupr")),
     ]
+
+
+def world_columns(paper: Iterable[PaperRun], kinds: Sequence[str]) -> List[Column]:
+    """RETURNS (List[Column]): of a study over worlds: recall over all mentions of the worlds of each kind,
+    and the mean over the worlds of the test.
+
+    paper (Iterable[PaperRun]): the paper's results, in percent.
+    kinds (Sequence[str]): "val" and "test", or "test" alone.
+    """
+    results = list(paper)
+    columns: List[Column] = [("run", _label)]
+    for kind in kinds:
+        columns += [(f"{kind} @{k}", _of_worlds(kind, ("micro",), k, interval=True)) for k in _FIRST_AND_LAST]
+    columns += [(f"mean of test worlds @{k}", _of_worlds("test", ("macro",), k)) for k in _FIRST_AND_LAST]
+    columns += [("own hard", _own_hard), ("minutes", _minutes)]
+    prefixes = [(kind, "" if kind == "test" else f"{kind}_") for kind in kinds]
+    return columns + [
+        (f"paper {kind} @1 / @64", _in_paper(results, f"{prefix}recall@1", f"{prefix}recall@64"))
+        for kind, prefix in prefixes
+    ]
+
+
+def depth_columns(kind: str, ks: Sequence[int]) -> List[Column]:
+    """RETURNS (List[Column]): recall@k over all mentions of the worlds, for each k.
+
+    kind (str): "val" or "test".
+    """
+    return [("run", _label), *((f"recall@{k}", _of_worlds(kind, ("micro",), k)) for k in ks)]
+
+
+def by_world_columns(worlds: Mapping[str, Sequence[str]]) -> List[Column]:
+    """RETURNS (List[Column]): recall@1 / recall@64 of each world.
+
+    worlds (Mapping[str, Sequence[str]]): names of the worlds of validation and of the test.
+    """
+    columns: List[Column] = [("run", _label)]
+    for kind, names in worlds.items():
+        columns += [(f"{kind}: {name}", _both_of_world(kind, name)) for name in names]
+    return columns
 
 
 def ranker_columns() -> List[Column]:
     """RETURNS (List[Column]): of a study of rankers."""
     return [
-        ("run", lambda same: str(same[0]["label"])),
+        ("run", _label),
         ("accuracy@1", _with_interval("recall@1")),
         ("seen", _with_interval("accuracy_seen")),
         ("unseen", _with_interval("accuracy_unseen")),
@@ -125,6 +164,36 @@ def _triplet_paper_difference(a: str, b: str, corpus: int) -> str:
         return "–"
     pairs = zip(TRIPLET_PAPER[a][corpus], TRIPLET_PAPER[b][corpus], strict=True)
     return " / ".join(f"{with_it - without:+.1f}" for without, with_it in pairs)
+
+
+def _label(same: Runs) -> str:
+    return str(same[0]["label"])
+
+
+def _in_paper(paper: Iterable[PaperRun], *keys: str) -> Callable[[Runs], str]:
+    theirs: Dict[str, Mapping[Any, float]] = {run.label: run.metrics for run in paper}
+
+    def cell(same: Runs) -> str:
+        found = theirs.get(_label(same), {})
+        return " / ".join(f"{found[key]:.1f}" for key in keys if key in found) or "–"
+
+    return cell
+
+
+def _of_worlds(kind: str, part: Sequence[str], k: int, *, interval: bool = False) -> Callable[[Runs], str]:
+    """part: keys in ``group_metrics`` of that kind of worlds."""
+    key = f"recall@{k}"
+
+    def cell(same: Runs) -> str:
+        metrics = [at(one["worlds"][kind], part) for one in same]
+        return _with_interval(key)(metrics) if interval else _percent(metrics, key)
+
+    return cell
+
+
+def _both_of_world(kind: str, world: str) -> Callable[[Runs], str]:
+    first, last = (_of_worlds(kind, ("groups", world), k) for k in _FIRST_AND_LAST)
+    return lambda same: f"{first(same)} / {last(same)}"
 
 
 def _deepest_recall(same: Runs) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Dict, List, Sequence
 
-from ...evaluation.nearest import nearest_entities
+from ...evaluation.nearest import FIRST_STAGE, nearest_entities
 from ...index import EntityIndex
 from ...index.faiss_flat import FaissFlat
 from ...kb import KnowledgeBase
@@ -27,16 +27,24 @@ def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> List[Ranking]:
 
 
 def by_encoder(
-    kb: KnowledgeBase, encoder: Encoder, mentions: Sequence[MentionInText], *, show_progress: bool = False
+    kb: KnowledgeBase,
+    encoder: Encoder,
+    mentions: Sequence[MentionInText],
+    *,
+    kinds: Sequence[str] = ("card", "alias"),
+    top_k: int = DEPTH,
+    first_stage: int = FIRST_STAGE,
+    show_progress: bool = False,
 ) -> List[Ranking]:
-    """Nearest entities by their best row, of card and names; without annotated text.
+    """Nearest entities by their best row; without annotated text.
 
+    kinds (Sequence[str]): rows of an entity: its card, its names.
+    top_k (int): entities of a mention.
+    first_stage (int): entities fetched first where the encoder compares tokens, which then order them.
     RETURNS (List[Ranking]): one per mention.
     """
-    index = EntityIndex.build(
-        kb, encoder, index=FaissFlat(), kinds=("card", "alias"), show_progress=show_progress
-    )
-    found = nearest_entities(kb, index, encoder, mentions, top_k=DEPTH)
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, show_progress=show_progress)
+    found = nearest_entities(kb, index, encoder, mentions, top_k=top_k, first_stage=first_stage)
     pairs = list(zip(found.kb_rows.tolist(), found.scores.tolist(), strict=True))
     return [dict(pairs[a:b]) for a, b in zip(found.offsets, found.offsets[1:], strict=False)]
 

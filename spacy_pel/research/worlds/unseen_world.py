@@ -1,6 +1,7 @@
 """A test world: its knowledge base, its mentions, and how many of their names are new."""
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Collection, Dict, List, Sequence
 
@@ -19,17 +20,19 @@ class UnseenWorld:
     name (str): of the world and its folder.
     folder (Path): has the folders of all worlds.
     split (str): the mentions are in NAME/SPLIT.jsonl.
+    n (int): of its documents; 0 = all.
     RAISES (PelError): if a file is missing, or the KB has none of the gold ids.
     """
 
-    def __init__(self, name: str, folder: Path, split: str):
+    def __init__(self, name: str, folder: Path, split: str, *, n: int = 0):
         self.name = name
+        self.path = folder / name / f"{split}.jsonl"
         self.kb = KnowledgeBase.from_disk(folder / name / "kb")
         self.blank: List[Prediction] = []  # without candidates
         self.mentions: List[MentionInText] = []
         self.n_outside = self.n_nil = 0
         example = ""
-        for document in read_corpus(folder / name / f"{split}.jsonl"):
+        for document in islice(read_corpus(self.path), n or None):
             for one in document.mentions:
                 resolved = (self.kb.resolve(entity_id) for entity_id in one.ids)
                 gold = list(dict.fromkeys(entity_id for entity_id in resolved if entity_id is not None))
