@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from ..templates.token_arrays import PLAIN
+from ..templates.token_arrays import PLAIN, PLAIN_WITH_OFFSETS
 
 _RULES, _CONFIG = "tokenizer.json", "tokenizer_config.json"
 _FILES = (
@@ -53,12 +53,16 @@ class SavedTokenizer:
         return cls(files) if _RULES in files and _CONFIG in files else None
 
     def __call__(self, texts: Any, **settings: Any) -> Any:
-        """RETURNS (Dict[str, List[List[int]]]): "input_ids", the word pieces of each text, for the settings
-        of ``piece_lists``; for others what ``transformers`` returns."""
-        if settings != PLAIN or not isinstance(texts, list):
+        """RETURNS (Dict[str, List[List[Any]]]): for the settings of ``piece_lists`` "input_ids", the word
+        pieces of each text; for those of ``pieces_with_offsets`` also "offset_mapping", the start and the end
+        of each piece; for others what ``transformers`` returns."""
+        if settings not in (PLAIN, PLAIN_WITH_OFFSETS) or not isinstance(texts, list):
             return self.whole(texts, **settings)
         encoded = self.backend_tokenizer.encode_batch(texts, add_special_tokens=False)
-        return {"input_ids": [text.ids for text in encoded]}
+        found = {"input_ids": [text.ids for text in encoded]}
+        if settings == PLAIN_WITH_OFFSETS:
+            found["offset_mapping"] = [text.offsets for text in encoded]
+        return found
 
     def __len__(self) -> int:
         return int(self.backend_tokenizer.get_vocab_size())

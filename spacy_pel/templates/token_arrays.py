@@ -22,6 +22,8 @@ PLAIN = {
     "split_special_tokens": True,
     "verbose": False,
 }
+# and where the pieces are
+PLAIN_WITH_OFFSETS = {**PLAIN, "return_offsets_mapping": True}
 
 
 @dataclass
@@ -93,6 +95,6 @@ def pieces_with_offsets(tokenizer: Any, texts: Sequence[str]) -> List[Tuple[List
         return []
     if not tokenizer.is_fast:
         raise PelError(Errors.E336.format(got=type(tokenizer).__name__))
-    encoded = tokenizer(list(texts), **PLAIN, return_offsets_mapping=True)
+    encoded = tokenizer(list(texts), **PLAIN_WITH_OFFSETS)
     offsets = [np.array(own, dtype=np.int64).reshape(-1, 2) for own in encoded["offset_mapping"]]
     return list(zip(encoded["input_ids"], offsets, strict=True))

@@ -9,6 +9,7 @@ from pathlib import Path
 import catalogue
 import numpy as np
 import pytest
+import spacy
 import torch
 from transformers import AutoModel, AutoTokenizer
 
@@ -20,9 +21,11 @@ from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.encoders.pretrained import load_tower
 from spacy_pel.encoders.saved_tokenizer import SavedTokenizer
 from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.templates.token_arrays import piece_lists
-from spacy_pel.types import Encoder
+from spacy_pel.templates import DocumentWindows
+from spacy_pel.templates.token_arrays import piece_lists, pieces_with_offsets
+from spacy_pel.types import Encoder, Entity
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import check_folder, write_manifest
 from spacy_pel.util.saved_part import read_part, write_part
@@ -166,6 +169,45 @@ def test_a_saved_tokenizer_is_the_one_of_transformers(tiny_bert, tmp_path):
     assert tokenizer.decode([5, 6]) == whole.decode([5, 6]) and copy.deepcopy(tokenizer).sep_token == "[SEP]"
 
 
+def make_byte_level(path):
+    """A byte-level BPE tokenizer, in which an emoji is several pieces."""
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import RobertaTokenizerFast
+
+    made = ByteLevelBPETokenizer(add_prefix_space=True)
+    made.train_from_iterator(["fever in the heart"], special_tokens=["<s>", "<pad>", "</s>", "<unk>"])
+    path.mkdir()
+    made.save(str(path / "rules.json"))
+    RobertaTokenizerFast(tokenizer_file=str(path / "rules.json")).save_pretrained(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["words", "letters", "bytes"])
+def test_a_saved_tokenizer_knows_where_its_pieces_are(tiny_bert, tmp_path, kind):
+    shipped = PIPELINE / "proxy_entity_linker" / "encoder" / "mention"
+    folders = {"words": lambda: shipped, "letters": lambda: tiny_bert}
+    folder = folders.get(kind, lambda: make_byte_level(tmp_path / "bytes"))()
+    tokenizer, whole = SavedTokenizer.read(folder), AutoTokenizer.from_pretrained(folder)
+    texts = [
+        "Aspirin [SEP] relieves\u00a0Kopfschmerz <s> [M_s]fever",
+        "naïve cafe\u0301 – ﬁbrosis, Å and A\u030a; ½ µg of α-synuclein İ",
+        "🫀🧬 of 👩🏽‍⚕️ the heart\t\r\n ",
+        "发烧 القلب हृदय \u200bfever\u0000\ufffd",
+        " ",
+        "",
+        "heart attack " * 400,
+    ]
+    assert pieces_with_offsets(tokenizer, []) == []
+    found = pieces_with_offsets(tokenizer, texts)
+    assert [ids for ids, _ in found] == piece_lists(tokenizer, texts) == piece_lists(whole, texts)
+    expected = [
+        (ids, offsets.tolist()) for text in texts for ids, offsets in pieces_with_offsets(whole, [text])
+    ]
+    assert [(ids, offsets.tolist()) for ids, offsets in found] == expected
+    assert sum(map(len, piece_lists(tokenizer, texts))) > 600
+    assert tokenizer._whole is None, "transformers was not asked"
+
+
 def test_other_transformers_are_loaded_too(tmp_path):
     from transformers import DistilBertConfig, DistilBertModel
 
@@ -195,7 +237,8 @@ catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints(
     if not point.value.startswith("spacy_transformers")
 )
 nlp = spacy.load(sys.argv[1])
-assert all(ent.kb_id_ for ent in nlp("Metformin lowers glucose in patients with diabetes.").ents)
+doc = nlp("Metformin lowers glucose in patients with diabetes.")
+assert doc.ents and all(ent.kb_id_ for ent in doc.ents)
 print(*sys.modules)
 """
 # what takes a second or 100 MB, and linking does not need
@@ -205,9 +248,31 @@ HEAVY = {
 }
 
 
-def test_linking_imports_nothing_heavy():
-    command = [sys.executable, "-c", SCRIPT, str(PIPELINE)]
+def linking_imports(pipeline):
+    command = [sys.executable, "-c", SCRIPT, str(pipeline)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
-    loaded = set(result.stdout.split())
+    return set(result.stdout.split())
+
+
+def test_linking_imports_nothing_heavy():
+    loaded = linking_imports(PIPELINE)
     assert "spacy_pel.encoders.bert" in loaded and not loaded & HEAVY
+
+
+def test_linking_in_windows_imports_nothing_heavy(tiny_bert, tmp_path):
+    encoder = BiEncoder(name=str(tiny_bert), tied=True, pooling="mention", mention_template=DocumentWindows())
+    encoder.initialize()
+    encoder.to_disk(tmp_path / "encoder")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "DRUG", "pattern": [{"ORTH": "Metformin"}]}])
+    config = {"encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"}, "row_kinds": ["card"]}
+    nlp.add_pipe("proxy_entity_linker", config=config).initialize(
+        list,
+        nlp=nlp,
+        kb_loader=lambda: KnowledgeBase([Entity("C1", "metformin"), Entity("C2", "fever")]),
+        encoder_loader=lambda own: own.from_disk(tmp_path / "encoder"),
+    )
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = linking_imports(tmp_path / "pipeline")
+    assert "spacy_pel.templates.document_windows" in loaded and not loaded & HEAVY
