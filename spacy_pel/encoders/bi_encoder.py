@@ -36,7 +36,8 @@ class BiEncoder:
 
     ``towers`` is the torch module that a trainer updates; after an update call ``changed()``.
 
-    name (Optional[str]): initial weights of both towers: folder, "package:NAME", hub id or "random:SIZES".
+    name (Optional[str]): initial weights of both towers: folder, "package:NAME", hub id, "HUB ID@REVISION" or
+        "random:SIZES".
     tied (bool): one tower reads both sides.
     pooling (Pooling): "mean" (Wiatrak et al. 2022), "cls", "mention": the mean over the tokens between the
         markers, or "markers": over the markers (Le & Nguyen 2023); where there are none, over all tokens.

