@@ -17,6 +17,7 @@ from ..util import logger
 UsageError: Type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
 PLUGINS = "spacy_pel_commands"  # group of entry points, each a typer app
+_LONGEST = 2000  # characters of an error: some quote what they found
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 
@@ -65,7 +66,8 @@ class PelGroup(TyperGroup):
 def _fail(message: str, err: BaseException, ctx: Any) -> None:
     if ctx.meta[VERBOSE]:
         traceback.print_exception(err)
-    typer.echo("Error: " + " ".join(message.split()), err=True)
+    line = " ".join(message.split())
+    typer.echo("Error: " + (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"), err=True)
     raise typer.Exit(2)
 
 

@@ -4,6 +4,7 @@ import json
 from typing import Any, Dict, List
 
 from ..errors import Errors, PelError
+from ..util.files import JSON_ERRORS
 
 
 def parse_overrides(args: List[str]) -> Dict[str, Any]:
@@ -32,5 +33,5 @@ def json_or_text(text: str) -> Any:
     """RETURNS (Any): the value if it is JSON, the text itself otherwise."""
     try:
         return json.loads(text)
-    except ValueError:
+    except JSON_ERRORS:
         return text

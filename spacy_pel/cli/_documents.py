@@ -7,7 +7,8 @@ from typing import Any, Callable, Dict, Iterator
 
 from ..errors import Errors, PelError
 from ..types import Document
-from ..util import open_text, read_jsonl
+from ..util import read_jsonl, read_lines, read_text
+from ..util.files import check_unicode
 
 _PUBTATOR = re.compile(r"^[^|\t]+\|[ta]\|")
 
@@ -36,8 +37,7 @@ def _guess(path: Path) -> str:
         return "txt"
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if kind.lower() in (".txt", ".pubtator"):
-        with open_text(path) as file:
-            first = next((line for line in file if line.strip()), "")
+        first = next((line for _, line in read_lines(path) if line.strip()), "")
         return "pubtator" if _PUBTATOR.match(first) else "txt"
     return kind.lstrip(".").lower()
 
@@ -45,13 +45,12 @@ def _guess(path: Path) -> str:
 def _text(path: Path) -> Iterator[Document]:
     if path.is_dir():
         for file in sorted(chain(path.glob("*.txt"), path.glob("*.txt.gz"))):
-            with open_text(file) as opened:
-                yield Document(file.name.split(".txt")[0], opened.read())
+            text = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
+            yield Document(file.name.split(".txt")[0], text)
         return
-    with open_text(path) as opened:
-        for number, line in enumerate(opened, start=1):
-            if line.strip():
-                yield Document(str(number), line.rstrip("\r\n"))
+    for number, line in read_lines(path):
+        if line.strip():
+            yield Document(str(number), line)
 
 
 def _jsonl(path: Path) -> Iterator[Document]:
@@ -87,6 +86,7 @@ def _document(record: Dict[str, Any], number: int, where: str) -> Document:
     text = record.get("text")
     if not isinstance(text, str):
         raise PelError(Errors.E641.format(where=where, got=f"the keys {', '.join(record)}"))
+    check_unicode(text, where)
     meta = record.get("meta")
     return Document(str(record.get("id") or number), text, meta=meta if isinstance(meta, dict) else {})
 

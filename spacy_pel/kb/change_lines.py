@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Union
 
 from ..types import Entity
+from ..util.files import JSON_ERRORS
 from .knowledge_base import KnowledgeBase
 from .readers.jsonl_kb import JsonlKB
 
@@ -59,7 +60,7 @@ def read_changes(path: Union[str, Path], *, strict: bool = False) -> Changes:
 def _record(line: str) -> Dict[str, Any]:
     try:
         record = json.loads(line)
-    except ValueError:
+    except JSON_ERRORS:
         return {}  # the reader reports what is wrong with the line
     return record if isinstance(record, dict) else {}
 

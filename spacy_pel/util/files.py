@@ -13,7 +13,8 @@ from typing import IO, Any, Dict, Iterable, Iterator, Tuple, Union
 from ..errors import Errors, PelError
 
 PathLike = Union[str, Path]
-_READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
+READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
+JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
 
 
 @contextmanager
@@ -88,14 +89,24 @@ def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
 
     path (PathLike): the file.
     YIELDS (Tuple[int, bytes]): the number of the line, from 1, and the line with its end.
-    RAISES (PelError): if the file is missing or a damaged .gz; names the line.
+    RAISES (PelError): if the file is missing or a damaged .gz, names the line; or if its lines end in CR
+        alone, which would be one long line.
     """
     number = 0
     with open_text(path) as file:
         try:
             for number, line in enumerate(file.buffer, start=1):  # type: ignore[attr-defined]
+                if number == 1 and b"\r" in line.rstrip(b"\r\n") and not line.endswith(b"\n"):
+                    raise PelError(
+                        Errors.E002.format(
+                            expected="lines that end in LF or CR LF",
+                            path=path,
+                            got="lines that end in CR alone",
+                            todo="Convert it, e.g. with: tr '\\r' '\\n'",
+                        )
+                    )
                 yield number, line
-        except _READ_ERRORS as err:
+        except READ_ERRORS as err:
             raise PelError(_unreadable(f"{path}, line {number + 1}", err)) from err
 
 
@@ -122,7 +133,7 @@ def read_text(path: PathLike) -> str:
     with open_text(path) as file:
         try:
             return str(file.buffer.read(), "utf8")  # type: ignore[attr-defined]
-        except (UnicodeDecodeError, *_READ_ERRORS) as err:
+        except (UnicodeDecodeError, *READ_ERRORS) as err:
             raise PelError(_unreadable(path, err)) from err
 
 
@@ -133,12 +144,33 @@ def _unreadable(place: PathLike, err: Exception) -> str:
     return Errors.E002.format(expected="readable UTF-8 text", path=place, got=f"an error: {err}", todo=todo)
 
 
+def check_unicode(text: str, place: object) -> None:
+    """RAISES (PelError): if a text has a lone surrogate, which JSON can write but UTF-8 cannot hold."""
+    try:
+        text.encode("utf8")
+    except UnicodeEncodeError as err:
+        raise PelError(
+            Errors.E002.format(
+                expected="text that UTF-8 can hold",
+                path=place,
+                got=f"a lone surrogate at character {err.start}",
+                todo="Fix the text.",
+            )
+        ) from err
+
+
+def shortened(value: Any, n: int = 200) -> str:
+    """RETURNS (str): how Python writes a value, for an error, cut after n characters."""
+    text = repr(value)
+    return text if len(text) <= n else f"{text[:n]}…"
+
+
 def read_json(path: PathLike) -> Any:
     """RAISES (PelError): if the file is missing or is not JSON."""
     text = read_text(path)
     try:
         return json.loads(text)
-    except ValueError as err:
+    except JSON_ERRORS as err:
         raise PelError(
             Errors.E002.format(expected="JSON", path=path, got=f"invalid JSON ({err})", todo="Fix the file.")
         ) from err
@@ -167,7 +199,7 @@ def json_object(line: str, place: object) -> Dict[str, Any]:
     try:
         record = json.loads(line)
         got = type(record).__name__
-    except ValueError as err:
+    except JSON_ERRORS as err:
         record, got = None, f"invalid JSON ({err})"
     if not isinstance(record, dict):
         raise PelError(

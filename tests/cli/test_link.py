@@ -128,6 +128,8 @@ def test_a_pipeline_that_finds_nothing_says_so(folder, tmp_path):
         ("in.jsonl", '{"id": "1", "body": "text"}', [], "E641"),
         ("in.jsonl", "no JSON", [], "E002"),
         ("in.parquet", "no Parquet", [], "E002"),
+        ("in.jsonl", '{"text": "lone \\ud800"}', [], "E002"),
+        ("in.txt", b"caf\xe9\n", [], "E002"),
         ("in.txt", "\n\n", [], "E645"),
         (None, "", [], "E002"),
     ],
@@ -135,10 +137,28 @@ def test_a_pipeline_that_finds_nothing_says_so(folder, tmp_path):
 def test_bad_input(folder, tmp_path, name, content, options, code):
     source = tmp_path / (name or "none.txt")
     if name:
-        source.write_text(content)
+        source.write_bytes(content if isinstance(content, bytes) else content.encode())
     result = run("link", folder / "pipeline", source, tmp_path / "out.jsonl", *options)
     assert result.code == 2 and f"[PEL-{code}]" in result.err
     assert result.err.count("\n") == 1 and not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_folder_with_a_text_that_is_not_utf8_names_it(folder, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("Fever.\r\nPain.")
+    (tmp_path / "in" / "b.txt").write_bytes(b"caf\xe9")
+    result = run("link", folder / "pipeline", tmp_path / "in", tmp_path / "out.jsonl")
+    assert result.code == 2 and "b.txt" in result.err and "iconv" in result.err
+    (tmp_path / "in" / "b.txt").unlink()
+    assert run("link", folder / "pipeline", tmp_path / "in", tmp_path / "new.jsonl").code == 0
+    assert [line["text"] for line in read_jsonl(tmp_path / "new.jsonl")] == ["Fever.\nPain."]
+
+
+def test_a_truncated_gz_names_the_line(folder, tmp_path):
+    (tmp_path / "in.txt.gz").write_bytes(gzip.compress(b"Fever.\n" * 99)[:-9])
+    result = run("link", folder / "pipeline", tmp_path / "in.txt.gz", tmp_path / "out.jsonl")
+    assert result.code == 2 and "E002" in result.err and "in.txt.gz, line" in result.err
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_unknown_output_kind(folder, tmp_path):

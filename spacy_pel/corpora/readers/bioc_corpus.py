@@ -8,6 +8,7 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl, read_text
+from ...util.files import JSON_ERRORS
 from ..policy import split_ids
 from .bioc_xml import xml_documents
 from .reader_base import CorpusReaderBase
@@ -26,6 +27,8 @@ ID_KEYS = (
     "hpo",
     "id",
 )
+
+_MAX_GAP = 1_000_000  # characters between two passages: a wrong offset would fill the memory with blanks
 
 
 @registry.pel_corpus_readers("spacy-pel.BiocCorpus.v1")
@@ -66,7 +69,7 @@ class BiocCorpus(CorpusReaderBase):
                     yield self._document(record, where)
                 except PelError:
                     raise
-                except (KeyError, TypeError, AttributeError, ValueError) as err:
+                except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as err:
                     raise _unexpected(where, "passages with offset, text and annotations", repr(err)) from err
 
     def _document(self, record: Dict[str, Any], where: str) -> Document:
@@ -88,6 +91,8 @@ class BiocCorpus(CorpusReaderBase):
     def _append(self, document: Document, piece: Dict[str, Any]) -> int:
         """Put a passage at its offset; returns how far it was moved."""
         offset, length = int(piece.get("offset") or 0), len(document.text)
+        if offset > length + _MAX_GAP:
+            raise ValueError(f"an offset of {offset} after {length} characters of text")
         at = offset if offset >= length else length + 1
         if at != offset:
             self.count("moved_passages")
@@ -118,7 +123,7 @@ def _json_documents(path: Path) -> Iterator[Dict[str, Any]]:
     text = read_text(path)
     try:
         data = json.loads(text)
-    except ValueError:
+    except JSON_ERRORS:
         # not one JSON value: perhaps one document per line, as PubTator sends them
         for _, record in numbered_jsonl(path):
             yield record

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 from ...errors import Errors, PelError
 from ...util import open_text
+from ...util.files import READ_ERRORS
 
 
 def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
@@ -13,7 +14,7 @@ def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
 
     path (Path): the file.
     YIELDS (Dict[str, Any]): with "id", "infons" and "passages", as BioC JSON has them.
-    RAISES (PelError): if the file is not XML.
+    RAISES (PelError): if the file is not XML, or a damaged .gz.
     """
     with open_text(path) as file:
         try:
@@ -22,7 +23,8 @@ def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
                 if element.tag == "document":
                     yield _document(element)
                     element.clear()
-        except ElementTree.ParseError as err:
+        # LookupError: its declaration names an unknown encoding
+        except (ElementTree.ParseError, LookupError, *READ_ERRORS) as err:
             raise PelError(
                 Errors.E207.format(
                     where=path, expected="BioC XML", got=f"malformed XML ({err})", reader="bioc"

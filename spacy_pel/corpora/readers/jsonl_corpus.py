@@ -7,6 +7,7 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document, Mention
 from ...util import numbered_jsonl, write_jsonl
+from ...util.files import check_unicode, shortened
 from ..offsets import OffsetCheck, new_report
 
 PathLike = Union[str, Path]
@@ -75,16 +76,21 @@ def to_record(document: Document) -> Dict[str, Any]:
 
 def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Document:
     text = record.get("text")
-    mentions = record.get("mentions") or []
+    mentions, meta = record.get("mentions") or [], record.get("meta") or {}
     if not isinstance(text, str) or "id" not in record or not isinstance(mentions, list):
         raise PelError(Errors.E202.format(where=where, got=f"the keys {sorted(record)}"))
-    document = Document(str(record["id"]), text, meta=dict(record.get("meta") or {}))
+    if not isinstance(meta, dict):
+        raise PelError(Errors.E202.format(where=where, got=f"the meta {shortened(meta)}"))
+    check_unicode(text, where)
+    document = Document(str(record["id"]), text, meta=meta)
     where = f"{where} ({document.id})"
     for given in mentions:
         mention = _mention(given, where)
         in_text = 0 <= mention.start < mention.end <= len(text)
         found = text[mention.start : mention.end] if in_text else ""
         surface = given.get("text", found)
+        if not isinstance(surface, str):
+            raise PelError(Errors.E202.format(where=where, got=f"the mention {shortened(given)}"))
         if in_text and surface == found:
             check.report["mentions"] += 1
             document.mentions.append(mention)
@@ -109,5 +115,5 @@ def _mention(given: Any, where: str) -> Mention:
             ids=tuple(str(entity_id) for entity_id in ids),
             composite=bool(given.get("composite", False)),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as err:
-        raise PelError(Errors.E202.format(where=where, got=f"the mention {given!r}")) from err
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as err:
+        raise PelError(Errors.E202.format(where=where, got=f"the mention {shortened(given)}")) from err

@@ -1,6 +1,7 @@
 """The ontology reader and the formats below it."""
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,10 @@ def test_bad_files_say_what_is_wrong(tmp_path, name, content, expected):
     with pytest.raises(PelError) as caught:
         list(OboKB()([tmp_path / name]))
     assert expected in str(caught.value) and name in str(caught.value)
+
+
+def test_a_label_that_is_no_text(tmp_path):
+    nodes = [{"id": "http://x/A_1", "type": "CLASS", "lbl": 5}]
+    (tmp_path / "bad.json").write_text(json.dumps({"graphs": [{"nodes": nodes}]}))
+    with pytest.raises(PelError, match=r"E002.*bad\.json.*the label 5 of http://x/A_1"):
+        list(read_terms(tmp_path / "bad.json"))

@@ -34,12 +34,15 @@ def terms_of_graphs(data: Dict[str, Any]) -> Iterator[Term]:
 
 def _term(node: Dict[str, Any], ontology: str) -> Term:
     meta = node.get("meta") or {}
+    name = node.get("lbl") or ""
+    if not isinstance(name, str):
+        raise TypeError(f"the label {name!r} of {node['id']}")
     values: Dict[str, list] = {}
     for value in meta.get("basicPropertyValues", []):
         values.setdefault(value.get("pred", ""), []).append(str(value.get("val", "")))
     return Term(
         id=compact_id(node["id"]),
-        name=node.get("lbl") or "",
+        name=name,
         synonyms=[
             # "hasExactSynonym" -> "exact"
             (synonym["val"], synonym.get("pred", "").removeprefix("has").removesuffix("Synonym").lower())
