@@ -47,6 +47,9 @@ def index(
 ) -> None:
     """Embed the names of a knowledge base and write an index folder.
 
+    Vectors are kept in OUT.parts until the index is written: after an interruption, run the same command
+    again.
+
     Example: spacy-pel index corpus/kb training/model-best training/index
     --kinds card,alias,mention --mentions corpus/train.jsonl --codes int8
     """
@@ -55,6 +58,7 @@ def index(
     from ..corpora import read_corpus
     from ..encoders import load_encoder
     from ..index import EntityIndex
+    from ..index.resumable_encoder import ResumableEncoder
     from ..kb import KnowledgeBase
     from ..registry import registry
 
@@ -65,7 +69,9 @@ def index(
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
-    encoder = load_encoder(model, backend=chosen)
+    encoder = ResumableEncoder(
+        load_encoder(model, backend=chosen), out.with_name(f"{out.name}.parts"), backend=backend or ""
+    )
     message(f"Embedding {len(knowledge):,} entities")
     built = EntityIndex.build(
         knowledge,
@@ -77,6 +83,9 @@ def index(
         show_progress=True,
     )
     built.to_disk(out)
+    encoder.finish()
+    if encoder.n_resumed:
+        message(f"Resumed: {encoder.n_resumed:,} vectors were computed before the interruption")
     size = sum(path.stat().st_size for path in Path(out).rglob("*") if path.is_file())
     result = {**built.meta, "megabytes": size / 1e6, "seconds": time.perf_counter() - started}
     emit(result, as_json=as_json, text=key_values)

@@ -29,9 +29,8 @@ class Entity:
         for name, texts in (("aliases", self.aliases), ("types", self.types)):
             if isinstance(texts, str):  # would become one alias for each of its letters
                 raise PelError(Errors.E115.format(wanted=name, got=repr(texts)))
-        # lists are allowed (JSON gives lists), but an Entity must be hashable
-        object.__setattr__(self, "aliases", tuple(self.aliases))
-        object.__setattr__(self, "types", tuple(self.types))
+            if not isinstance(texts, tuple):  # JSON gives lists, but an Entity must be hashable
+                object.__setattr__(self, name, tuple(texts))
 
     def to_json(self) -> Dict[str, Any]:
         """RETURNS (dict): one line of the KB interchange format."""

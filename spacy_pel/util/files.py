@@ -7,14 +7,16 @@ import shutil
 import tempfile
 import zlib
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Dict, Iterable, Iterator, Tuple, Union
+from typing import IO, Any, Dict, Iterable, Iterator, List, Tuple, Union
 
 from ..errors import Errors, PelError
 
 PathLike = Union[str, Path]
 READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
 JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
+_LINES = 4096  # of a block
 
 
 @contextmanager
@@ -92,22 +94,39 @@ def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
     RAISES (PelError): if the file is missing or a damaged .gz, names the line; or if its lines end in CR
         alone, which would be one long line.
     """
-    number = 0
+    for number, lines in raw_blocks(path):
+        yield from enumerate(lines, start=number)
+
+
+def raw_blocks(path: PathLike) -> Iterator[Tuple[int, List[bytes]]]:
+    """Stream the lines of a file as ``raw_lines`` does, thousands at a time.
+
+    YIELDS (Tuple[int, List[bytes]]): the number of the first line, from 1, and the lines with their ends.
+    RAISES (PelError): as ``raw_lines``.
+    """
+    number = 1
     with open_text(path) as file:
-        try:
-            for number, line in enumerate(file.buffer, start=1):  # type: ignore[attr-defined]
-                if number == 1 and b"\r" in line.rstrip(b"\r\n") and not line.endswith(b"\n"):
-                    raise PelError(
-                        Errors.E002.format(
-                            expected="lines that end in LF or CR LF",
-                            path=path,
-                            got="lines that end in CR alone",
-                            todo="Convert it, e.g. with: tr '\\r' '\\n'",
-                        )
+        stream: Iterator[bytes] = iter(file.buffer)  # type: ignore[attr-defined]
+        while True:
+            lines: List[bytes] = []
+            try:
+                lines.extend(islice(stream, _LINES))  # keeps the lines before an error
+            except READ_ERRORS as err:
+                yield number, lines
+                raise PelError(_unreadable(f"{path}, line {number + len(lines)}", err)) from err
+            if not lines:
+                return
+            if number == 1 and b"\r" in lines[0].rstrip(b"\r\n") and not lines[0].endswith(b"\n"):
+                raise PelError(
+                    Errors.E002.format(
+                        expected="lines that end in LF or CR LF",
+                        path=path,
+                        got="lines that end in CR alone",
+                        todo="Convert it, e.g. with: tr '\\r' '\\n'",
                     )
-                yield number, line
-        except READ_ERRORS as err:
-            raise PelError(_unreadable(f"{path}, line {number + 1}", err)) from err
+                )
+            yield number, lines
+            number += len(lines)
 
 
 def read_lines(path: PathLike) -> Iterator[Tuple[int, str]]:

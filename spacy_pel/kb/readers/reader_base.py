@@ -20,10 +20,10 @@ from typing import (
 )
 
 from ...errors import Errors, PelError
-from ...types import Entity
+from ...types import NIL, Entity
 from ...util import logger
-from ...util.files import raw_lines
-from .repair import repaired
+from ...util.files import raw_blocks, raw_lines
+from .repair import is_clean, repaired
 from .umls_types import expand_types
 
 
@@ -144,6 +144,12 @@ class KBReaderBase(ABC):
         for number, raw in raw_lines(path):
             yield Place(path, number), raw
 
+    def line_blocks(self, path: Path) -> Iterator[Tuple[int, List[bytes]]]:
+        """Stream the lines of a large file as ``raw_lines`` does, thousands at a time.
+
+        YIELDS (Tuple[int, List[bytes]]): the number of the first line, and the lines."""
+        return raw_blocks(path)
+
     def decode(self, place: Place, raw: bytes) -> str:
         """RETURNS (str): the text of UTF-8 bytes; other bytes are a repair."""
         try:
@@ -173,15 +179,13 @@ class KBReaderBase(ABC):
             ) from err
 
     def _repaired(self, place: Place, entity: Entity) -> Optional[Entity]:
+        if _is_tidy(entity):
+            return entity
+
         def count(kind: str, entity_id: str) -> None:
             self.repair(kind, place, f"fault in the entity {entity_id!r}")
 
-        name = _tidy(entity.canonical_name)
-        aliases = dict.fromkeys(alias for alias in map(_tidy, entity.aliases) if alias not in ("", name))
-        types = dict.fromkeys(filter(None, (kind.strip() for kind in entity.types)))
-        definition = _tidy(entity.definition or "") or None
-        tidy = Entity(entity.concept_id.strip(), name, tuple(aliases), tuple(types), definition)
-        return repaired(tidy, count)
+        return repaired(_tidied(entity), count)
 
     def _settle_redirects(self, live: Collection[str]) -> None:
         # a live id needs no redirect; chains are followed to their live end
@@ -199,6 +203,21 @@ class KBReaderBase(ABC):
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
         self.redirects.clear()
         self.redirects.update(settled)
+
+
+def _is_tidy(entity: Entity) -> bool:
+    """RETURNS (bool): True = there is nothing to tidy or to repair."""
+    name, aliases = entity.canonical_name, entity.aliases
+    spaced = "  " in "|".join((name, *aliases, entity.definition or ""))
+    return is_clean(entity) and not spaced and name not in aliases and entity.concept_id != NIL
+
+
+def _tidied(entity: Entity) -> Entity:
+    name = _tidy(entity.canonical_name)
+    aliases = dict.fromkeys(alias for alias in map(_tidy, entity.aliases) if alias not in ("", name))
+    types = dict.fromkeys(filter(None, (kind.strip() for kind in entity.types)))
+    definition = _tidy(entity.definition or "") or None
+    return Entity(entity.concept_id.strip(), name, tuple(aliases), tuple(types), definition)
 
 
 def _tidy(name: str) -> str:

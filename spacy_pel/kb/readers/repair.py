@@ -23,9 +23,6 @@ from typing import Counter as CounterType
 from ...errors import Errors, PelError
 from ...types import NIL, Entity
 
-# a joined record is clean if no field holds control characters or lone surrogates, is blank,
-# or has white space at its ends
-_FAULT = re.compile(r"[\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]|\n\s|\s\n")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _CONTROL_BUT_LAYOUT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
@@ -61,28 +58,45 @@ def repaired(entity: Entity, count: Count) -> Optional[Entity]:
     RETURNS (Optional[Entity]): the entity, repaired where needed; None = it cannot be kept.
     RAISES (PelError): if a field is not text.
     """
-    fields = (entity.concept_id, entity.canonical_name, *entity.aliases, *entity.types)
-    if not all(isinstance(text, str) for text in (*fields, entity.definition or "")):
-        raise PelError(Errors.E105.format(entity=entity))
-    joined = "\n".join(("", *fields, ""))
-    if not _FAULT.search(joined) and joined.count("\n") == len(fields) + 1 and entity.concept_id != NIL:
-        aliases = tuple(dict.fromkeys(entity.aliases))
-        types = tuple(dict.fromkeys(entity.types))
-    else:
-        entity_id, name, *_ = (_repaired_text(text, entity, _CONTROL, count) for text in fields[:2])
-        aliases = _repaired_list(entity.aliases, entity, "blank_alias", count)
-        types = _repaired_list(entity.types, entity, "blank_type", count)
-        if entity_id in ("", NIL):
-            count("reserved_id" if entity_id else "empty_id", entity.concept_id)
+    try:
+        if is_clean(entity) and entity.concept_id != NIL:
+            return entity
+    except TypeError as err:
+        raise PelError(Errors.E105.format(entity=entity)) from err
+    entity_id = _repaired_text(entity.concept_id, entity, _CONTROL, count)
+    name = _repaired_text(entity.canonical_name, entity, _CONTROL, count)
+    aliases = _repaired_list(entity.aliases, entity, "blank_alias", count)
+    types = _repaired_list(entity.types, entity, "blank_type", count)
+    if entity_id in ("", NIL):
+        count("reserved_id" if entity_id else "empty_id", entity.concept_id)
+        return None
+    if not name:
+        count("empty_name" if aliases else "nameless", entity_id)
+        if not aliases:
             return None
-        if not name:
-            count("empty_name" if aliases else "nameless", entity_id)
-            if not aliases:
-                return None
-            name, aliases = aliases[0], aliases[1:]
-        entity = Entity(entity_id, name, definition=entity.definition)
+        name, aliases = aliases[0], aliases[1:]
     definition = entity.definition and _repaired_text(entity.definition, entity, _CONTROL_BUT_LAYOUT, count)
-    return Entity(entity.concept_id, entity.canonical_name, aliases, types, definition or None)
+    return Entity(entity_id, name, aliases, types, definition or None)
+
+
+def is_clean(entity: Entity) -> bool:
+    """A quick test that most entities pass, so that their fields need not be checked one by one.
+
+    RETURNS (bool): True = nothing needs repair: no field has control characters, surrogates, white space
+        other than blanks, or blanks at its ends, and no alias or type is blank or repeated.
+    RAISES (TypeError): if a field is not text.
+    """
+    aliases, types = entity.aliases, entity.types
+    fields = "|".join(
+        ("", entity.concept_id, entity.canonical_name, *aliases, *types, entity.definition or ".", "")
+    )
+    return (
+        fields.isprintable()  # so it has no white space but blanks
+        and not ("||" in fields or "| " in fields or " |" in fields)
+        and len(set(aliases)) == len(aliases)
+        and len(set(types)) == len(types)
+        and entity.definition != ""
+    )
 
 
 def _repaired_list(texts: Sequence[str], entity: Entity, kind: str, count: Count) -> Tuple[str, ...]:

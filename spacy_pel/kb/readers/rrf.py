@@ -1,6 +1,7 @@
 """Tables of a UMLS META folder: cells separated by bars, rows sorted by CUI, files whole or in parts."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
 
@@ -24,7 +25,7 @@ _TABLES = {
 class Group(NamedTuple):
     """The rows of one CUI; their cells are split when ``rows`` is called."""
 
-    place: Place
+    place: Place  # of the first row
     cui: str
     rows: Callable[[], List[List[str]]]
 
@@ -40,31 +41,36 @@ class RrfTables:
         self.reader = reader
         self.folder = folder
 
-    def rows(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
-        """YIELDS (Tuple[Place, List[str]]): a table's rows; none if an optional table is not there."""
-        for place, line in self._lines(name):
-            yield place, self._cells(name, place, line)
+    def rows(self, name: str) -> Iterator[List[str]]:
+        """YIELDS (List[str]): the cells of a table's rows; none if an optional table is not there."""
+        for place, lines in self._blocks(name):
+            yield from self._cells(name, place, lines)
 
     def groups(self, name: str) -> Iterator[Group]:
         """YIELDS (Group): the rows of each CUI. RAISES (PelError): if the CUIs are not sorted."""
-        lines: List[Tuple[Place, str]] = []
-        current = ""
-        for place, line in self._lines(name):
-            cui = line.partition("|")[0]
-            if cui != current:
+        current, start, rows, place = "", "|", [], Place(self.folder)  # type: Tuple[str, str, List[str], Place]
+        for first, lines in self._blocks(name):
+            for number, line in enumerate(lines, start=first.line):
+                if line.startswith(start):
+                    rows.append(line)
+                    continue
+                cui = line.partition("|")[0]
+                if rows and cui == current:  # without a bar: an error once its cells are read
+                    rows.append(line)
+                    continue
+                here = Place(first.path, number)
                 if cui < current:
                     self.reader.fail(
-                        place,
+                        here,
                         expected="rows sorted by CUI",
                         got=f"{cui} after {current}",
                         todo=f"Sort the table: LC_ALL=C sort {name}.RRF",
                     )
-                if lines:
-                    yield self._group(name, current, lines)
-                current, lines = cui, []
-            lines.append((place, line))
-        if lines:
-            yield self._group(name, current, lines)
+                if rows:
+                    yield Group(place, current, partial(self._cells, name, place, rows))
+                current, start, rows, place = cui, cui + "|", [line], here
+        if rows:
+            yield Group(place, current, partial(self._cells, name, place, rows))
 
     def join(self, name: str) -> Callable[[str], List[List[str]]]:
         """Read a table in parallel with another one.
@@ -83,32 +89,44 @@ class RrfTables:
 
         return rows_of
 
-    def _group(self, name: str, cui: str, lines: List[Tuple[Place, str]]) -> Group:
-        return Group(lines[0][0], cui, lambda: [self._cells(name, place, line) for place, line in lines])
-
-    def _cells(self, name: str, place: Place, line: str) -> List[str]:
-        cells = line.split("|")
+    def _cells(self, name: str, place: Place, lines: List[str]) -> List[List[str]]:
+        """place (Place): of the first line."""
+        rows = [line.split("|") for line in lines]
         n_cells = _TABLES[name].n_cells
-        if len(cells) < n_cells:
+        if min(map(len, rows), default=n_cells) < n_cells:
+            at = next(at for at, cells in enumerate(rows) if len(cells) < n_cells)
             self.reader.fail(
-                place,
+                place._replace(line=place.line + at),
                 expected=f"{n_cells} cells of {name} between bars",
-                got=len(cells),
+                got=len(rows[at]),
                 todo="Download the table again, or export it from MetamorphoSys as RRF.",
             )
-        return cells
+        return rows
 
-    def _lines(self, name: str) -> Iterator[Tuple[Place, str]]:
+    def _blocks(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
+        """YIELDS (Tuple[Place, List[str]]): the place of the first line, and thousands of lines."""
         held = b""  # parts may be split anywhere: the end of one part continues at the start of the next
         place: Optional[Place] = None
         for part in self._parts(name):
-            for place, raw in self.reader.raw_lines(part):
-                held += raw
-                if held.endswith(b"\n"):
-                    yield place, self.reader.decode(place, held).rstrip("\r\n")
-                    held = b""
+            for number, raw in self.reader.line_blocks(part):
+                if raw:
+                    place = Place(part, number)
+                    raw[0] = held + raw[0]
+                    held = b"" if raw[-1].endswith(b"\n") else raw.pop()
+                    yield place, self._decoded(place, raw)
         if held and place is not None:
-            yield place, self.reader.decode(place, held)
+            yield place, self._decoded(place, [held])
+
+    def _decoded(self, place: Place, raw: List[bytes]) -> List[str]:
+        try:
+            text = b"".join(raw).decode("utf8")
+        except UnicodeDecodeError:  # in some line: look at each of them
+            places = (place._replace(line=number) for number, _ in enumerate(raw, start=place.line))
+            text = "".join(map(self.reader.decode, places, raw))
+        lines = text.replace("\r\n", "\n").split("\n")
+        if not lines[-1]:
+            lines.pop()  # what follows the last line end
+        return lines
 
     def _parts(self, name: str) -> List[Path]:
         files = {path.name: path for path in sorted(self.folder.iterdir())}

@@ -3,8 +3,9 @@
 import re
 from array import array
 from bisect import bisect_left
+from operator import itemgetter
 from pathlib import Path
-from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ...registry import registry
 from ...types import Entity
@@ -13,11 +14,6 @@ from .rrf import RrfTables
 from .umls_types import ST21PV_SOURCES
 
 _DEFINITION_SOURCES = ("MSH", "NCI", "HPO", "GO")  # in this order, then as in the file
-
-
-class _Name(NamedTuple):
-    text: str
-    rank: Tuple[int, bool, bool, bool]
 
 
 @registry.pel_kb_readers("spacy-pel.UmlsKB.v1")
@@ -76,43 +72,41 @@ class UmlsKB(KBReaderBase):
         tables = RrfTables(self, paths[0])
         found = re.findall(r"20\d\d[A-Z]{2}", str(paths[0].resolve()))
         self.source["version"] = found[-1] if found else ""
-        ranks = {(sab, tty): int(rank) for _, (rank, sab, tty, *_) in tables.rows("MRRANK")}
+        ranks = {(sab, tty): int(rank) for rank, sab, tty, *_ in tables.rows("MRRANK")}
         types = tables.join("MRSTY")
         definitions = tables.join("MRDEF")
         live = array("l")  # numbers of the CUIs, sorted as the table is
         for place, cui, group in tables.groups("MRCONSO"):
-            types_here = tuple(dict.fromkeys(row[1] for row in types(cui)))
+            types_here = tuple(dict.fromkeys([row[1] for row in types(cui)]))
             if not self.wants(cui, types_here):
                 continue
-            names, atoms = self._names(group(), ranks)
+            rows = [row for row in group() if row[1] in self.languages and self._of_source(row[11])]
+            names = self._names(rows, ranks)
             if not names:
                 continue
-            definition = self._definition(definitions(cui), atoms)
-            first, *others = (name.text for name in names)
-            if _number(cui) >= 0:
-                live.append(_number(cui))
+            defining = definitions(cui)
+            definition = self._definition(defining, rows) if defining else None
+            first, *others = dict.fromkeys(names)
+            number = _number(cui)
+            if number >= 0:
+                live.append(number)
             yield place, Entity(cui, first, tuple(others), types_here, definition)
         self.redirects.update(self._merged(tables, live))
 
-    def _names(
-        self, rows: Sequence[List[str]], ranks: Dict[Tuple[str, str], int]
-    ) -> Tuple[List[_Name], Set[str]]:
-        names: List[_Name] = []
-        atoms: Set[str] = set()
+    def _names(self, rows: Sequence[List[str]], ranks: Dict[Tuple[str, str], int]) -> List[str]:
+        """RETURNS (List[str]): best first."""
+        ranked = []
         for row in rows:
-            _, language, status, _, form, _, preferred, atom, _, _, _, source, kind, _, text, _, suppress = (
-                row[:17]
-            )
-            if language not in self.languages or not self._of_source(source):
-                continue
-            atoms.add(atom)
+            _, _, status, _, form, _, preferred, _, _, _, _, source, kind, _, text, _, suppress, *_ = row
             if suppress == "N" or self.suppressed:
                 rank = (ranks.get((source, kind), -1), status == "P", form == "PF", preferred == "Y")
-                names.append(_Name(text, rank))
-        names.sort(key=lambda name: name.rank, reverse=True)  # stable: ties stay in file order
-        return names, atoms
+                ranked.append((rank, text))
+        if len(ranked) > 1:
+            ranked.sort(key=itemgetter(0), reverse=True)  # stable: ties stay in file order
+        return [text for _, text in ranked]
 
-    def _definition(self, rows: Sequence[List[str]], atoms: Set[str]) -> Optional[str]:
+    def _definition(self, rows: Sequence[List[str]], named: Sequence[List[str]]) -> Optional[str]:
+        atoms = {row[7] for row in named}
         best: Optional[str] = None
         best_place = len(_DEFINITION_SOURCES) + 1
         for _, atom, _, _, source, text, suppress, *_ in rows:
@@ -128,7 +122,7 @@ class UmlsKB(KBReaderBase):
         return self.sources is None or source in self.sources
 
     def _merged(self, tables: RrfTables, live: "array[int]") -> Iterator[Tuple[str, str]]:
-        for _, (old, _, relation, _, _, new, *_) in tables.rows("MRCUI"):
+        for old, _, relation, _, _, new, *_ in tables.rows("MRCUI"):
             if relation == "SY" and new and _is_in(live, new) and not _is_in(live, old):
                 yield old, new
 

@@ -1,6 +1,5 @@
 """Writes the files of a knowledge base folder from a stream of entities."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional
 
@@ -63,7 +62,7 @@ class StoreWriter:
         self._columns: Dict[str, List[Any]] = {name: [] for name in _SCHEMA.names}
         self._types: Dict[str, int] = {}
         self._id_hashes: List[NDArray[np.uint64]] = []
-        self._counts: Counter[str] = Counter()
+        self._counts = {"rows": 0, "entities": 0, "aliases": 0}
         self._total = 0  # of the digests
 
     @property
@@ -80,18 +79,23 @@ class StoreWriter:
         entity (Entity): a checked entity (see Repairs).
         live (bool): False = a retired entity, which keeps its row but is found by no name.
         """
-        row = self.n_rows
+        counts = self._counts
+        row = counts["rows"]
         types = [self._types.setdefault(kind, len(self._types)) for kind in entity.types]
-        values = (entity.concept_id, entity.canonical_name, entity.aliases, types, entity.definition, live)
-        for column, value in zip(self._columns.values(), values, strict=True):
-            column.append(value)
+        columns = self._columns
+        columns["concept_id"].append(entity.concept_id)
+        columns["canonical_name"].append(entity.canonical_name)
+        columns["aliases"].append(entity.aliases)
+        columns["types"].append(types)
+        columns["definition"].append(entity.definition)
+        columns["live"].append(live)
         if live:
             self._aliases.add(row, (entity.canonical_name, *entity.aliases))
         self._total += row_digest(row, entity, live)
-        self._counts["rows"] += 1
-        self._counts["entities"] += live
-        self._counts["aliases"] += live * len(entity.aliases)
-        if len(self._columns["live"]) >= _CHUNK:
+        counts["rows"] += 1
+        counts["entities"] += live
+        counts["aliases"] += live * len(entity.aliases)
+        if counts["rows"] % _CHUNK == 0:
             self._flush()
 
     def _flush(self) -> None:
@@ -129,12 +133,11 @@ class StoreWriter:
         write_arrays(self.folder / TYPES, {"name": names})
         self._write_redirects(redirects)
         self._aliases.finish(self.n_rows)
-        counts = {name: self._counts[name] for name in ("rows", "entities", "aliases")}
         meta = {
             "format": FORMAT,
             "version": VERSION,
             "fingerprint": to_fingerprint(self._total),
-            "counts": {**counts, "redirects": len(redirects)},
+            "counts": {**self._counts, "redirects": len(redirects)},
             "source": dict(source),
             "report": dict(report or {}),
         }
