@@ -10,7 +10,7 @@ from ..util import atomic_path, logger, read_json, write_json
 from ._output import message
 from ._pipeline import FACTORY, load_pipeline
 
-_FILE = "cfg.json"  # in the component's folder, see pipeline/calibration.py
+CALIBRATION = "cfg.json"  # in the component's folder, see pipeline/calibration.py
 
 
 class PipelineCopy(NamedTuple):
@@ -50,7 +50,7 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
         with update_linker_folder(part / name):
             copy = PipelineCopy(part / name, config["components"][name], loaders, learned)
             yield copy
-            write_json(part / name / _FILE, copy.learned)
+            write_json(part / name / CALIBRATION, copy.learned)
         config.to_disk(part / "config.cfg")
         load_pipeline(part)
     message(f"Wrote {output}. Calibrate it now: spacy-pel calibrate {output} CORPUS.jsonl")
@@ -101,7 +101,7 @@ def learned_path(pipeline: Path) -> Path:
     """
     for name, settings in _components(pipeline).items():
         if settings.get("factory") == FACTORY:
-            return Path(pipeline) / name / _FILE
+            return Path(pipeline) / name / CALIBRATION
     raise PelError(Errors.E651.format(path=pipeline, factory=FACTORY, got=", ".join(_components(pipeline))))
 
 

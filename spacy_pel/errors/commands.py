@@ -80,6 +80,10 @@ class CommandErrors:
         "[PEL-E654] Expected a model with one vector per text, but '{got}' compares tokens. Choose a model whose "
         "similarity is cosine, dot product or Euclidean distance."
     )
+    E655 = (
+        "[PEL-E655] {path} is the knowledge base of a pipeline, whose index would not follow the change. Give the "
+        "pipeline instead: spacy-pel kb add {pipeline} FILE.jsonl"
+    )
     E660 = "[PEL-E660] Expected --apply-to or --output, got both. Use one of them."
     E661 = (
         "[PEL-E661] Expected the {part} {expected} in the pipeline {path}, got {got}. Assemble both pipelines "

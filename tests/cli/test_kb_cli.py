@@ -1,13 +1,18 @@
 """The kb commands: results on stdout, one line per error, exit code 2."""
 
 import json
+import shutil
 
 import pytest
+import spacy
+from spacy.tokens import Span
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
+from spacy_pel.util import write_jsonl
+from spacy_pel.util.saved_folder import check_folder
 
 ENTITIES = [
     Entity("C1", "Aspirin", ("ASA",), ("T109",), "A drug."),
@@ -176,3 +181,62 @@ def test_sample_keeps_what_a_corpus_names_and_draws_the_same_again(tmp_path):
         draws.append(KnowledgeBase.from_disk(tmp_path / name))
         assert "C7" in draws[-1] and draws[-1].source["sample"]["of"]
     assert draws[0].fingerprint == draws[1].fingerprint != draws[2].fingerprint
+
+
+# -- the knowledge base of a pipeline --------------------------------------------------------------
+
+
+@pytest.fixture
+def pipeline(folder, tmp_path):
+    shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
+    (tmp_path / "pipeline" / "NOTES.md").write_text("mine")
+    return tmp_path / "pipeline"
+
+
+def linked(pipeline, text):
+    return [span.kb_id_ for span in spacy.load(pipeline)(text).ents]
+
+
+def linked_alone(pipeline, name):
+    nlp = spacy.load(pipeline)
+    doc = nlp.make_doc(name)
+    doc.set_ents([Span(doc, 0, len(doc), "X")])
+    return nlp.get_pipe("proxy_entity_linker")(doc).ents[0].kb_id_
+
+
+def change(path, *records):
+    write_jsonl(path, records)
+    return path
+
+
+def test_changes_of_a_pipeline_are_linked_at_once(pipeline, tmp_path):
+    text = "aspirin for a stroke"
+    assert linked(pipeline, text) == ["C0", "C3"]
+    entity = {"concept_id": "NEW", "canonical_name": "stroke", "aliases": ["brain attack"]}
+    retired = {"concept_id": "C3", "retired": True, "successor": "NEW"}
+    added = run_json("kb", "add", pipeline, change(tmp_path / "a.jsonl", entity, retired))
+    assert (added["added"], added["retired"]) == (1, 1)
+    assert linked(pipeline, text) == ["C0", "NEW"]
+    assert linked_alone(pipeline, "Motrin") != "C1"
+    renamed = {"concept_id": "C1", "canonical_name": "Motrin"}
+    assert run_json("kb", "add", pipeline, change(tmp_path / "b.jsonl", renamed))["updated"] == 1
+    assert linked_alone(pipeline, "Motrin") == "C1"
+    assert (pipeline / "NOTES.md").read_text() == "mine", "the other files of the folder are kept"
+    check_folder(pipeline / "proxy_entity_linker", kind="entity linker", version=1, every_hash=True)
+
+
+def test_a_change_that_fails_leaves_the_pipeline(pipeline, tmp_path):
+    files = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
+    entity = {"concept_id": "NEW", "canonical_name": "stroke"}
+    retired = {"concept_id": "nowhere", "retired": True, "successor": None}
+    assert "nowhere" in fails("kb", "add", pipeline, change(tmp_path / "a.jsonl", entity, retired))
+    assert {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()} == files
+
+
+def test_the_folder_inside_a_pipeline_is_refused(pipeline, tmp_path):
+    inside = pipeline / "proxy_entity_linker" / "kb"
+    said = fails(
+        "kb", "add", inside, change(tmp_path / "a.jsonl", {"concept_id": "N", "canonical_name": "n"})
+    )
+    assert "PEL-E655" in said and f"kb add {pipeline} " in said
+    assert linked(pipeline, "aspirin") == ["C0"]

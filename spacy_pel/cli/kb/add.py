@@ -1,17 +1,28 @@
 """The command ``kb add``: add, replace and retire entities of a knowledge base."""
 
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Iterator
 
 import typer
 
+from ...errors import Errors, PelError
+from ...util import atomic_path
 from .._app import kb_cli
 from .._output import JSON, emit, key_values, message
+from .._pipeline import load_pipeline
+from .._saved_pipeline import CALIBRATION
+
+if TYPE_CHECKING:
+    from ...kb import KnowledgeBase
 
 
 @kb_cli.command("add")
 def kb_add(
-    kb: Annotated[Path, typer.Argument(help="The KB folder to change.")],
+    kb: Annotated[
+        Path, typer.Argument(help="The KB folder to change, or a pipeline folder: its KB and its index.")
+    ],
     file: Annotated[
         Path,
         typer.Argument(
@@ -26,20 +37,16 @@ def kb_add(
 ) -> None:
     """Add new entities, replace those with a known id, retire those marked as retired.
 
-    The folder is replaced in one step at the end; a failure leaves it unchanged.
+    The folder is replaced in one step at the end; a failure leaves it unchanged. Names of new entities
+    are embedded into the index of a pipeline, without training.
 
     Example: spacy-pel kb add corpus/kb changes.jsonl
     """
-    from ...kb import KnowledgeBase
     from ...kb.change_lines import apply_changes, read_changes
 
-    opened = KnowledgeBase.from_disk(kb)
-    before = opened.fingerprint
     changes = read_changes(file, strict=strict)
-    counts = apply_changes(opened, changes)
-    opened.to_disk(kb)
-    if opened.fingerprint != before:
-        message("Its indexes are out of date now. Rebuild them with: spacy-pel index KB MODEL OUT")
+    with _opened(kb) as opened:
+        counts = apply_changes(opened, changes)
     result = {
         **counts,
         "repairs": changes.repairs,
@@ -47,3 +54,28 @@ def kb_add(
         "fingerprint": opened.fingerprint,
     }
     emit(result, as_json=as_json, text=key_values)
+
+
+@contextmanager
+def _opened(path: Path) -> "Iterator[KnowledgeBase]":
+    """Open a KB, or the one of a pipeline, and save what was changed.
+
+    RAISES (PelError): if it is part of a pipeline, whose index would not follow.
+    """
+    from ...kb import KnowledgeBase
+
+    if (path / "config.cfg").is_file():
+        nlp, name, component = load_pipeline(path)
+        yield component.linker.kb
+        with atomic_path(path) as part:
+            shutil.copytree(path, part)
+            component.to_disk(part / name)
+        return
+    if (path.parent / CALIBRATION).is_file():
+        raise PelError(Errors.E655.format(path=path, pipeline=path.absolute().parents[1]))
+    kb = KnowledgeBase.from_disk(path)
+    before = kb.fingerprint
+    yield kb
+    kb.to_disk(path)
+    if kb.fingerprint != before:
+        message("Its indexes are out of date now. Rebuild them with: spacy-pel index KB MODEL OUT")
