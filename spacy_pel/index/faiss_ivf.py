@@ -266,7 +266,11 @@ class FaissIVF(FaissRows):
         super().from_disk(path)
         self._chooses_codes = False
         files = sorted(file.name for file in Path(path).glob(_FILE.format("*")))
-        self._filters = [_Filter.of(read_faiss(Path(path), name), self._rows) for name in files]
+        self._filters = [
+            # FAISS copies lists into memory: a mapping would take their size again
+            _Filter.of(read_faiss(Path(path), name, mapped=False), self._rows)
+            for name in files
+        ]
         self._plans = []
         return self
 

@@ -175,12 +175,13 @@ def write_faiss(index: Any, path: Path) -> None:
             raise OSError(0, str(err).rpartition("(")[2].strip(") \n"), str(part)) from err
 
 
-def read_faiss(folder: Path, name: str) -> Any:
-    """RETURNS (faiss.Index): memory-mapped as far as FAISS can.
+def read_faiss(folder: Path, name: str, *, mapped: bool = True) -> Any:
+    """mapped (bool): memory-map what FAISS can map.
 
+    RETURNS (faiss.Index): the index.
     RAISES (PelError): if the file is missing or damaged."""
     try:
-        return faiss.read_index(str(folder / name), faiss.IO_FLAG_MMAP_IFC)
+        return faiss.read_index(str(folder / name), faiss.IO_FLAG_MMAP_IFC if mapped else 0)
     except RuntimeError as err:
         raise unreadable(folder, err, f"a complete {name}") from err
 

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,6 +137,15 @@ def test_the_same_rows_give_the_same_files(tmp_path):
         filled(lists=20).to_disk(tmp_path / name)
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="Linux only")
+def test_lists_are_not_mapped_and_copied(tmp_path):
+    filled(unit(N, 0)).to_disk(tmp_path)
+    index = FaissIVF().from_disk(tmp_path)
+    mapped = Path("/proc/self/maps").read_text()
+    assert str(tmp_path / "vectors.faiss") in mapped and str(tmp_path / "lists-") not in mapped
+    assert len(index) == N
 
 
 def test_damaged_lists(tmp_path):
