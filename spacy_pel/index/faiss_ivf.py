@@ -22,11 +22,12 @@ _SEED = 0
 _BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _SAMPLE = 65_536  # rows that lists and codes are learned from, at least
 _PER_LIST = 48  # of them per list, at least
-_SCANNED = 262_144  # rows whose short codes are compared with a query, if there are more
+_ONE_LIST = 262_144  # rows up to which all short codes are compared with a query
+_SCANNED = (131_072, 262_144)  # of more rows, in lists: an eighth of them, at least and at most this many
 _LEAST = 16  # rows that codes of 4 bits can be learned from
 _LARGE = 1_000_000  # rows from which short codes are a third shorter, to save memory
 _RESCORED = 4  # rows compared exactly per row wanted
-_RESCORED_LEAST = 512
+_RESCORED_LEAST = 512  # twice as many of several lists
 _NARROW = 4096  # rows under a mask that are better compared one by one
 _REMEMBERED = 8  # masks
 _refine_parameters: Any = faiss.IndexRefineSearchParameters  # its type stubs lack keywords
@@ -37,9 +38,9 @@ _ivf_parameters: Any = faiss.SearchParametersIVF
 class FaissIVF(FaissRows):
     """Rows as in FaissFlat or FaissPQ, and from ``flat_below`` rows on a filter in front of them: each row
     also has a short code of 4 bits for four or six numbers (product quantisation), kept in inverted lists
-    and compared in CPU registers (FastScan, André et al. 2017). The best are compared again with
-    the rows themselves, so scores are exact. Above 262,144 rows only the lists nearest to
-    a query are read (IVF, Jégou et al. 2011).
+    and compared in CPU registers (FastScan, André et al. 2017). The best 512, or more, are compared again
+    with the rows themselves, so scores are exact. Above 262,144 rows only the lists nearest to
+    a query are read (IVF, Jégou et al. 2011), and the best 1,024 are compared again.
 
     Rows of names and of mentions have lists of their own, as they are searched apart. Searches
     under masks that leave few rows are exact, and rows added to a saved index are compared exactly.
@@ -51,7 +52,8 @@ class FaissIVF(FaissRows):
     flat_below (int): number of rows of a group below which every row is compared.
     lists (Optional[int]): inverted lists of a group; None = 1 up to 262,144 rows, then twice the square
         root of their number.
-    probes (Optional[int]): lists to read; None = as many as have 262,144 rows.
+    probes (Optional[int]): lists to read; None = as many as have an eighth of the rows, but
+        131,072 to 262,144 of them.
     RAISES (PelError): if the codes are unknown, or have no such setting.
     """
 
@@ -293,7 +295,7 @@ class _Filter(NamedTuple):
     def learn(cls, rows: Any, ids: Rows, n_lists: Optional[int], probes: Optional[int]) -> "_Filter":
         """Cluster some rows of an index, and give them codes."""
         if n_lists is None:
-            n_lists = 1 if len(ids) <= _SCANNED else int(2 * len(ids) ** 0.5)
+            n_lists = 1 if len(ids) <= _ONE_LIST else int(2 * len(ids) ** 0.5)
         n_lists = min(n_lists, len(ids))
         least = rows.d // (4 if len(ids) < _LARGE else 6)
         n_slices = next(n for n in range(max(least, 1), rows.d + 1) if rows.d % n == 0)
@@ -309,7 +311,8 @@ class _Filter(NamedTuple):
         for start in range(0, len(ids), _BLOCK):
             block = ids[start : start + _BLOCK]
             lists.add_with_ids(rows.reconstruct_batch(block), block)
-        lists.nprobe = min(n_lists, -(-n_lists * _SCANNED // len(ids)) if probes is None else probes)
+        scanned = int(np.clip(len(ids) // 8, *_SCANNED))
+        lists.nprobe = min(n_lists, -(-n_lists * scanned // len(ids)) if probes is None else probes)
         return cls.of(lists, rows, ids)
 
     @classmethod
@@ -360,8 +363,9 @@ class _Step(NamedTuple):
 
     def _search(self, queries: Vectors, k: int, probes: int) -> Found:
         chosen = {} if self.selector is None else {"sel": self.selector[0]}
+        least = _RESCORED_LEAST * min(self.part.lists.nlist, 2)
         params = _refine_parameters(
-            k_factor=max(_RESCORED, _RESCORED_LEAST / k),
+            k_factor=max(_RESCORED, least / k),
             base_index_params=_ivf_parameters(nprobe=probes, **chosen),
         )
         scores, found = self.part.refined.search(queries, k, params=params)

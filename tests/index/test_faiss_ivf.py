@@ -261,3 +261,12 @@ def test_a_few_rows_are_compared_exactly_whatever_flat_below_is():
     index.add(vectors)
     index.finish()
     assert index.search(vectors, 1)[1][:, 0].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_share_of_the_lists_is_read(monkeypatch):
+    monkeypatch.setattr("spacy_pel.index.faiss_ivf._SCANNED", (500, 1000))
+    vectors, probes = unit(N, 0), {}
+    for n_rows in (2000, 6000, 9000):
+        index = filled(vectors[:n_rows], np.zeros(n_rows, dtype=np.uint8), lists=36)
+        probes[n_rows] = index._filters[0].lists.nprobe
+    assert probes == {2000: 9, 6000: 5, 9000: 4}  # 500 rows, 750 rows, 1,000 rows
