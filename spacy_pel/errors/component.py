@@ -61,6 +61,10 @@ class ComponentWarnings:
         "candidates are ordered by these vectors. To order them by tokens, add the same model as a ranker: "
         "spacy-pel ranker add PIPELINE MODEL OUT"
     )
+    W505 = (
+        "[PEL-W505] The component '{name}' has no NIL threshold: every mention with a candidate is linked, however "
+        "unlikely. Fit one with: spacy-pel calibrate PIPELINE CORPUS.jsonl, or set threshold."
+    )
     W503 = (
         "[PEL-W503] The component '{name}' was calibrated with the reranker {saved}, but now has {now}. Its "
         "NIL model and threshold are not used; recalibrate with: spacy-pel calibrate PIPELINE CORPUS.jsonl"

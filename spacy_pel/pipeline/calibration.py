@@ -30,9 +30,10 @@ def learned_state(linker: Linker) -> Dict[str, Any]:
 def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> None:
     """Load the calibration of another linker.
 
-    Only what still applies is loaded; otherwise a warning is logged. With another kind of combiner, NIL model
-    and threshold are not loaded either, as they were fitted on its scores; nor are they with another kind of
-    NIL model or reranker. With another kind of generator nothing is loaded.
+    Only what still applies is loaded; otherwise a warning is logged, as it is if there is no NIL threshold.
+    With another kind of combiner, NIL model and threshold are not loaded either, as they were fitted on its
+    scores; nor are they with another kind of NIL model or reranker. With another kind of generator nothing
+    is loaded.
 
     linker (Linker): built from the config.
     saved (Dict[str, Any]): from ``learned_state``.
@@ -51,6 +52,8 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
         part.load_state(saved[key]["state"])
     linker.calibrated_threshold = saved["calibrated_threshold"]
     linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
+    if linker.nil_threshold is None and not linker.label_thresholds:
+        logger.warning(Warnings.W505.format(name=name))
 
 
 def generator_kind(generator: CandidateGenerator) -> str:

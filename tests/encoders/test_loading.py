@@ -356,6 +356,8 @@ def test_weights_that_are_pickled_are_not_read(model):
 def test_a_hub_id_with_a_revision(tmp_path, monkeypatch):
     assert locate("org/model@v2") == ("org/model", "v2")
     assert locate("org/model") == ("org/model", None)
+    with pytest.raises(PelError, match="PEL-E303.*no revision"):
+        locate("org/model@")
     (tmp_path / "a@b").mkdir()
     assert locate(str(tmp_path / "a@b")) == (str(tmp_path / "a@b"), None)
     asked = []

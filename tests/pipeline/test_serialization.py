@@ -201,6 +201,18 @@ def test_given_threshold_is_saved_as_a_setting(trained, tmp_path):
     assert found(back) == found(trained)
 
 
+def test_a_pipeline_without_a_threshold_says_so_when_it_is_loaded(trained, tmp_path, caplog):
+    trained.to_disk(tmp_path / "fitted")
+    trained.get_pipe(NAME).linker.calibrated_threshold = None
+    trained.to_disk(tmp_path / "unfitted")
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        spacy.load(tmp_path / "fitted")
+        spacy.load(tmp_path / "unfitted", config={f"components.{NAME}.threshold": 0.5})
+        assert "PEL-W505" not in caplog.text
+        spacy.load(tmp_path / "unfitted")
+    assert caplog.text.count("PEL-W505") == 1 and NAME in caplog.text
+
+
 def test_calibration_of_another_combiner_is_not_used(trained, tmp_path, caplog):
     trained.to_disk(tmp_path / "pipeline")
     config = {f"components.{NAME}.combiner": PLAIN["combiner"]}

@@ -12,7 +12,6 @@ from ...util import atomic_path
 from .._app import kb_cli
 from .._output import JSON, emit, key_values, message
 from .._pipeline import load_pipeline
-from .._saved_pipeline import CALIBRATION
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
@@ -40,7 +39,8 @@ def kb_add(
     The folder is replaced in one step at the end; a failure leaves it unchanged. Names of new entities
     are embedded into the index of a pipeline, without training.
 
-    Example: spacy-pel kb add corpus/kb changes.jsonl
+    Examples: spacy-pel kb add corpus/kb changes.jsonl
+    spacy-pel kb add training/pipeline changes.jsonl
     """
     from ...kb.change_lines import apply_changes, read_changes
 
@@ -63,7 +63,9 @@ def _opened(path: Path) -> "Iterator[KnowledgeBase]":
     RAISES (PelError): if it is part of a pipeline, whose index would not follow.
     """
     from ...kb import KnowledgeBase
+    from ...pipeline.linker_data import CALIBRATION
 
+    path = path.resolve()  # "." has no parent, and a link cannot be replaced by a folder
     if (path / "config.cfg").is_file():
         nlp, name, component = load_pipeline(path)
         yield component.linker.kb
@@ -72,7 +74,7 @@ def _opened(path: Path) -> "Iterator[KnowledgeBase]":
             component.to_disk(part / name)
         return
     if (path.parent / CALIBRATION).is_file():
-        raise PelError(Errors.E655.format(path=path, pipeline=path.absolute().parents[1]))
+        raise PelError(Errors.E655.format(path=path, pipeline=path.parents[1]))
     kb = KnowledgeBase.from_disk(path)
     before = kb.fingerprint
     yield kb

@@ -19,7 +19,7 @@ _SECTIONS = ("ranker", "pel")
 # settings of [study] for retrieval, which a study of rankers leaves to its pipeline
 _OF_RETRIEVAL = ("kb", "kinds", "top_k", "first_stage", "n_dev", "worlds", "paper", "claims")
 # settings of [study] that a study over worlds takes from the worlds
-_OF_ONE_CORPUS = ("test", "kb", "n_dev")
+_OF_ONE_CORPUS = ("test", "kb")
 
 # sections of [study] -> keys down to a level or run
 _NAMED = {"factors": 4, "cells": 3, "extra": 3, "paper": 3, "claims": 3}
@@ -217,18 +217,20 @@ def _run(
 
 
 def _check_test(study: StudySettings, path: Path) -> None:
+    """RAISES (PelError): if there is neither a test corpus nor worlds, or both, or a world is named twice."""
     if study.worlds is None:
         if study.test is None:
             problem = "expected study.test or [study.worlds], got neither"
             raise PelError(Errors.E690.format(path=path, got=problem))
         return
-    useless = [f"study.{name}" for name in _OF_ONE_CORPUS if getattr(study, name)]
-    if useless:
-        problem = f"{', '.join(useless)} and [study.worlds] exclude each other"
+    conflicting = [f"study.{name}" for name in _OF_ONE_CORPUS if getattr(study, name)]
+    if conflicting:
+        problem = f"{', '.join(conflicting)} and [study.worlds] exclude each other"
         raise PelError(Errors.E690.format(path=path, got=problem))
-    seen = sorted(set(study.worlds.train) & {*study.worlds.val, *study.worlds.test})
-    if seen:
-        problem = f"study.worlds.train and its unseen worlds share {', '.join(seen)}"
+    names = [*study.worlds.train, *study.worlds.val, *study.worlds.test]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        problem = f"study.worlds names {', '.join(repeated)} more than once"
         raise PelError(Errors.E690.format(path=path, got=problem))
 
 

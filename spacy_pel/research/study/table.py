@@ -93,6 +93,7 @@ def depth_columns(kind: str, ks: Sequence[int]) -> List[Column]:
     """RETURNS (List[Column]): recall@k over all mentions of the worlds, for each k.
 
     kind (str): "val" or "test".
+    ks (Sequence[int]): a column for each.
     """
     return [("run", _label), *((f"recall@{k}", _of_worlds(kind, ("micro",), k)) for k in ks)]
 

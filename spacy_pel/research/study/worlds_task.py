@@ -6,7 +6,9 @@ from typing import Any, Dict, List, Sequence
 
 from ...encoders.bi_encoder import BiEncoder
 from ...evaluation.metrics.group_recall import GroupOutcomes, GroupTable, group_metrics
+from ...evaluation.metrics.recall import RECALL_AT
 from ...evaluation.prediction import Prediction
+from ...kb import KnowledgeBase
 from ...training.retriever.loop import Trainer
 from ...training.retriever.settings import RunSettings
 from ...util import fingerprint
@@ -40,9 +42,11 @@ class WorldsTask(EncoderTask):
 
     def measured(self, run: StudyRun, output: Path) -> str:
         """RETURNS (str): fingerprint of all that determines the metrics of a trained encoder."""
-        study = self.study
-        files = [world.path for world in self.unseen.values()]
-        bases = [world.kb.fingerprint for world in self.unseen.values()]
+        study, joined = self.study, self._settings(run, output).paths
+        files = [joined.required("train"), joined.required("dev")]
+        files += [world.path for world in self.unseen.values()]
+        bases = [KnowledgeBase.from_disk(joined.required("kb")).fingerprint]
+        bases += [world.kb.fingerprint for world in self.unseen.values()]
         sizes = [study.top_k, study.first_stage, study.n_test]
         return fingerprint(*files, bases, self.worlds.val, self.worlds.test, study.kinds, sizes)
 
@@ -73,10 +77,11 @@ class WorldsTask(EncoderTask):
             predictions[name] = world.predictions(found)
             self._evaluate(predictions[name], folder / WORLDS / name, {"world": name})
         took = time.perf_counter() - started
-        kinds = {"test": self.worlds.test, "val": self.worlds.val}
+        ks = [k for k in RECALL_AT if k <= study.top_k]
+        outcomes = {name: GroupOutcomes.of(found) for name, found in predictions.items()}
         by_world = {
-            kind: group_metrics(GroupTable({name: GroupOutcomes.of(predictions[name]) for name in names}))
-            for kind, names in kinds.items()
+            kind: group_metrics(GroupTable({name: outcomes[name] for name in names}, ks=ks))
+            for kind, names in (("test", self.worlds.test), ("val", self.worlds.val))
             if names
         }
         tested = [prediction for name in self.worlds.test for prediction in predictions[name]]
@@ -105,7 +110,7 @@ class WorldsTask(EncoderTask):
             worlds = self.worlds
             self._unseen = {
                 name: UnseenWorld(name, worlds.folder, worlds.split, n=self.study.n_test)
-                for name in dict.fromkeys([*worlds.val, *worlds.test])
+                for name in (*worlds.val, *worlds.test)
             }
         return self._unseen
 

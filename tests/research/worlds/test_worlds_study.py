@@ -1,6 +1,7 @@
 """A study over worlds: trained on two made-up wikis, measured on two others."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,36 @@ def test_other_rows_of_the_index_are_another_measurement(worlds, tmp_path):
     assert task.measured(runs[0], tmp_path) != before
 
 
+def test_other_worlds_of_training_are_another_training(worlds, ran):
+    """Its metrics must not pass for those of the worlds trained on before."""
+    result = study(worlds, ran[0], "--study.worlds.train", '["harbour"]')
+    assert result.code == 2 and "PEL-E3" in result.err
+
+
+def test_mentions_and_worlds_of_equal_weight(worlds, ran, tmp_path):
+    """Two worlds of different size: six mentions and two."""
+    shutil.copytree(worlds, tmp_path / "worlds")
+    corpus = tmp_path / "worlds" / "castle" / "test.jsonl"
+    corpus.write_text("".join(corpus.read_text().splitlines(keepends=True)[:2]))
+    unseen = {"worlds.val": [], "worlds.test": ["railway", "castle"], "top_k": 2}
+    settings, runs = plan_study(CONFIG, overrides(tmp_path / "worlds", **unseen))
+    task = WorldsTask(settings, settings.worlds, CONFIG)
+    encoder = load_encoder(ran[0] / "CE-mixed-plain" / "seed0" / "model-best")
+    facts = task.measure(encoder, None, tmp_path / "out", {"label": "CE mixed plain"})
+    mentions = list(read_predictions(tmp_path / "out" / "evaluation" / "predictions.jsonl"))
+    assert [one.doc[:4] for one in mentions] == ["rail"] * 6 + ["cast"] * 2
+    hits = np.array([one.rank in (1, 2) for one in mentions])
+    metrics = facts["worlds"]["test"]
+    assert metrics["micro"]["recall@2"] == pytest.approx(hits.mean())
+    assert metrics["macro"]["recall@2"] == pytest.approx((hits[:6].mean() + hits[6:].mean()) / 2)
+    assert "recall@4" not in metrics["micro"], "two candidates were asked for"
+    part = {k: {"recall@1": v, "recall@64": v} for k, v in (("micro", 0.25), ("macro", 0.75))}
+    (row,) = run_rows([{"label": "x", "worlds": {"test": part}}], world_columns([], ["test"]))
+    assert row[1:5] == ["25.0", "25.0", "75.0", "75.0"]
+    (row,) = run_rows([facts], world_columns([], ["test"]))
+    assert row[2] == row[4] == "–"
+
+
 def test_documents_of_each_world(worlds):
     assert len(UnseenWorld("castle", worlds, "test", n=2).mentions) == 2
 
@@ -128,8 +159,9 @@ def test_documents_of_each_world(worlds):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"test": "x.jsonl", "n_dev": 3}, "study.test, study.n_dev and .study.worlds. exclude each other"),
-        ({"worlds.train": ["castle"]}, "share castle"),
+        ({"test": "x.jsonl", "kb": "y"}, "study.test, study.kb and .study.worlds. exclude each other"),
+        ({"worlds.train": ["castle"]}, "names castle more than once"),
+        ({"worlds.test": ["railway", "castle", "railway"]}, "names castle, railway more than once"),
         ({"worlds": None}, "got neither"),
         ({"worlds.test": []}, "worlds.test"),
         ({"worlds.height": 1}, "worlds.height"),
@@ -149,9 +181,7 @@ def test_the_study_of_adaptive_mixup_on_zeshels_worlds():
     """Cai et al. (2023), Table 3: validation beside test, with the options of the config's head."""
     options = options_after(CONFIG, "at the paper's size:")
     worlds = options[options.index("--study.worlds.folder") :]
-    settings, runs = plan_study(
-        CONFIGS / "study_amh.cfg", parse_overrides([*worlds, "--study.test", "null", "--study.n_dev", "0"])
-    )
+    settings, runs = plan_study(CONFIGS / "study_amh.cfg", parse_overrides([*worlds, "--study.test", "null"]))
     assert [len(one) for one in (settings.worlds.train, settings.worlds.val, settings.worlds.test)] == [
         8,
         4,
