@@ -12,7 +12,15 @@ from ..index.priors import AliasPriors
 from ..index.row_table import NAME_KINDS
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Rows, Scores, Vectors
-from ..util.ragged import offsets_of, segment_rank, segment_softmax, segment_sum, take_pieces
+from ..util.ragged import (
+    distinct,
+    offsets_of,
+    places_in_pieces,
+    segment_order,
+    segment_softmax,
+    segment_sum,
+    take_pieces,
+)
 from .spelling import spelling
 from .surface_forms import SurfaceForms
 
@@ -116,7 +124,7 @@ def _gather_block(
     # each pair of mention and entity once; the inverse says which pair each find belongs to
     finds = (name_rows, mention_rows, exact, prior)
     keys = np.concatenate([found.mentions * n_rows + found.kb_rows for found in finds])
-    pairs, inverse = np.unique(keys, return_inverse=True)
+    pairs, inverse = distinct(keys)
     mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
     of_names, of_mentions, of_exact, of_prior = np.split(
         inverse, np.cumsum([len(found.mentions) for found in finds])[:-1]
@@ -240,13 +248,8 @@ def _groups(masks: Sequence[Mask]) -> List[Tuple[Mask, Rows]]:
 def _keep_best(table: CandidateTable, top_k: int) -> CandidateTable:
     features = table.features
     named = (features["exact"] > 0) | (features["prior"] > 0)
-    best = best_cosines(features)
-    span = 1.0 + float(np.ptp(best)) if len(best) else 1.0  # cosines span 2, dot products any range
-    rank = segment_rank(best + span * named, table.offsets)
-    starts = np.repeat(table.offsets[:-1], np.diff(table.offsets))
-    order = np.empty(len(rank), dtype=np.int64)
-    order[starts + rank] = np.arange(len(rank))
-    order = order[(rank < top_k)[order]]
+    order = segment_order(best_cosines(features), table.offsets, first=named)
+    order = order[places_in_pieces(table.offsets) < top_k]
     return CandidateTable(
         kb_rows=table.kb_rows[order],
         offsets=offsets_of(np.minimum(np.diff(table.offsets), top_k)),

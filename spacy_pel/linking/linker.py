@@ -3,7 +3,6 @@
 import copy
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from logging import INFO
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
@@ -25,7 +24,7 @@ from ..types import (
     Scores,
 )
 from ..util import logger
-from ..util.ragged import places_in_pieces
+from ..util.ragged import places_in_pieces, segment_order
 from .nil import best_f1_threshold
 from .query import MentionQuery, read_batch
 from .reranker import Reranker
@@ -48,13 +47,21 @@ class Link:
     """The linker's answer for one mention.
 
     kb_id (str): an entity id, or "NIL".
-    candidates (List[Candidate]): best first, distinct ids, at most top_k.
     nil_score (float): the number compared with the NIL threshold.
+    ids (List[str]): ids of the candidates, best first, distinct, at most top_k.
+    scores (List[float]): their scores.
     """
 
     kb_id: str
-    candidates: List[Candidate]
     nil_score: float
+    ids: List[str]
+    scores: List[float]
+
+    @property
+    def candidates(self) -> List[Candidate]:
+        """RETURNS (List[Candidate]): the candidates as pairs, made when asked for: dozens of objects for each
+        mention would keep Python's garbage collector busy."""
+        return list(map(_CANDIDATE, zip(self.ids, self.scores, strict=True)))
 
 
 class Linker:
@@ -232,22 +239,19 @@ class Linker:
         nil_scores: Scores,
         top_k: int,
     ) -> List[Link]:
-        lengths = np.diff(table.offsets)
-        owner = np.repeat(np.arange(len(queries)), lengths)
-        order = np.lexsort((-scores, owner))  # best first within each mention; ties keep the table's order
-        # only what is returned becomes Python objects
-        order = order[places_in_pieces(table.offsets) < top_k]
+        # best first within each mention; ties keep the table's order; only what is returned becomes objects
+        order = segment_order(scores, table.offsets)[places_in_pieces(table.offsets) < top_k]
         rows, which = np.unique(table.kb_rows[order], return_inverse=True)
-        ids = np.array(self.kb.ids_at(rows), dtype=object)[which]
-        pairs = map(_CANDIDATE, zip(ids.tolist(), scores[order].tolist(), strict=True))
+        ids = np.array(self.kb.ids_at(rows), dtype=object)[which].tolist()
+        values = scores[order].tolist()
+        ends = np.cumsum(np.minimum(np.diff(table.offsets), top_k)).tolist()
         thresholds = {label: self.threshold_of(label) for label in {query.label for query in queries}}
-        links = []
-        counts = np.minimum(lengths, top_k).tolist()
-        for query, count, nil_score in zip(queries, counts, nil_scores.tolist(), strict=True):
+        links, start = [], 0
+        for query, end, nil_score in zip(queries, ends, nil_scores.tolist(), strict=True):
             threshold = thresholds[query.label]
-            candidates = list(islice(pairs, count))
-            is_nil = not candidates or (threshold is not None and nil_score > threshold)
-            links.append(Link(NIL if is_nil else candidates[0].entity_id, candidates, nil_score))
+            is_nil = start == end or (threshold is not None and nil_score > threshold)
+            links.append(Link(NIL if is_nil else ids[start], nil_score, ids[start:end], values[start:end]))
+            start = end
         return links
 
     # -- fitting ----------------------------------------------------------------------------

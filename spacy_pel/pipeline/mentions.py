@@ -106,5 +106,5 @@ def write_links(doc: Doc, links: Sequence[Optional[Link]], spans_key: Optional[s
             doc.spans[spans_key][number] = Span(
                 doc, span.start, span.end, label=span.label, kb_id=link.kb_id, span_id=span.id
             )
-        span._.pel_candidates = [[candidate.entity_id, candidate.score] for candidate in link.candidates]
+        span._.pel_candidates = list(map(list, zip(link.ids, link.scores, strict=True)))
         span._.pel_nil_score = link.nil_score

@@ -4,7 +4,7 @@ Written by hand: Arrow and awkward lists would copy what is memory-mapped here, 
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Sequence, Type, TypeVar
+from typing import Any, ClassVar, Optional, Sequence, Tuple, Type, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,11 +105,56 @@ def segment_softmax(values: NDArray[Any], offsets: Offsets) -> NDArray[np.float6
     return powers / segment_sum(powers, offsets)[owner]
 
 
+def segment_order(
+    values: NDArray[Any], offsets: Offsets, *, first: Optional[NDArray[np.bool_]] = None
+) -> NDArray[np.int64]:
+    """Sort each piece, the largest value first; equal values keep their order.
+
+    values (NDArray): (m,) values, fastest if float32.
+    offsets (NDArray[int64]): (n + 1,) their offsets.
+    first (Optional[NDArray[bool]]): (m,) which values precede all others of their piece.
+    RETURNS (NDArray[int64]): (m,) the positions of the values, piece by piece.
+    """
+    owner = owners(offsets)
+    group = owner if first is None else 2 * owner + ~first
+    place_bits = int(np.diff(offsets).max(initial=1)).bit_length()
+    spare = 63 - 32 - place_bits - (2 * len(offsets)).bit_length()
+    if values.dtype != np.float32 or spare < 0 or np.isnan(values).any():
+        return np.lexsort((-values, group))
+    # group, value and place in one number: sorting such numbers is many times faster than a stable sort by
+    # two keys. The bits of a float order like an integer's, those of a negative one the other way round.
+    bits = (values + np.float32(0.0)).view(np.int32).astype(np.int64)  # -0.0 equals 0.0
+    descending = 0x7FFFFFFF - np.where(bits < 0, -0x80000000 - bits, bits)
+    keys = (((group << 32) + descending) << place_bits) + places_in_pieces(offsets)
+    keys.sort()
+    return offsets[owner] + (keys & ((1 << place_bits) - 1))
+
+
 def segment_rank(values: NDArray[Any], offsets: Offsets) -> NDArray[np.int64]:
     """RETURNS (NDArray[int64]): (m,) 0 for the largest value of its piece, 1 for the next …
     Equal values keep their order.
     """
-    order = np.lexsort((-values, owners(offsets)))
     rank = np.empty(len(values), dtype=np.int64)
-    rank[order] = places_in_pieces(offsets)
+    rank[segment_order(values, offsets)] = places_in_pieces(offsets)
     return rank
+
+
+def distinct(keys: NDArray[np.int64]) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What ``np.unique(keys, return_inverse=True)`` returns, faster: key and position
+    are sorted as one number.
+
+    keys (NDArray[int64]): (m,) not negative.
+    RETURNS (Tuple[NDArray[int64], NDArray[int64]]): the distinct keys, ascending, and (m,) which of them
+        each key is.
+    """
+    bits = len(keys).bit_length()
+    if not len(keys) or int(keys.max()).bit_length() + bits > 63:
+        return np.unique(keys, return_inverse=True)
+    both = (keys << bits) + np.arange(len(keys))
+    both.sort()
+    ordered = both >> bits
+    new = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    inverse = np.empty(len(keys), dtype=np.int64)
+    inverse[both & ((1 << bits) - 1)] = np.cumsum(new) - 1
+    return ordered[new], inverse

@@ -131,13 +131,16 @@ class LinearCombiner:
 def linear_features(table: CandidateTable) -> Dict[str, Floats]:
     """RETURNS (Dict[str, NDArray]): (m,) each, by name; those of DEFAULT_WEIGHTS in their order."""
     wide = {name: values.astype(np.float64) for name, values in table.features.items()}
-    best = best_cosines(table.features).astype(np.float64)
+    best = best_cosines(table.features)
     unseen = 1.0 - wide["seen"]
     fused = wide.get(FUSED, np.zeros(len(best)))
+    fused_first = fused
+    if FUSED in wide:
+        fused_first = 1.0 / (1.0 + segment_rank(table.features[FUSED], table.offsets))
     return {
         "name": wide["name"],
         "mention": wide["mention"],
-        "best": best,
+        "best": best.astype(np.float64),
         "has_mention": (wide["vote"] > 0).astype(np.float64),
         "log_vote": np.log(wide["vote"] + _EPSILON),
         "exact": wide["exact"],
@@ -145,14 +148,14 @@ def linear_features(table: CandidateTable) -> Dict[str, Floats]:
         "log_prior": np.log(wide["prior"] + _EPSILON),
         "popularity_seen": wide["popularity"] * wide["seen"],
         "name_unseen": wide["name"] * unseen,
-        "name_first": 1.0 / (1.0 + segment_rank(wide["name"], table.offsets)),
+        "name_first": 1.0 / (1.0 + segment_rank(table.features["name"], table.offsets)),
         "best_first": 1.0 / (1.0 + segment_rank(best, table.offsets)),
         "edit": wide["edit"],
         "edit_unseen": wide["edit"] * unseen,
         "partial": wide["partial"],
         "partial_unseen": wide["partial"] * unseen,
         "fused": fused,
-        "fused_first": 1.0 / (1.0 + segment_rank(fused, table.offsets)) if FUSED in wide else fused,
+        "fused_first": fused_first,
     }
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import CandidateTable, Scores, Vectors
+from ...util.ragged import segment_order
 from .best_scores import Floats, best_scores
 
 # of the summary numbers
@@ -135,8 +136,7 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
     filled = counts > 0
     if not filled.any():
         return summary
-    mention = np.repeat(np.arange(len(counts)), counts)
-    order = np.lexsort((-scores, mention))  # stable: a tie goes to the earlier candidate
+    order = segment_order(scores, table.offsets)  # a tie goes to the earlier candidate
     starts = table.offsets[:-1][filled]
     top = order[starts]
     second = order[np.minimum(starts + 1, len(order) - 1)]
