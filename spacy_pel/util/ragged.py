@@ -116,7 +116,7 @@ def segment_order(
     RETURNS (NDArray[int64]): (m,) the positions of the values, piece by piece.
     """
     owner = owners(offsets)
-    group = owner if first is None else 2 * owner + ~first
+    group: NDArray[Any] = owner if first is None else 2 * owner + ~first
     place_bits = int(np.diff(offsets).max(initial=1)).bit_length()
     spare = 63 - 32 - place_bits - (2 * len(offsets)).bit_length()
     if values.dtype != np.float32 or spare < 0 or np.isnan(values).any():
@@ -149,8 +149,9 @@ def distinct(keys: NDArray[np.int64]) -> Tuple[NDArray[np.int64], NDArray[np.int
     """
     bits = len(keys).bit_length()
     if not len(keys) or int(keys.max()).bit_length() + bits > 63:
-        return np.unique(keys, return_inverse=True)
-    both = (keys << bits) + np.arange(len(keys))
+        found, which = np.unique(keys, return_inverse=True)
+        return found, which.astype(np.int64, copy=False)
+    both: NDArray[Any] = (keys << bits) + np.arange(len(keys))
     both.sort()
     ordered = both >> bits
     new = np.ones(len(keys), dtype=np.bool_)
