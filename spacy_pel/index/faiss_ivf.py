@@ -54,7 +54,7 @@ class FaissIVF(FaissRows):
         root of their number.
     probes (Optional[int]): lists to read; None = as many as have an eighth of the rows, but
         131,072 to 262,144 of them.
-    RAISES (PelError): if the codes are unknown, or have no such setting.
+    RAISES (PelError): if the codes are unknown or have no such setting, or a number is too small.
     """
 
     name = "spacy-pel.FaissIVF.v1"
@@ -78,6 +78,13 @@ class FaissIVF(FaissRows):
             raise PelError(Errors.E414.format(setting="pca", value=pca, codes="pq"))
         if codes != "pq" and row_bytes is not None:
             raise PelError(Errors.E414.format(setting="row_bytes", value=row_bytes, codes=codes))
+        for setting, value, least in (
+            ("flat_below", flat_below, 0),
+            ("lists", lists, 1),
+            ("probes", probes, 1),
+        ):
+            if value is not None and value < least:
+                raise PelError(Errors.E301.format(name=setting, least=least, value=value))
         self.codes: Optional[Codes] = codes
         self.pca = pca
         self.row_bytes = row_bytes

@@ -270,3 +270,9 @@ def test_a_share_of_the_lists_is_read(monkeypatch):
         index = filled(vectors[:n_rows], np.zeros(n_rows, dtype=np.uint8), lists=36)
         probes[n_rows] = index._filters[0].lists.nprobe
     assert probes == {2000: 9, 6000: 5, 9000: 4}  # 500 rows, 750 rows, 1,000 rows
+
+
+@pytest.mark.parametrize("setting", [{"lists": 0}, {"probes": -3}, {"flat_below": -1}])
+def test_numbers_that_are_too_small(setting):
+    with pytest.raises(PelError, match=f"PEL-E301.*{next(iter(setting))}"):
+        FaissIVF(**setting)

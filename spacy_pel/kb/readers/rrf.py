@@ -48,10 +48,12 @@ class RrfTables:
 
     def groups(self, name: str) -> Iterator[Group]:
         """YIELDS (Group): the rows of each CUI. RAISES (PelError): if the CUIs are not sorted."""
-        current, start, rows, place = "", "|", [], Place(self.folder)  # type: Tuple[str, str, List[str], Place]
+        current: Optional[str] = None
+        start, place = "|", Place(self.folder)
+        rows: List[str] = []
         for first, lines in self._blocks(name):
             for number, line in enumerate(lines, start=first.line):
-                if line.startswith(start):
+                if current is not None and line.startswith(start):
                     rows.append(line)
                     continue
                 cui = line.partition("|")[0]
@@ -59,17 +61,17 @@ class RrfTables:
                     rows.append(line)
                     continue
                 here = Place(first.path, number)
-                if cui < current:
+                if current is not None and cui < current:
                     self.reader.fail(
                         here,
                         expected="rows sorted by CUI",
                         got=f"{cui} after {current}",
                         todo=f"Sort the table: LC_ALL=C sort {name}.RRF",
                     )
-                if rows:
+                if current is not None:
                     yield Group(place, current, partial(self._cells, name, place, rows))
                 current, start, rows, place = cui, cui + "|", [line], here
-        if rows:
+        if current is not None:
             yield Group(place, current, partial(self._cells, name, place, rows))
 
     def join(self, name: str) -> Callable[[str], List[List[str]]]:
@@ -106,16 +108,17 @@ class RrfTables:
     def _blocks(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
         """YIELDS (Tuple[Place, List[str]]): the place of the first line, and thousands of lines."""
         held = b""  # parts may be split anywhere: the end of one part continues at the start of the next
-        place: Optional[Place] = None
+        last: Optional[Place] = None
         for part in self._parts(name):
             for number, raw in self.reader.line_blocks(part):
                 if raw:
                     place = Place(part, number)
                     raw[0] = held + raw[0]
                     held = b"" if raw[-1].endswith(b"\n") else raw.pop()
+                    last = Place(part, number + len(raw))
                     yield place, self._decoded(place, raw)
-        if held and place is not None:
-            yield place, self._decoded(place, [held])
+        if held and last is not None:
+            yield last, self._decoded(last, [held])
 
     def _decoded(self, place: Place, raw: List[bytes]) -> List[str]:
         try:

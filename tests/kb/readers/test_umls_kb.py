@@ -85,6 +85,21 @@ def test_parts_cut_inside_a_line(meta):
     assert read(meta) == whole
 
 
+def test_a_truncated_last_line_is_named(meta):
+    path = meta / "MRCONSO.RRF"
+    n_lines = path.read_bytes().count(b"\n")
+    path.write_bytes(path.read_bytes() + b"C0000009|ENG")
+    with pytest.raises(PelError, match=rf"18 cells.*MRCONSO\.RRF, line {n_lines + 1}\b"):
+        read(meta)
+
+
+def test_a_first_row_without_an_id_is_named(meta):
+    path = meta / "MRCONSO.RRF"
+    path.write_bytes(b"|ENG\n" + path.read_bytes())
+    with pytest.raises(PelError, match=r"MRCONSO\.RRF, line 1\b"):
+        read(meta)
+
+
 @pytest.mark.parametrize("table", ["MRCONSO", "MRSTY", "MRDEF"])
 def test_unsorted_tables_are_errors(meta, table):
     path = meta / f"{table}.RRF"
