@@ -86,7 +86,7 @@ def _document(record: Dict[str, Any], number: int, where: str) -> Document:
     text = record.get("text")
     if not isinstance(text, str):
         raise PelError(Errors.E641.format(where=where, got=f"the keys {', '.join(record)}"))
-    check_unicode(text, where)
+    check_unicode({key: record.get(key) for key in ("id", "text", "meta")}, where)
     meta = record.get("meta")
     return Document(str(record.get("id") or number), text, meta=meta if isinstance(meta, dict) else {})
 

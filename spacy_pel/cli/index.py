@@ -47,8 +47,8 @@ def index(
 ) -> None:
     """Embed the names of a knowledge base and write an index folder.
 
-    Vectors are kept in OUT.parts until the index is written: after an interruption, run the same command
-    again.
+    Vectors are kept in OUT.parts, in 32 bits a number, until the index is written: after an interruption,
+    run the same command again.
 
     Example: spacy-pel index corpus/kb training/model-best training/index
     --kinds card,alias,mention --mentions corpus/train.jsonl --codes int8

@@ -163,8 +163,10 @@ def _unreadable(place: PathLike, err: Exception) -> str:
     return Errors.E002.format(expected="readable UTF-8 text", path=place, got=f"an error: {err}", todo=todo)
 
 
-def check_unicode(text: str, place: object) -> None:
-    """RAISES (PelError): if a text has a lone surrogate, which JSON can write but UTF-8 cannot hold."""
+def check_unicode(record: Dict[str, Any], place: object) -> None:
+    """RAISES (PelError): if a string in a record has a lone surrogate, which JSON can write but UTF-8 cannot
+    hold."""
+    text = json.dumps(record, ensure_ascii=False, default=str)
     try:
         text.encode("utf8")
     except UnicodeEncodeError as err:
@@ -172,7 +174,7 @@ def check_unicode(text: str, place: object) -> None:
             Errors.E002.format(
                 expected="text that UTF-8 can hold",
                 path=place,
-                got=f"a lone surrogate at character {err.start}",
+                got=f"a lone surrogate after {text[max(0, err.start - 40) : err.start]!r}",
                 todo="Fix the text.",
             )
         ) from err

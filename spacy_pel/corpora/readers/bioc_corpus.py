@@ -8,7 +8,7 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl, read_text
-from ...util.files import JSON_ERRORS
+from ...util.files import JSON_ERRORS, check_unicode
 from ..policy import split_ids
 from .bioc_xml import xml_documents
 from .reader_base import CorpusReaderBase
@@ -65,6 +65,8 @@ class BiocCorpus(CorpusReaderBase):
                 xml_documents(path) if is_xml else _json_documents(path), start=1
             ):
                 where = f"{path}, document {number}"
+                if not is_xml:
+                    check_unicode(record, where)
                 try:
                     yield self._document(record, where)
                 except PelError:

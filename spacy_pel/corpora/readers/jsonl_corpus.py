@@ -81,7 +81,7 @@ def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Documen
         raise PelError(Errors.E202.format(where=where, got=f"the keys {sorted(record)}"))
     if not isinstance(meta, dict):
         raise PelError(Errors.E202.format(where=where, got=f"the meta {shortened(meta)}"))
-    check_unicode(text, where)
+    check_unicode(record, where)
     document = Document(str(record["id"]), text, meta=meta)
     where = f"{where} ({document.id})"
     for given in mentions:

@@ -31,7 +31,9 @@ def mention(**more):
     [
         (f'{{"id": "1", "text": "fever", "mentions": {DEEP}}}', "E002.*line 1"),
         (mention(start=5).replace("5,", "1e999,", 1), "E202.*line 1.*inf"),
-        (document(text="a \ud800"), "E002.*line 1.*surrogate at character 2"),
+        (document(text="a \ud800"), "E002.*line 1.*surrogate after .*a "),
+        (document(meta={"source": ["\udfff"]}), "E002.*line 1.*surrogate"),
+        (mention(label="\ud83d"), "E002.*line 1.*surrogate"),
         (document(meta=5), "E202.*line 1.*the meta 5"),
         (mention(text=5), "E202.*line 1.*'text': 5"),
     ],
@@ -68,6 +70,13 @@ def test_a_passage_far_behind_the_text(tmp_path, kind, offset):
     path.write_text(BIOC.format(encoding="UTF-8", offset=offset) if kind == "xml" else content)
     with pytest.raises(PelError, match=f"E207.*document 1.*{offset}"):
         list(BiocCorpus()([path]))
+
+
+def test_bioc_with_a_lone_surrogate(tmp_path):
+    passage = {"offset": 0, "text": "fever \ud800"}
+    (tmp_path / "bad.json").write_text(json.dumps({"documents": [{"id": "1", "passages": [passage]}]}))
+    with pytest.raises(PelError, match="E002.*document 1.*surrogate after .*fever "):
+        list(BiocCorpus()([tmp_path / "bad.json"]))
 
 
 def test_bioc_in_an_unknown_encoding_and_in_part(tmp_path):
