@@ -114,7 +114,7 @@ def measure_apart(folder: Path, n_processes: int) -> List[Dict[str, float]]:
 
     RETURNS (List[Dict[str, float]]): the result of each.
     """
-    command = [sys.executable, "-m", "benchmarks.kb_open", str(folder), "--only-measure"]
+    command = [sys.executable, __file__, str(folder), "--only-measure"]  # from any folder
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(n_processes)]
     outputs = [process.communicate()[0] for process in running]
     return [json.loads(output) for output in outputs]

@@ -39,8 +39,7 @@ def kb_add(
     The folder is replaced in one step at the end; a failure leaves it unchanged. Names of new entities
     are embedded into the index of a pipeline, without training.
 
-    Examples: spacy-pel kb add corpus/kb changes.jsonl
-    spacy-pel kb add training/pipeline changes.jsonl
+    Example: spacy-pel kb add corpus/kb changes.jsonl
     """
     from ...kb.change_lines import apply_changes, read_changes
 
