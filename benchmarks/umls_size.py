@@ -1,6 +1,6 @@
 """Measure ``kb build`` on made-up UMLS tables of the size and shape of a release.
 
-    python -m benchmarks.umls_size --concepts 100000,2360000 --out /tmp/umls
+    python -m benchmarks.umls_size --concepts 100000,2360000 --out corpus
 
 writes MRCONSO, MRSTY, MRDEF, MRRANK and MRCUI for each number of concepts, runs ``kb build`` and opens the
 knowledge base in new processes, and prints a table. At the default size MRCONSO has 10 million rows, and the

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from ..errors import PelError
 from ..util import logger
+from ..util.files import shortened
 
 # typer has its own copy of click since 0.26: this finds the class in either one
 UsageError: Type[Exception] = typer.BadParameter.__mro__[1]
@@ -66,8 +67,7 @@ class PelGroup(TyperGroup):
 def _fail(message: str, err: BaseException, ctx: Any) -> None:
     if ctx.meta[VERBOSE]:
         traceback.print_exception(err)
-    line = " ".join(message.split())
-    typer.echo("Error: " + (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"), err=True)
+    typer.echo("Error: " + shortened(" ".join(message.split()), _LONGEST), err=True)
     raise typer.Exit(2)
 
 

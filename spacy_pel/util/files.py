@@ -180,9 +180,8 @@ def check_unicode(record: Dict[str, Any], place: object) -> None:
         ) from err
 
 
-def shortened(value: Any, n: int = 200) -> str:
-    """RETURNS (str): how Python writes a value, for an error, cut after n characters."""
-    text = repr(value)
+def shortened(text: str, n: int = 200) -> str:
+    """RETURNS (str): a text for an error, cut after n characters."""
     return text if len(text) <= n else f"{text[:n]}…"
 
 

@@ -80,7 +80,7 @@ def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Documen
     if not isinstance(text, str) or "id" not in record or not isinstance(mentions, list):
         raise PelError(Errors.E202.format(where=where, got=f"the keys {sorted(record)}"))
     if not isinstance(meta, dict):
-        raise PelError(Errors.E202.format(where=where, got=f"the meta {shortened(meta)}"))
+        raise PelError(Errors.E202.format(where=where, got=f"the meta {shortened(repr(meta))}"))
     check_unicode(record, where)
     document = Document(str(record["id"]), text, meta=meta)
     where = f"{where} ({document.id})"
@@ -90,7 +90,7 @@ def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Documen
         found = text[mention.start : mention.end] if in_text else ""
         surface = given.get("text", found)
         if not isinstance(surface, str):
-            raise PelError(Errors.E202.format(where=where, got=f"the mention {shortened(given)}"))
+            raise PelError(Errors.E202.format(where=where, got=f"the mention {shortened(repr(given))}"))
         if in_text and surface == found:
             check.report["mentions"] += 1
             document.mentions.append(mention)
@@ -116,4 +116,4 @@ def _mention(given: Any, where: str) -> Mention:
             composite=bool(given.get("composite", False)),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as err:
-        raise PelError(Errors.E202.format(where=where, got=f"the mention {shortened(given)}")) from err
+        raise PelError(Errors.E202.format(where=where, got=f"the mention {shortened(repr(given))}")) from err

@@ -22,7 +22,7 @@ from typing import (
 from ...errors import Errors, PelError
 from ...types import NIL, Entity
 from ...util import logger
-from ...util.files import raw_blocks, raw_lines
+from ...util.files import raw_lines
 from .repair import is_clean, repaired
 from .umls_types import expand_types
 
@@ -143,12 +143,6 @@ class KBReaderBase(ABC):
         """Stream the lines of a file (plain or gzipped) as they are."""
         for number, raw in raw_lines(path):
             yield Place(path, number), raw
-
-    def line_blocks(self, path: Path) -> Iterator[Tuple[int, List[bytes]]]:
-        """Stream the lines of a large file as ``raw_lines`` does, thousands at a time.
-
-        YIELDS (Tuple[int, List[bytes]]): the number of the first line, and the lines."""
-        return raw_blocks(path)
 
     def decode(self, place: Place, raw: bytes) -> str:
         """RETURNS (str): the text of UTF-8 bytes; other bytes are a repair."""

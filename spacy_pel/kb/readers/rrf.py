@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
 
+from ...util.files import raw_blocks
 from .reader_base import KBReaderBase, Place
 
 
@@ -110,7 +111,7 @@ class RrfTables:
         held = b""  # parts may be split anywhere: the end of one part continues at the start of the next
         last: Optional[Place] = None
         for part in self._parts(name):
-            for number, raw in self.reader.line_blocks(part):
+            for number, raw in raw_blocks(part):
                 if raw:
                     place = Place(part, number)
                     raw[0] = held + raw[0]
