@@ -43,6 +43,8 @@ class KnowledgeBaseErrors:
         "[PEL-E117] Expected an entity with an id other than 'NIL' and a name, got {entity}. 'NIL' stands for "
         "mentions without an entity. Change the id or the name."
     )
+    E118 = '[PEL-E118] Expected a dictionary from ids to names such as {{"C0000001": "New name"}}, got {got}.'
+    E119 = "[PEL-E119] Expected a name for '{id}', got an empty one. To stop linking an entity, retire it."
     E120 = (
         "[PEL-E120] Expected at least one entity from {paths}, got none. Check the files, and the filters "
         "for types, id prefix, sources and languages."

@@ -1,5 +1,6 @@
 """Adding, changing and retiring entities; all checks are made before the first change."""
 
+from dataclasses import replace
 from typing import Iterable, List, Mapping
 
 import numpy as np
@@ -50,6 +51,31 @@ def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[
         merged.put(row, merged.entity_at(row), live=False)
         merged.set_redirect(entity_id, successors.get(entity_id))
     return rows
+
+
+def rename_entities(merged: MergedStore, names: Mapping[str, str], *, keep_old: bool) -> Rows:
+    """RETURNS (NDArray[int64]): the rows of the entities that changed."""
+    if not isinstance(names, Mapping):
+        raise PelError(Errors.E118.format(got=repr(names)))
+    for pair in names.items():
+        if not all(isinstance(text, str) for text in pair):
+            raise PelError(Errors.E118.format(got=f"{pair[0]!r}: {pair[1]!r}"))
+        if not any(char.isprintable() and char != " " for char in pair[1]):
+            raise PelError(Errors.E119.format(id=pair[0]))
+    rows = _live_rows(merged, list(names))
+    current = [merged.entity_at(row) for row in rows.tolist()]
+    renamed = _checked(_renamed(entity, names[entity.concept_id], keep_old) for entity in current)
+    changed = [new != old for new, old in zip(renamed, current, strict=True)]
+    for row, entity, is_changed in zip(rows.tolist(), renamed, changed, strict=True):
+        if is_changed:
+            merged.put(row, entity, live=True)
+    return rows[np.array(changed, dtype=np.bool_)]
+
+
+def _renamed(entity: Entity, name: str, keep_old: bool) -> Entity:
+    old, name = entity.canonical_name, name.strip()
+    aliases = [alias for alias in (old, *entity.aliases) if alias != name and (keep_old or alias != old)]
+    return replace(entity, canonical_name=name, aliases=tuple(dict.fromkeys(aliases)))
 
 
 def _put(merged: MergedStore, entities: List[Entity], rows: Rows) -> Rows:

@@ -27,7 +27,7 @@ from ..types import Entity, Rows
 from ..util import normalize_alias, progress
 from ..util.saved_folder import Buffer, write_folder
 from .build import build_store
-from .changes import add_entities, put_entities, retire_entities, update_entities
+from .changes import add_entities, put_entities, rename_entities, retire_entities, update_entities
 from .store.arrow_store import ArrowStore
 from .store.merged_store import MergedStore
 from .store.store_writer import KIND, META, VERSION
@@ -341,6 +341,16 @@ class KnowledgeBase:
         RAISES (PelError): if an id or a successor is not live; nothing is changed then.
         """
         return self._changed(retire_entities(self._merged, ids, successor or {}))
+
+    def rename(self, names: Mapping[str, str], *, keep_old: bool = True) -> Rows:
+        """Give entities other canonical names; ids, types and definitions stay.
+
+        names (Mapping[str, str]): live id -> its new name.
+        keep_old (bool): keep the old name as an alias; otherwise the entity loses it.
+        RETURNS (NDArray[int64]): the rows of the entities whose names changed.
+        RAISES (PelError): if an id is not live or a name is empty; nothing is changed then.
+        """
+        return self._changed(rename_entities(self._merged, names, keep_old=keep_old))
 
     def follow(self, listener: Listener) -> None:
         """Have a method called after each change, with this knowledge base and the changed rows, so that

@@ -240,6 +240,16 @@ class ProxyEntityLinker(Pipe):
         """
         self.kb.retire(ids, successor)
 
+    def rename(self, names: Mapping[str, str], *, keep_old: bool = True) -> None:
+        """Give entities other canonical names, which are linkable at once and saved by ``nlp.to_disk``. Ids
+        stay; to replace an id, add an entity with the new one and retire the old one with that as successor.
+
+        names (Mapping[str, str]): live id -> its new name.
+        keep_old (bool): keep the old name as an alias; otherwise the entity loses it.
+        RAISES (PelError): if an id is not live or a name is empty; nothing is changed then.
+        """
+        self.kb.rename(names, keep_old=keep_old)
+
     def _follow(self, kb: KnowledgeBase, rows: Rows) -> None:
         """Bring index and generator up to date after a change of the knowledge base, whoever made it."""
         if self._linker is None or kb is not self._linker.kb:

@@ -18,6 +18,8 @@ CHANGES = {
     "retire": lambda kb: kb.retire(["C02"]),
     "retire for another": lambda kb: kb.retire(["C02"], {"C02": "C09"}),
     "put": lambda kb: kb.put([RASH, Entity("C02", "Salicylic acid")]),
+    "rename": lambda kb: kb.rename({"C02": "zzyzx", "C05": "Rhinitis"}),
+    "rename without the old name": lambda kb: kb.rename({"C02": "zzyzx"}, keep_old=False),
     "retire and add again": lambda kb: (kb.retire(["C02"]), kb.add([Entity("C02", "Aspirin")])),
 }
 
@@ -46,6 +48,25 @@ def test_a_retired_entity_is_linked_no_more(make_nlp):
     assert "C02" not in dict(nlp("Aspirin").ents[0]._.pel_candidates)
     linker.add_entities([Entity("C02", "Aspirin")])
     assert nlp("Aspirin").ents[0].kb_id_ == "C02"
+
+
+def test_a_renamed_entity_has_both_names_after_saving(make_nlp, tmp_path):
+    nlp = make_nlp()
+    nlp.get_pipe(NAME).rename({"C02": "zzyzx", "C06": "Diabetes mellitus"})
+    nlp.to_disk(tmp_path / "nlp")
+    for pipeline in (nlp, spacy.load(tmp_path / "nlp")):
+        linker = pipeline.get_pipe(NAME)
+        assert linker.kb["C02"] == Entity("C02", "zzyzx", ("Aspirin", "acetylsalicylic acid"), ("T121",))
+        assert linker.kb["C06"].aliases == ()
+        assert linker.kb.ids("zzyzx") == linker.kb.ids("aspirin") == ["C02"]
+        assert [ent.kb_id_ for doc in pipeline.pipe(["zzyzx", "Aspirin"]) for ent in doc.ents] == ["C02"] * 2
+
+
+def test_a_rename_can_drop_the_old_name(make_nlp):
+    kb = make_nlp().get_pipe(NAME).kb
+    assert kb.rename({"C01": "heart attack", "C03": "Headache"}, keep_old=False).tolist() == [0]
+    assert kb["C01"] == Entity("C01", "heart attack", ("MI",), ("T047",))
+    assert kb.ids("myocardial infarction") == [] and kb.ids("headache") == ["C03"]
 
 
 def test_the_generator_follows(make_nlp):
@@ -88,6 +109,11 @@ def test_a_knowledge_base_does_not_keep_its_component(make_nlp):
         (lambda linker: linker.add_entities([RASH, Entity(NIL, "None of them")]), r"E117.*other than 'NIL'"),
         (lambda linker: linker.retire("C02"), r"E115.*list of ids.*\['C02'\]"),
         (lambda linker: linker.retire(["C02", "C77"]), r"E100.*'C77'"),
+        (lambda linker: linker.rename({"C02": "A", "C77": "B"}), r"E100.*'C77'"),
+        (lambda linker: linker.rename({"C02": "A", "C03": " "}), r"E119.*'C03', got an empty one"),
+        (lambda linker: linker.rename({"C02": "\x00"}), r"E119.*'C02'"),
+        (lambda linker: linker.rename({"C02": None}), r"E118.*got 'C02': None"),
+        (lambda linker: linker.rename(["C02", "A"]), r"E118.*dictionary from ids to names"),
         (lambda linker: linker.kb.ids(None), r"E116.*a name, got None"),
     ],
 )
@@ -108,6 +134,8 @@ def test_a_retired_id_is_named_as_such(make_nlp):
         linker.retire(["C02"])
     with pytest.raises(PelError, match=r"E114.*'C03' is retired \(without a successor\)"):
         linker.kb.update([Entity("C03", "Headache")])
+    with pytest.raises(PelError, match=r"E114.*'C02' is retired \(its successor is 'C01'\)"):
+        linker.rename({"C02": "Acetylsalicylate"})
 
 
 def test_one_string_is_no_list_of_names():
