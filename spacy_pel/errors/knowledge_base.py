@@ -70,3 +70,11 @@ class KnowledgeBaseErrors:
 
 class KnowledgeBaseWarnings:
     W100 = "[PEL-W100] Entities were repaired while the knowledge base was built: {counts}."
+    W101 = (
+        "[PEL-W101] {place}: the column '{column}' has no '|', so its cells were split at {separator}, as in {cell}. If "
+        "that is part of a name, set list_separator to '|'."
+    )
+    W102 = (
+        "[PEL-W102] {place}: the column '{column}' is split at '|', and ';' is kept as part of a name, as in {cell}. "
+        "If ';' separates names there, use one separator in the whole column."
+    )

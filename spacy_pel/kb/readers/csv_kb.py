@@ -1,28 +1,52 @@
 """Entities from a table with a header line: CSV, or TSV, depending on the file name."""
 
 import csv
+import re
+from itertools import chain
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
+from ...errors import Warnings
 from ...registry import registry
 from ...types import Entity
+from ...util import logger
+from ...util.files import shortened
 from .reader_base import KBReaderBase, Place
+
+_LISTS = ("aliases", "types")
+# what other tools call the columns; read where the header lacks the field's own name
+_USUAL_NAMES: Dict[str, Tuple[str, ...]] = {
+    "concept_id": ("id", "code", "curie", "cui"),
+    "canonical_name": ("name", "label", "term", "preferred_name", "preferred_term"),
+    "aliases": ("alias", "synonyms", "synonym"),
+    "types": ("type", "semantic_types", "semantic_type"),
+    "definition": ("description",),
+}
+_HTML_ENTITY = re.compile(r"&#?\w+;")
+_NO_BLANK = re.compile(r"[^\s\d];\S|\S;[^\s\d]")  # but not the locants of "1,2;3,4-diepoxybutane"
 
 
 @registry.pel_kb_readers("spacy-pel.CsvKB.v1")
 class CsvKB(KBReaderBase):
     """Reads tables with quoted cells as spreadsheets write them; a cell may span lines.
 
-    The id and the name need columns, and so does every field named in ``columns``. A column
-    that no field uses is left out and counted as ``unknown_column``.
+    The id and the name need columns, and so does every field named in ``columns``. A header may also use
+    common names, in any case: id, code, curie or cui; name, label, term, preferred name or preferred term;
+    synonyms; type or semantic type; description. A column that no field uses is left out and counted as
+    ``unknown_column``.
 
     types (Optional[List[str]]): keep entities with any of these types.
     id_prefix (str): keep entities whose id starts with this.
     strict (bool): turn repairs into errors.
     columns (Optional[Dict[str, str]]): field of Entity -> name of its column, where it differs,
         e.g. {"concept_id": "code"}.
-    list_separator (str): between the aliases, and between the types, of one cell.
-    delimiter (Optional[str]): between cells; None = tab for .tsv and .txt, else comma.
+    list_separator (Optional[str]): between the aliases, and between the types, of one cell. None = "|". In a
+        column without any "|", cells that are lists with ";" ("T2DM;NIDDM", "a; b; c") or of several lines
+        are split there, which is logged and counted as ``split_cell``. A cell such as "Deficiency; iron",
+        in a column without clearer ones, may be one name or two: an error asks for this setting.
+    delimiter (Optional[str]): between cells; None = tab for .tsv and .txt, else comma. Where the header has
+        none of these: the semicolon, comma or tab that it has.
+    RAISES (PelError): if ``columns`` names an unknown field, or a separator is empty.
     """
 
     about = {"origin": "CSV", "version": "", "licence": "as its maker states it"}
@@ -34,21 +58,29 @@ class CsvKB(KBReaderBase):
         id_prefix: str = "",
         strict: bool = False,
         columns: Optional[Dict[str, str]] = None,
-        list_separator: str = "|",
+        list_separator: Optional[str] = None,
         delimiter: Optional[str] = None,
     ):
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)
-        defaults = {field: field for field in Entity.__dataclass_fields__}
-        columns = columns or {}
-        if not columns.keys() <= defaults.keys():
+        self.columns = columns or {}
+        if unknown := sorted(self.columns.keys() - _USUAL_NAMES.keys()):
             self.fail(
                 Place(Path("columns")),
-                expected=f"fields among {', '.join(defaults)}",
-                got=f"{', '.join(sorted(columns.keys() - defaults.keys()))}",
+                expected=f"fields among {', '.join(_USUAL_NAMES)}",
+                got=", ".join(unknown),
                 todo="Fix the setting.",
             )
-        self.columns = {**defaults, **columns}
-        self.needed = {"concept_id", "canonical_name", *columns}
+        if list_separator == "":
+            self.fail(
+                Place(Path("list_separator")), expected="text", got="an empty one", todo="Fix the setting."
+            )
+        if delimiter is not None and len(delimiter) != 1:
+            self.fail(
+                Place(Path("delimiter")),
+                expected="one character",
+                got=repr(delimiter),
+                todo="Fix the setting.",
+            )
         self.list_separator = list_separator
         self.delimiter = delimiter
 
@@ -58,6 +90,7 @@ class CsvKB(KBReaderBase):
             rows = self._rows(path)
             place, header = next(rows, (Place(path), []))
             position = self._positions(place, [name.strip() for name in header])
+            separators = self._separators(path, position)
             for place, cells in rows:
                 if len(cells) != len(header):
                     self.fail(
@@ -66,12 +99,16 @@ class CsvKB(KBReaderBase):
                         got=len(cells),
                         todo="Quote cells that hold the delimiter.",
                     )
-                yield place, self._entity({field: cells[at] for field, at in position.items()})
+                yield (
+                    place,
+                    self._entity(place, {field: cells[at] for field, at in position.items()}, separators),
+                )
 
     def _rows(self, path: Path) -> Iterator[Tuple[Place, List[str]]]:
-        tabs = path.name.removesuffix(".gz").endswith((".tsv", ".txt"))
-        delimiter = self.delimiter or ("\t" if tabs else ",")
-        table = csv.reader((line + "\n" for _, line in self.lines(path)), delimiter=delimiter, strict=True)
+        lines = (line + "\n" for _, line in self.lines(path))
+        first = next(lines, "")
+        delimiter = self.delimiter or _delimiter_of(path, first)
+        table = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
         try:
             for cells in table:
                 if any(cells):
@@ -82,26 +119,120 @@ class CsvKB(KBReaderBase):
             )
 
     def _positions(self, place: Place, header: List[str]) -> Dict[str, int]:
-        position = {field: header.index(name) for field, name in self.columns.items() if name in header}
-        missing = [self.columns[field] for field in sorted(self.needed - position.keys())]
+        """RETURNS (Dict[str, int]): field -> its column."""
+        usual = ["_".join(name.lower().split()) for name in header]
+        position: Dict[str, int] = {}
+        for field, others in _USUAL_NAMES.items():
+            own = self.columns.get(field, field)
+            if own in header:
+                position[field] = header.index(own)
+            elif field not in self.columns:
+                found = [at for at, name in enumerate(usual) if name == field or name in others]
+                if len(found) == 1:
+                    position[field] = found[0]
+        needed = {"concept_id", "canonical_name", *self.columns}
+        missing = [self.columns.get(field, field) for field in sorted(needed - position.keys())]
         if missing or len(set(header)) < len(header):
+            names = ", ".join(self.columns.get(field, field) for field in _USUAL_NAMES)
             self.fail(
                 place,
-                expected=f"a header with {', '.join(self.columns[f] for f in self.columns)}, each once",
+                expected=f"a header with {names}, each once",
                 got=f"{', '.join(header) or 'an empty one'}"
                 + (f" (no {', '.join(missing)})" if missing else ""),
                 todo="Rename the columns, or give their names in the setting 'columns'.",
             )
-        unknown = [name for name in header if name not in self.columns.values()]
-        for name in unknown:
-            self.repair("unknown_column", place, f"no field uses the column {name!r}")
+        for at, name in enumerate(header):
+            if at not in position.values():
+                self.repair("unknown_column", place, f"no field uses the column {name!r}")
         return position
 
-    def _entity(self, cells: Dict[str, str]) -> Entity:
+    def _separators(self, path: Path, position: Dict[str, int]) -> Dict[str, str]:
+        """Read the file once to find the separator of each column of lists.
+
+        RETURNS (Dict[str, str]): field -> its separator.
+        """
+        if self.list_separator is not None:
+            return dict.fromkeys(_LISTS, self.list_separator)
+        columns = {field: _ListColumn() for field in _LISTS if field in position}
+        if not columns:
+            return {}
+        report = dict(self.report)
+        rows = self._rows(path)
+        names = next(rows)[1]
+        for place, cells in rows:
+            for field, column in columns.items():
+                if len(cells) == len(names):  # if not, reading fails there
+                    column.see(place, cells[position[field]])
+        self.report.clear()  # each repair is counted when the file is read
+        self.report.update(report)
+        return {field: self._separator(names[position[field]], columns[field]) for field in columns}
+
+    def _separator(self, name: str, column: "_ListColumn") -> str:
+        if column.has_bar:
+            if column.list_cell is not None:
+                place, cell = column.list_cell
+                logger.warning(Warnings.W102.format(place=place, column=name, cell=repr(shortened(cell))))
+            return "|"
+        if found := column.list_cell or column.lines_cell:
+            place, cell = found
+            separator = ";" if column.list_cell else "\n"
+            logger.warning(
+                Warnings.W101.format(
+                    place=place, column=name, separator=repr(separator), cell=repr(shortened(cell))
+                )
+            )
+            return separator
+        if column.doubtful_cell is not None:
+            place, cell = column.doubtful_cell
+            self.fail(
+                place,
+                expected=f"a '|' between several entries of a cell in the column '{name}'",
+                got=f"{shortened(cell)!r}, which may be one entry or two",
+                todo="Set list_separator to ';' if ';' separates them, or to '|' if it is part of a name.",
+            )
+        return "|"
+
+    def _entity(self, place: Place, cells: Dict[str, str], separators: Dict[str, str]) -> Entity:
+        lists: Dict[str, Tuple[str, ...]] = {}
+        for field, separator in separators.items():
+            lists[field] = tuple(cells.get(field, "").split(separator))
+            if self.list_separator is None and separator != "|" and len(lists[field]) > 1:
+                self.repair("split_cell", place, f"the {field} were split at {separator!r}")
         return Entity(
             concept_id=cells["concept_id"],
             canonical_name=cells["canonical_name"],
-            aliases=tuple(cells.get("aliases", "").split(self.list_separator)),
-            types=tuple(cells.get("types", "").split(self.list_separator)),
             definition=cells.get("definition"),
+            **lists,
         )
+
+
+class _ListColumn:
+    """What the separator of a column of lists may be, judging by its cells."""
+
+    def __init__(self) -> None:
+        self.has_bar = False
+        # the first of the cells without "|" ...
+        self.list_cell: Optional[Tuple[Place, str]] = None  # that are lists with ";"
+        self.doubtful_cell: Optional[Tuple[Place, str]] = None  # with one "; ", as in "Deficiency; iron"
+        self.lines_cell: Optional[Tuple[Place, str]] = None  # of several lines
+
+    def see(self, place: Place, cell: str) -> None:
+        cell = cell.strip()
+        if "|" in cell:
+            self.has_bar = True
+            return
+        if "\n" in cell:
+            self.lines_cell = self.lines_cell or (place, cell)
+        plain = _HTML_ENTITY.sub("", cell).strip("; ")
+        if ";" not in plain:
+            return
+        if plain.count(";") > 1 or _NO_BLANK.search(plain):
+            self.list_cell = self.list_cell or (place, cell)
+        else:
+            self.doubtful_cell = self.doubtful_cell or (place, cell)
+
+
+def _delimiter_of(path: Path, header: str) -> str:
+    """RETURNS (str): between the cells of a table with this header line."""
+    default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
+    return next((found for found in (default, ";", ",", "\t") if found in header), default)

@@ -1,6 +1,7 @@
 """Repairs, filters and errors that all readers share, shown with JSON lines and tables."""
 
 import json
+import re
 
 import pytest
 
@@ -104,7 +105,8 @@ def test_csv_header_faults(write):
     with pytest.raises(PelError, match="line 1.*'notes'"):
         list(CsvKB(strict=True)([unknown]))
     for header, settings in [
-        ("concept_id,name", {}),
+        ("concept_id,title", {}),
+        ("concept_id,name,label", {}),
         ("concept_id,canonical_name", {"columns": {"aliases": "synonyms"}}),
         ("concept_id,canonical_name,canonical_name", {}),
     ]:
@@ -112,6 +114,78 @@ def test_csv_header_faults(write):
             list(CsvKB(**settings)([write(header, "x,y,z"[: 2 * header.count(",") + 1], name="kb.csv")]))
     with pytest.raises(PelError, match="fields among"):
         CsvKB(columns={"nonsense": "x"})
+
+
+def test_csv_usual_column_names_and_delimiters(write):
+    expected = Entity("E11", "Diabetes", ("T2DM", "NIDDM"), ("T047",))
+    for header, name in [
+        ("id,name,synonyms,type", "kb.csv"),
+        ("Code,Preferred term,alias,Semantic types", "kb.csv"),
+        ("code\tterm\taliases\ttypes", "kb.csv"),
+        ("concept_id;canonical_name;aliases;types", "kb.csv"),
+        ("CUI,label,synonym,types", "kb.tsv"),
+    ]:
+        delimiter = next(char for char in ",\t;" if char in header)
+        row = delimiter.join(["E11", "Diabetes", "T2DM|NIDDM", "T047"])
+        assert list(CsvKB(strict=True)([write(header, row, name=name)])) == [expected], header
+    both = write("id,code,concept_id,name", "a,b,c,d", name="kb.csv")  # the field's own name comes first
+    reader = CsvKB()
+    assert [entity.concept_id for entity in reader([both])] == ["c"] and reader.report == {
+        "unknown_column": 2
+    }
+
+
+HEADER = "concept_id,canonical_name,aliases"
+COLUMNS = {  # cells of the aliases -> what becomes of them, repairs, warnings
+    "a bar": (["T2DM|NIDDM", "a"], [("T2DM", "NIDDM"), ("a",)], 0, None),
+    "semicolons": (
+        ["a", "T2DM;NIDDM;adult-onset", "x; y"],
+        [("a",), ("T2DM", "NIDDM", "adult-onset"), ("x", "y")],
+        2,
+        r"W101.*line 3.*'aliases'.*';'.*'T2DM;NIDDM;adult-onset'.*list_separator",
+    ),
+    "semicolons with blanks": (["a; b; c"], [("a", "b", "c")], 1, "W101"),
+    "two short names": (["T2DM;NIDDM"], [("T2DM", "NIDDM")], 1, "W101"),
+    "lines": (["T2DM\nadult-onset"], [("T2DM", "adult-onset")], 1, r"W101.*'\\n'"),
+    "a bar in another cell": (["a|b", "x;y", "z"], [("a", "b"), ("x;y",), ("z",)], 0, r"W102.*line 3.*'x;y'"),
+    "HTML": (["&beta;-blocker", "x;"], [("&beta;-blocker",), ("x;",)], 0, None),
+    "commas and slashes": (["Diabetes, type 2", "and/or"], [("Diabetes, type 2",), ("and/or",)], 0, None),
+}
+
+
+@pytest.mark.parametrize("cells, aliases, repairs, warning", COLUMNS.values(), ids=list(COLUMNS))
+def test_csv_lists_in_one_cell(write, caplog, cells, aliases, repairs, warning):
+    path = write(HEADER, *(f'C{i},name {i},"{cell}"' for i, cell in enumerate(cells)), name="kb.csv")
+    reader = CsvKB()
+    assert [entity.aliases for entity in reader([path])] == aliases
+    assert reader.report.get("split_cell", 0) == repairs
+    assert re.search(warning, caplog.text) if warning else not caplog.text
+    if repairs:
+        with pytest.raises(PelError, match=r"line \d.*split_cell"):
+            list(CsvKB(strict=True)([path]))
+    else:
+        assert list(CsvKB(strict=True)([path]))
+
+
+def test_csv_a_doubtful_list_needs_the_setting(write):
+    path = write(HEADER, "C1,a,", "C2,b,Deficiency; iron", 'C3,c,"1,2;3,4-diepoxybutane"', name="kb.csv")
+    with pytest.raises(
+        PelError, match=r"'aliases' at .*line 3, got 'Deficiency; iron'.*list_separator to ';'"
+    ):
+        list(CsvKB()([path]))
+    for separator, names in (("|", ("Deficiency; iron",)), (";", ("Deficiency", "iron"))):
+        reader = CsvKB(list_separator=separator, strict=True)
+        assert [entity.aliases for entity in reader([path])][1] == names
+    for settings in ({"list_separator": ""}, {"delimiter": ""}, {"delimiter": "::"}):
+        with pytest.raises(PelError, match=f"at {next(iter(settings))}, got"):
+            CsvKB(**settings)
+
+
+def test_csv_reading_twice_counts_once(write):
+    path = write(HEADER, "C1,a,b;c;d", name="kb.csv")
+    path.write_bytes(path.read_bytes() + b"\nC2,caf\xe9,x\n")
+    reader = CsvKB()
+    assert len(list(reader([path]))) == 2 and reader.report == {"bad_encoding": 1, "split_cell": 1}
 
 
 def test_csv_row_faults_name_the_line(write):
