@@ -5,7 +5,29 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ..errors import Errors, PelError
-from ._pipeline import FACTORY, saved_part
+from ._pipeline import FACTORY, saved_parts
+
+
+def encoder_folder(model: Path) -> Path:
+    """Find the encoder of a model folder or of a saved pipeline.
+
+    model (Path): the folder of an encoder, or of a pipeline with one linker that has an encoder.
+    RETURNS (Path): the encoder's folder.
+    RAISES (PelError): if it is a pipeline with none or several.
+    """
+    if (model / "encoder.json").is_file() or not (model / "config.cfg").is_file():
+        return model
+    found = saved_parts(model, "encoder")
+    if len(found) != 1:
+        folders = " or ".join(map(str, found))
+        raise PelError(
+            Errors.E656.format(
+                path=model,
+                got=f"{len(found)} of them" if found else f"no '{FACTORY}' with an encoder",
+                todo=f"Give the folder of one encoder: {folders}." if found else "Choose another model.",
+            )
+        )
+    return found[0]
 
 
 def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> Any:
@@ -37,11 +59,7 @@ def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> 
 
         found = getattr(load_ranker(folder), "encoder", None)
     else:
-        in_pipeline = (folder / "config.cfg").is_file()
-        saved = saved_part(folder, "encoder") if in_pipeline else folder
-        if saved is None:
-            raise PelError(Errors.E653.format(path=folder, got=f"it has no '{FACTORY}' with an encoder"))
-        found = load_encoder(saved)
+        found = load_encoder(encoder_folder(folder))
     if not isinstance(found, BiEncoder):
         raise PelError(Errors.E653.format(path=path, got="it holds another type of model"))
     return found

@@ -59,13 +59,21 @@ def linker_names(nlp: Any) -> List[str]:
 
 
 def saved_part(pipeline: Path, part: str) -> Optional[Path]:
-    """RETURNS (Optional[Path]): the folder of a part of a saved pipeline's linker, e.g. "kb"; None = none.
+    """RETURNS (Optional[Path]): the folder of a part of a saved pipeline, e.g. "kb", of the first linker that
+    has it; None = none.
+
+    RAISES (PelError): if the pipeline's config cannot be read.
+    """
+    return next(iter(saved_parts(pipeline, part)), None)
+
+
+def saved_parts(pipeline: Path, part: str) -> List[Path]:
+    """RETURNS (List[Path]): the folders of a part of a saved pipeline's linkers.
 
     RAISES (PelError): if the pipeline's config cannot be read.
     """
     from ..util.config import load_config
 
-    for name, settings in load_config(pipeline / "config.cfg", {}).get("components", {}).items():
-        if settings.get("factory") == FACTORY and (pipeline / name / part).exists():
-            return pipeline / name / part
-    return None
+    components = load_config(pipeline / "config.cfg", {}).get("components", {})
+    names = [name for name, settings in components.items() if settings.get("factory") == FACTORY]
+    return [pipeline / name / part for name in names if (pipeline / name / part).exists()]

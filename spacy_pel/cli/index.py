@@ -8,13 +8,19 @@ import typer
 
 from ..errors import Errors, PelError
 from ._app import pel_cli
+from ._encoder import encoder_folder
 from ._output import JSON, emit, key_values, message
 
 
 @pel_cli.command("index")
 def index(
     kb: Annotated[Path, typer.Argument(help="The KB folder.")],
-    model: Annotated[Path, typer.Argument(help="The model folder, e.g. training/model-best.")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder."
+        ),
+    ],
     out: Annotated[Path, typer.Argument(help="The index folder to write.")],
     kinds: Annotated[
         str, typer.Option(help="Rows of an entity: card, alias, mention; separated by commas.")
@@ -70,7 +76,9 @@ def index(
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
     encoder = ResumableEncoder(
-        load_encoder(model, backend=chosen), out.with_name(f"{out.name}.parts"), backend=backend or ""
+        load_encoder(encoder_folder(model), backend=chosen),
+        out.with_name(f"{out.name}.parts"),
+        backend=backend or "",
     )
     message(f"Embedding {len(knowledge):,} entities")
     built = EntityIndex.build(

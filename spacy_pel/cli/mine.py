@@ -7,13 +7,19 @@ import typer
 
 from ..errors import Errors, PelError
 from ._app import pel_cli
+from ._encoder import encoder_folder
 from ._output import JSON, emit, key_values, message
 
 
 @pel_cli.command("mine")
 def mine(
     kb: Annotated[Path, typer.Argument(help="The KB folder.")],
-    model: Annotated[Path, typer.Argument(help="The model folder, e.g. training/model-best.")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder."
+        ),
+    ],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     out: Annotated[Path, typer.Argument(help="The file to write, .jsonl or .jsonl.gz.")],
     depth: Annotated[int, typer.Option(min=1, help="Entities per mention.")] = 64,
@@ -50,7 +56,7 @@ def mine(
     knowledge = KnowledgeBase.from_disk(kb)
     mentions = linked_mentions(knowledge, read_corpus(corpus))
     mentions = mentions[:limit] if limit else mentions
-    encoder = load_encoder(model, backend=chosen)
+    encoder = load_encoder(encoder_folder(model), backend=chosen)
     if gpu_id >= 0:
         _to_gpu(encoder, gpu_id)
     message(f"Mining for {len(mentions):,} mentions among {len(knowledge):,} entities")

@@ -84,6 +84,10 @@ class CommandErrors:
         "[PEL-E655] {path} is the knowledge base of a pipeline, whose index would not follow the change. Give the "
         "pipeline instead: spacy-pel kb add {pipeline} FILE.jsonl"
     )
+    E656 = (
+        "[PEL-E656] Expected a model, or a pipeline with one linker that has an encoder, at {path}, got {got}. "
+        "{todo}"
+    )
     E660 = "[PEL-E660] Expected --apply-to or --output, got both. Use one of them."
     E661 = (
         "[PEL-E661] Expected the {part} {expected} in the pipeline {path}, got {got}. Assemble both pipelines "

@@ -45,6 +45,28 @@ def test_index_reports_rows(folder, tmp_path):
     assert result["live_rows"] == {"card": 0, "alias": 2 * len(NAMES), "mention": 0}
 
 
+def test_index_and_mine_take_the_encoder_of_a_pipeline(folder, pipeline, tmp_path):
+    def index(model):
+        return run("index", folder / "kb", model, tmp_path / "index", "--json")
+
+    expected = index(folder / "model").json["fingerprint"]
+    assert index(pipeline).json["fingerprint"] == expected
+    mined = [tmp_path / f"mined{i}.jsonl" for i in range(2)]
+    for model, out in zip((folder / "model", pipeline), mined, strict=True):
+        assert run("mine", folder / "kb", model, folder / "train.jsonl", out).code == 0
+    assert mined[0].read_bytes() == mined[1].read_bytes()
+
+    none = index(folder / "ruler")
+    assert none.code == 2 and "E656" in none.err and "no 'proxy_entity_linker' with an encoder" in none.err
+    nlp = spacy.load(pipeline)
+    nlp.add_pipe("proxy_entity_linker", name="other", source=spacy.load(pipeline))
+    nlp.to_disk(tmp_path / "two")
+    several = index(tmp_path / "two")
+    assert several.code == 2 and "got 2 of them" in several.err
+    assert f"{tmp_path}/two/other/encoder" in several.err
+    assert index(tmp_path / "two" / "other" / "encoder").json["fingerprint"] == expected
+
+
 def test_calibrate_finds_the_nil_mentions(folder, calibrated, tmp_path):
     before = learned(folder / "pipeline")
     assert before["calibrated_threshold"] is None  # the copy was calibrated, not this one
