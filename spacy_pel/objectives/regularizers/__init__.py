@@ -1,5 +1,5 @@
 """Regularizers: perturbations that make a training batch harder."""
 
-from .regularizer import Regularizer
+from .regularizer import GradientRegularizer, Regularizer
 
-__all__ = ["Regularizer"]
+__all__ = ["GradientRegularizer", "Regularizer"]

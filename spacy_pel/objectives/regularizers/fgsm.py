@@ -23,8 +23,10 @@ class FGSM:
     A perturbation of the word embeddings perturbs their sum with position and segment equally, and has
     the same gradient, so any Hugging Face encoder works.
 
-    The gradient is that of the clean forward pass, which the loss needs anyway; its sign is a constant in
-    the perturbed pass, so there is no second-order graph. Dropout draws new masks there, and mentions keep
+    The gradient is that of the clean forward pass, which the loss needs anyway; where each entity moves in
+    one direction it is also that of the clean backward pass, as the loss rises with the scores of negatives
+    and falls with those of positives. Its sign is a constant in the perturbed pass, so there is no
+    second-order graph. Dropout draws new masks there, and mentions keep
     the vectors of the clean pass (choices). Padding is not perturbed, and objectives do not call this in
     eval mode.
 
@@ -52,6 +54,10 @@ class FGSM:
         """RETURNS (List[Tensor]): see ``fgsm_deltas``."""
         return fgsm_deltas(embeddings, masks, scores, signs, epsilon=self.epsilon)
 
+    def steps(self, gradients: Sequence[Tensor], masks: Sequence[Tensor]) -> List[Tensor]:
+        """RETURNS (List[Tensor]): ``epsilon sign(gradient)`` of each side, 0 for padding."""
+        return _steps(gradients, masks, self.epsilon)
+
 
 def fgsm_deltas(
     embeddings: Sequence[Tensor],
@@ -78,6 +84,10 @@ def fgsm_deltas(
         # only the sign is used: the factor keeps small gradients of half-precision layers from becoming 0
         total = _GRADIENT_SCALE * (signs.detach() * scores).sum()
         gradients = torch.autograd.grad(total, list(embeddings), retain_graph=True, create_graph=False)
+    return _steps(gradients, masks, epsilon)
+
+
+def _steps(gradients: Sequence[Tensor], masks: Sequence[Tensor], epsilon: float) -> List[Tensor]:
     return [
         epsilon * gradient.sign() * mask.unsqueeze(-1).to(gradient.dtype)
         for gradient, mask in zip(gradients, masks, strict=True)

@@ -17,3 +17,13 @@ class Regularizer(Protocol):
     def deltas(
         self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor
     ) -> List[Tensor]: ...  # added to the embeddings; see FGSM
+
+
+@runtime_checkable
+class GradientRegularizer(Regularizer, Protocol):
+    """A regularizer that can do with the gradients of the clean loss. The objective takes them from the pass
+    that the update needs anyway, which saves one."""
+
+    def steps(
+        self, gradients: Sequence[Tensor], masks: Sequence[Tensor]
+    ) -> List[Tensor]: ...  # from the loss's gradients at the embeddings: what is added to these

@@ -8,11 +8,14 @@ from torch import Tensor, nn
 from ...encoders.tower import span_means
 from ...errors import Errors, PelError
 from ...objectives.mixing import Mixing
-from ...objectives.regularizers import Regularizer
+from ...objectives.regularizers import GradientRegularizer, Regularizer
 from ...similarities import Encoded, Similarity, TokenVectors, join, take
 from ...similarities.cosine import Cosine
 from ..score_metrics import score_metrics
 from .batches import PairBatch, Side
+from .reused_backward import ReusedBackward, keeps_small_gradients
+
+_STEEP_ENOUGH = 1e-20  # the towers' gradients are many times smaller
 
 
 class Objective(nn.Module):
@@ -54,8 +57,14 @@ class Objective(nn.Module):
         anchors = self._encode(self._inputs(batch.anchors))
         inputs = self._inputs(batch.entities, embed=regularizer is not None)
         entities = self._encode(inputs)
+        mask = torch.from_numpy(batch.negative_mask).to(self._device)
+        reused = None
+        # an entity that is perturbed in two directions needs a gradient for each
+        stepping = isinstance(regularizer, GradientRegularizer) and not _in_batch(mask)
+        if stepping and keeps_small_gradients(self._device):
+            reused = ReusedBackward(inputs, entities)
+            entities = reused.entities
         scores = self._scores(anchors, entities)
-        mask = torch.from_numpy(batch.negative_mask).to(scores.device)
         metrics = score_metrics(scores.detach().diagonal(), scores.detach(), mask)
         if self.mixing is None:
             loss = self._loss(scores.diagonal(), scores, mask)
@@ -63,7 +72,8 @@ class Objective(nn.Module):
             loss = self._mixed_loss(self.mixing, anchors, entities, scores, mask, metrics)
         metrics.update(getattr(self.loss, "metrics", {}))
         if regularizer is not None:
-            perturbed = self._perturbed_loss(regularizer, inputs, anchors, scores, loss, mask)
+            clean = _Clean(scores, loss, mask, reused)
+            loss, perturbed = self._regularized(regularizer, inputs, anchors, clean)
             metrics["loss_adversarial"] = float(perturbed.detach())
             loss = loss + regularizer.weight * perturbed
         return loss, metrics
@@ -97,33 +107,40 @@ class Objective(nn.Module):
         with torch.autocast(negatives.device.type, enabled=False):
             return self.loss(positives, negatives, mask).mean()  # type: ignore[no-any-return]
 
-    def _perturbed_loss(
-        self,
-        regularizer: Regularizer,
-        inputs: "List[SideInputs]",
-        anchors: Encoded,
-        scores: Tensor,
-        loss: Tensor,
-        mask: Tensor,
-    ) -> Tensor:
-        """The loss with perturbed entities; the mentions are not encoded again.
-
-        With in-batch negatives, an entity is the positive of one mention and a negative of others, which
-        need opposite perturbations: it is encoded twice.
-        """
-        n = len(mask)
-        embeddings, masks = zip(*((side.embeddings, side.mask) for side in inputs), strict=True)
-        pulled, pushed = _signs(scores, loss, mask)
-        if not mask[:, :n].any():
+    def _regularized(
+        self, regularizer: Regularizer, inputs: "List[SideInputs]", anchors: Encoded, clean: "_Clean"
+    ) -> Tuple[Tensor, Tensor]:
+        """RETURNS (tuple): the clean loss, to be differentiated, and the loss with perturbed entities; the
+        mentions are not encoded again."""
+        scores, loss, mask, reused = clean
+        slopes = _slopes(scores, loss)
+        masks = [side.mask for side in inputs]
+        if reused is not None and isinstance(regularizer, GradientRegularizer):
+            if _have_directions(slopes, mask):
+                gradients, carried = reused.backward(loss)
+                deltas = regularizer.steps(gradients, masks)
+                return loss + carried, self._loss_of_moved(inputs, deltas, anchors, mask)
+            scores = self._scores(anchors, reused.joined)
+            loss = self._loss(scores.diagonal(), scores, mask)
+        embeddings = [side.embeddings for side in inputs if side.embeddings is not None]
+        pulled, pushed = _signs(slopes, mask)
+        if not _in_batch(mask):
             deltas = regularizer.deltas(embeddings, masks, scores, pulled + pushed)
-            perturbed = self._scores(anchors, self._encode(_moved(inputs, deltas)))
-            return self._loss(perturbed.diagonal(), perturbed, mask)
+            return loss, self._loss_of_moved(inputs, deltas, anchors, mask)
+        # an entity is the positive of one mention and a negative of others, which need opposite
+        # perturbations: it is encoded twice
         deltas = regularizer.deltas(embeddings, masks, scores, pushed)
         negatives = self._scores(anchors, self._encode(_moved(inputs, deltas)))
         deltas = regularizer.deltas(embeddings, masks, scores, pulled)
-        firsts = [side.first(n) for side in _moved(inputs, deltas)]
+        firsts = [side.first(len(mask)) for side in _moved(inputs, deltas)]
         positives = self._scores(anchors, self._encode([side for side in firsts if len(side.places)]))
-        return self._loss(positives.diagonal(), negatives, mask)
+        return loss, self._loss(positives.diagonal(), negatives, mask)
+
+    def _loss_of_moved(
+        self, inputs: "List[SideInputs]", deltas: List[Tensor], anchors: Encoded, mask: Tensor
+    ) -> Tensor:
+        scores = self._scores(anchors, self._encode(_moved(inputs, deltas)))
+        return self._loss(scores.diagonal(), scores, mask)
 
     def _inputs(self, sides: List[Side], *, embed: bool = False) -> "List[SideInputs]":
         device, inputs = self._device, []
@@ -185,15 +202,46 @@ class SideInputs(NamedTuple):
         return SideInputs(self.tower, self.ids[kept], self.mask[kept], self.places[kept], embeddings)
 
 
+class _Clean(NamedTuple):
+    """The clean pass: (n, m) scores, loss and mask; and what its backward pass is shared by, or None."""
+
+    scores: Tensor
+    loss: Tensor
+    mask: Tensor
+    reused: Optional[ReusedBackward]
+
+
 def _moved(inputs: List[SideInputs], deltas: List[Tensor]) -> List[SideInputs]:
     return [
-        side._replace(embeddings=side.embeddings + delta)
+        # looked up again, as the graph of the clean pass may be gone
+        side._replace(embeddings=side.tower.embed(side.ids) + delta)
         for side, delta in zip(inputs, deltas, strict=True)
         if side.embeddings is not None
     ]
 
 
-def _signs(scores: Tensor, loss: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor]:
+def _in_batch(mask: Tensor) -> bool:
+    """RETURNS (bool): whether positives are negatives of other mentions."""
+    return bool(mask[:, : len(mask)].any())
+
+
+def _slopes(scores: Tensor, loss: Tensor) -> Tensor:
+    """RETURNS (Tensor): (n, m), the gradient of the loss at the scores."""
+    return torch.autograd.grad(loss, scores, retain_graph=True)[0]
+
+
+def _have_directions(slopes: Tensor, mask: Tensor) -> bool:
+    """RETURNS (bool): whether the loss's own gradient moves every entity as ``_signs`` does: slopes that
+    underflow to zero have no direction."""
+    n = len(mask)
+    steepest = slopes.abs().masked_fill(~mask, 0.0).amax(dim=0)
+    steepest[:n] = slopes.diagonal().abs()
+    used = mask.any(dim=0)
+    used[:n] = True
+    return bool((steepest[used] > _STEEP_ENOUGH).all())
+
+
+def _signs(slopes: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor]:
     """The direction in which to move each score, and its weight for its entity.
 
     A negative of one mention counts 1, which is Eq. 6 of Wiatrak et al. (2022). A negative that several
@@ -201,11 +249,10 @@ def _signs(scores: Tensor, loss: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor]:
 
     RETURNS (tuple): (n, m) of the positives: -1; and (n, m) of the negatives: from 0 to 1.
     """
-    (slopes,) = torch.autograd.grad(loss, scores, retain_graph=True)
     slopes = slopes.masked_fill(~mask, 0.0)
     steepest = slopes.amax(dim=0, keepdim=True)
     # slopes that underflow to zero in float32 have no direction
     pushed = torch.where(steepest > 0, slopes / steepest.clamp(min=1e-38), mask.to(slopes.dtype))
-    pulled = torch.zeros_like(scores)
+    pulled = torch.zeros_like(slopes)
     pulled.diagonal().fill_(-1.0)
     return pulled, pushed

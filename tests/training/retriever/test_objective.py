@@ -12,7 +12,7 @@ from spacy_pel.similarities.cosine import Cosine
 from spacy_pel.similarities.dot_product import DotProduct
 from spacy_pel.similarities.euclidean import Euclidean
 from spacy_pel.training.retriever.batches import PairBatch, Side
-from spacy_pel.training.retriever.objective import Objective, _signs
+from spacy_pel.training.retriever.objective import Objective, _have_directions, _signs, _slopes
 
 LOSSES = {"Pb": ProxySoftplus(alpha=8.0), "CE": CrossEntropy()}
 # of 3 mentions and 6 entities: whose negatives are the 3 further ones, and the others' positives?
@@ -248,12 +248,18 @@ def test_padding_gets_no_delta(monkeypatch):
             seen.extend(zip(deltas, masks, strict=True))
             return deltas
 
+        def steps(self, gradients, masks):
+            deltas = super().steps(gradients, masks)
+            seen.extend(zip(deltas, masks, strict=True))
+            return deltas
+
     objective.regularizer = Spy()
     objective(make_batch("shared"))
     assert len(seen) == 3
-    for delta, mask in seen:
-        assert (delta[mask == 0] == 0).all()
-        assert (delta[mask == 1].abs() == 0.01).all()
+    assert all((delta[mask == 1].abs() == 0.01).all() for delta, mask in seen)
+    objective(make_batch("in batch"))
+    assert len(seen) == 3 * 3, "of all entities as negatives, then of the positives"
+    assert all((delta[mask == 0] == 0).all() for delta, mask in seen)
 
 
 def test_entities_are_encoded_once_more_and_mentions_are_not():
@@ -269,6 +275,60 @@ def test_entities_are_encoded_once_more_and_mentions_are_not():
         counts.clear()
         objective(make_batch(mask))
         assert counts == {"mention": 3, "entity": entities}
+
+
+class WithoutSteps:
+    """FGSM as a regularizer that cannot step along given gradients."""
+
+    weight = 0.7
+
+    def __init__(self):
+        self.deltas = FGSM(epsilon=0.05).deltas
+
+
+@PAPERS
+@pytest.mark.parametrize("views", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("mask", [mask for mask in MASKS if "in batch" not in mask])
+def test_a_shared_backward_pass_changes_nothing(loss, similarity, tied, views, mask):
+    """The towers run backward once less for each side, and the totals and gradients are those of the
+    separate passes; halved, as where two batches accumulate."""
+    results = []
+    for regularizer in (FGSM(epsilon=0.05, weight=0.7), WithoutSteps()):
+        objective, passes = make(loss, tied=tied, similarity=similarity, regularizer=regularizer), []
+        for tower in objective.towers.values():
+            layer = tower.transformer.encoder.layer[0]
+            layer.register_full_backward_hook(lambda *_, passes=passes: passes.append(1))
+        value, metrics = objective(make_batch(mask, views))
+        (value / 2).backward()
+        slopes = [p.grad for p in objective.towers.parameters() if p.grad is not None]
+        results.append((value, metrics["loss_adversarial"], slopes, len(passes)))
+    (value, adversarial, slopes, passes), (same_value, same_adversarial, same_slopes, more) = results
+    # the cross-entropy of a mention without negatives is 0 and has no slope
+    vanishes = loss == "CE" and not MASKS[mask].any(axis=1).all()
+    assert passes + (0 if vanishes else 3) == more, "the entities' three sides"
+    torch.testing.assert_close(value, same_value, rtol=1e-12, atol=1e-12)
+    assert adversarial == pytest.approx(same_adversarial, rel=1e-12)
+    torch.testing.assert_close(slopes, same_slopes, rtol=1e-9, atol=1e-12)
+
+
+def test_entities_whose_slope_vanishes_are_moved_in_a_pass_of_their_own():
+    """exp(-1000) has no gradient to step along; the scores have."""
+    results = []
+    for regularizer in (FGSM(epsilon=0.05, weight=0.7), WithoutSteps()):
+        objective = make("CE", dtype=torch.float32, similarity=DotProduct(), regularizer=regularizer)
+        with torch.no_grad():  # far larger states, and dot products
+            for tower in objective.towers.values():
+                tower.transformer.encoder.layer[0].output.LayerNorm.weight.mul_(40)
+        scores = objective._scores(*(objective._encode(objective._inputs(sides)) for sides in (
+            make_batch("per mention").anchors, make_batch("per mention").entities)))  # fmt: skip
+        assert (scores.diagonal()[:, None] - scores).abs().max() > 200
+        value, metrics = objective(make_batch("per mention"))
+        value.backward()
+        slopes = [p.grad for p in objective.towers.parameters() if p.grad is not None]
+        results.append((value, metrics["loss_adversarial"], slopes))
+    assert results[0][1] == results[1][1] and torch.equal(results[0][0], results[1][0])
+    torch.testing.assert_close(results[0][2], results[1][2])
 
 
 def test_gradients_accumulate():
@@ -310,7 +370,9 @@ def test_slopes_too_small_for_float32_still_have_a_direction():
     scores = torch.tensor([[0.0, -1000.0, -900.0], [-2000.0, 0.0, -900.0]], requires_grad=True)
     mask = torch.tensor([[False, True, True], [False, False, True]])
     loss = CrossEntropy()(scores.diagonal(), scores, mask).mean()
-    pulled, pushed = _signs(scores, loss, mask)
+    slopes = _slopes(scores, loss)
+    assert not _have_directions(slopes, mask)
+    pulled, pushed = _signs(slopes, mask)
     assert pulled.tolist() == [[-1, 0, 0], [0, -1, 0]]
     assert pushed.tolist() == [[0, 1, 1], [0, 0, 1]]
 
