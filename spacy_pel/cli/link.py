@@ -1,6 +1,7 @@
 """The command ``link``: runs a pipeline over a corpus of any size."""
 
 import time
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Dict, Iterable, Iterator, Optional
@@ -29,27 +30,40 @@ def link(
         str, typer.Option("--format", help="txt, jsonl, parquet, pubtator; auto = by file name and content.")
     ] = "auto",
     n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
-    batch_size: Annotated[Optional[int], typer.Option(min=1, help="Documents per batch.")] = None,
+    batch_size: Annotated[
+        Optional[int], typer.Option(min=1, help="Documents per batch. [default: up to 32]")
+    ] = None,
     n_candidates: Annotated[int, typer.Option(min=0, help="Candidates written per mention.")] = 5,
-    part_size: Annotated[int, typer.Option(min=1, help="Documents per saved part.")] = 1000,
+    part_size: Annotated[
+        Optional[int],
+        typer.Option(min=1, help="Documents per saved part. [default: a 50th of them, 10 to 1,000]"),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that exists.")] = False,
     as_json: bool = JSON,
 ) -> None:
     """Link a corpus. Each output line is a document with its mentions, ids and candidates.
 
+    What is linked is saved part by part; a run that was interrupted goes on with --resume.
+
     Example: spacy-pel link training/pipeline abstracts.txt linked.jsonl --n-process 2 --resume
     """
-    from ..util import fingerprint, progress
+    from ..util import fingerprint, progress, read_jsonl
     from ._documents import read_documents
     from ._pipeline import load_pipeline
     from ._resumable import PartFiles
+    from ._workers import workers_end_with_this_process
 
     if output.exists() and input_path.exists() and output.samefile(input_path):
         raise PelError(Errors.E649.format(path=output))
-    documents = read_documents(input_path, format_name)
-    first = next(documents, None)  # a wrong path or format fails before the pipeline is loaded
-    if first is None:
+    if output.exists() and not overwrite:
+        raise PelError(Errors.E657.format(path=output))
+    # reading is a thousand times faster than linking, and finds what cannot be read before the work begins
+    total = sum(1 for _ in read_documents(input_path, format_name))
+    if not total:
         raise PelError(Errors.E645.format(path=input_path))
+    part_size = part_size or min(1000, max(10, total // 50))
+    batch_size = batch_size or min(32, -(-total // (4 * n_process)))
     nlp, _, component = load_pipeline(pipeline)
     linker = component.linker
     settings = {
@@ -66,25 +80,41 @@ def link(
     }
     parts = PartFiles(output, settings, resume=resume)
     done = len(parts.paths())
+    counts: Counter[str] = Counter()
+    for path in parts.paths():
+        counts.update(_count(read_jsonl(path)))
+    before = counts["documents"]
     if done:
-        message(f"Resuming after {done * part_size:,} documents")
+        message(f"Resuming after {before:,} of {total:,} documents")
     started = time.perf_counter()
-    rest = islice(read_documents(input_path, format_name), done * part_size, None)
-    records = _records(nlp, component, rest, n_process, batch_size, n_candidates)
-    counts = {"documents": 0, "mentions": 0, "nil": 0}
-    shown = progress(records, description="Linking documents", show=True)
-    while part := list(islice(shown, part_size)):
-        parts.write(done, part)
-        done += 1
-        counts["documents"] += len(part)
-        counts["mentions"] += sum(len(record["mentions"]) for record in part)
-        counts["nil"] += sum(found["kb_id"] == NIL for record in part for found in record["mentions"])
+    rest = islice(read_documents(input_path, format_name), before, None)
+    with workers_end_with_this_process():
+        records = _records(nlp, component, rest, n_process, batch_size, n_candidates)
+        shown = progress(records, description="Linking documents", total=total, start=before)
+        while part := list(islice(shown, part_size)):
+            parts.write(done, part)
+            done += 1
+            counts.update(_count(part))
     parts.finish()
     if not counts["mentions"] and counts["documents"]:
         message("No mentions were found. Does the pipeline have a component that finds them (ner)?")
     seconds = time.perf_counter() - started
-    result = {**counts, "seconds": seconds, "documents_per_second": counts["documents"] / max(seconds, 1e-9)}
+    result = {
+        **counts,
+        "resumed_after": before,
+        "seconds": seconds,
+        "documents_per_second": (counts["documents"] - before) / max(seconds, 1e-9),
+    }
     emit({"output": str(output), **result}, as_json=as_json, text=key_values)
+
+
+def _count(records: Iterable[Dict[str, Any]]) -> Dict[str, int]:
+    counts = {"documents": 0, "mentions": 0, "nil": 0}
+    for record in records:
+        counts["documents"] += 1
+        counts["mentions"] += len(record["mentions"])
+        counts["nil"] += sum(found["kb_id"] == NIL for found in record["mentions"])
+    return counts
 
 
 def _records(
@@ -92,7 +122,7 @@ def _records(
     component: Any,
     documents: Iterable[Document],
     n_process: int,
-    batch_size: Optional[int],
+    batch_size: int,
     n_candidates: int,
 ) -> Iterator[Dict[str, Any]]:
     from ..pipeline.mentions import mention_spans

@@ -88,6 +88,7 @@ class CommandErrors:
         "[PEL-E656] Expected a model, or a pipeline with one linker that has an encoder, at {path}, got {got}. "
         "{todo}"
     )
+    E657 = "[PEL-E657] {path} exists. Add --overwrite to replace it, or choose another file."
     E660 = "[PEL-E660] Expected --apply-to or --output, got both. Use one of them."
     E661 = (
         "[PEL-E661] Expected the {part} {expected} in the pipeline {path}, got {got}. Assemble both pipelines "

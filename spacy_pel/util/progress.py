@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 def progress(
-    items: Iterable[T], *, description: str, total: Optional[int] = None, show: bool = True
+    items: Iterable[T], *, description: str, total: Optional[int] = None, show: bool = True, start: int = 0
 ) -> Iterator[T]:
     """Iterate with a progress bar (tqdm; one plain line every 10 s when stderr is a file).
 
@@ -15,11 +15,18 @@ def progress(
     description (str): what is being done.
     total (Optional[int]): how many there are, if known.
     show (bool): False = stay silent.
+    start (int): how many were done before; ``total`` counts them.
     YIELDS (T): the items.
     """
     from tqdm import tqdm
 
     interval = 0.5 if sys.stderr.isatty() else 10.0
     yield from tqdm(
-        items, desc=description, total=total, disable=not show, mininterval=interval, file=sys.stderr
+        items,
+        desc=description,
+        total=total,
+        initial=start,
+        disable=not show,
+        mininterval=interval,
+        file=sys.stderr,
     )

@@ -1,8 +1,12 @@
 """link: formats in and out, processes, resuming after a kill."""
 
 import gzip
+import multiprocessing
 import os
 import signal
+import subprocess
+import sys
+import time
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -103,9 +107,76 @@ def test_resume_after_kill_9(folder, tmp_path):
     refused = run(*args)
     assert refused.code == 2 and "--resume" in refused.err
     resumed = run(*args, "--resume", "--json")
-    assert resumed.code == 0 and resumed.json["documents"] == 40 - 3 * 7  # not all over again
+    assert resumed.code == 0 and resumed.json["resumed_after"] == 3 * 7  # not all over again
+    assert "Resuming after 21 of 40 documents" in resumed.err
+    linked = list(read_jsonl(out))
+    assert resumed.json["documents"] == len(linked) == 40, "the summary is of the whole output"
+    assert resumed.json["mentions"] == sum(len(line["mentions"]) for line in linked) > 40
+    assert resumed.json["nil"] == sum(m["kb_id"] == "NIL" for line in linked for m in line["mentions"])
     assert without_scores(out) == without_scores(tmp_path / "whole.jsonl")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "whole.jsonl"]
+
+
+def test_a_killed_run_of_few_documents_loses_few(folder, tmp_path):
+    out = tmp_path / "out.jsonl"
+    args = ["link", folder / "pipeline", folder / "dev.jsonl", out]
+    killed_after(2, args)
+    resumed = run(*args, "--resume", "--json")
+    assert resumed.code == 0 and resumed.json["resumed_after"] == 20
+
+
+def test_an_output_that_exists_is_kept(folder, tmp_path):
+    write_input(tmp_path / "in.txt", "txt")
+    out = tmp_path / "out.jsonl"
+    out.write_text("kept\n")
+    args = ["link", folder / "pipeline", tmp_path / "in.txt", out]
+    refused = run(*args)
+    assert refused.code == 2 and "E657" in refused.err and "--overwrite" in refused.err
+    assert run(*args, "--resume").code == 2 and out.read_text() == "kept\n"
+    assert run(*args, "--overwrite").code == 0 and len(list(read_jsonl(out))) == 3
+
+
+def test_a_text_that_cannot_be_read_is_found_before_any_is_linked(folder, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "Fever."}\n' * 200 + '{"body": "Fever."}\n')
+    result = run("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert result.code == 2 and "E641" in result.err and "document 201" in result.err
+    assert list(tmp_path.iterdir()) == [tmp_path / "in.jsonl"]
+
+
+@pytest.mark.skipif(
+    multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork"
+)
+def test_workers_end_with_a_killed_parent(folder, tmp_path):
+    """The parent dies while its workers have texts; they are of its process group, as nothing else is."""
+    (tmp_path / "in.jsonl").write_text('{"text": "Aspirin for fever."}\n' * 20_000)
+    args = [tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--n-process", "2", "--part-size", "10"]
+    parent = subprocess.Popen(
+        [sys.executable, "-m", "spacy_pel", "link", *map(str, (folder / "pipeline", *args))],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    parts = tmp_path / "out.jsonl.parts"
+    wait_until(lambda: (parts / "part-000000.jsonl").exists() or parent.poll() is not None, 120)
+    assert parent.poll() is None
+    parent.kill()
+    parent.wait()
+    wait_until(lambda: not alive(parent.pid), 20)
+    assert not alive(parent.pid)
+
+
+def alive(group):
+    """RETURNS (bool): whether the process group has members."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_until(done, seconds):
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        time.sleep(0.2)
 
 
 def test_resume_refuses_other_settings(folder, tmp_path):
