@@ -11,7 +11,12 @@ from spacy.cli.train import train
 from spacy.util import load_config
 
 from spacy_pel.corpora import write_corpus
-from spacy_pel.types import Document, Mention
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.templates import DocumentWindows
+from spacy_pel.types import Document, Entity, Mention
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 TEXTS = ["Metformin lowers glucose.", "Aspirin lowers fever.", "Metformin and aspirin help."]
@@ -141,3 +146,40 @@ def test_ner_trf(corpus, tmp_path):
     hidden = doc._.trf_data.model_output.last_hidden_state
     assert hidden.shape == expected.shape
     assert abs(hidden - expected).max() < 1e-3
+
+
+def test_detector_and_linker_share_a_transformer(corpus, tmp_path):
+    """The linker is assembled with the transformer, and a detector is trained on its frozen states."""
+    pytest.importorskip("spacy_transformers")
+    pytest.importorskip("scispacy")
+    encoder = BiEncoder(
+        name="random:layers=1,width=32", tied=True, pooling="mention", mention_template=DocumentWindows()
+    )
+    encoder.initialize()
+    encoder.to_disk(tmp_path / "encoder")
+    kb = KnowledgeBase.build([Entity("C1", "Metformin"), Entity("C2", "Aspirin")], tmp_path / "kb")
+    EntityIndex.build(kb, encoder, index=FaissFlat()).to_disk(tmp_path / "index")
+    names = ("kb", "encoder", "index")
+    arguments = [word for name in names for word in (f"--paths.{name}", str(tmp_path / name))]
+    assembled = tmp_path / "linker"
+    assemble_cli(SimpleNamespace(args=arguments), CONFIGS / "shared_transformer.cfg", assembled, None, False)
+    overrides = {
+        "paths.train": corpus,
+        "paths.dev": corpus,
+        "paths.linker": str(assembled),
+        "system.gpu_allocator": None,
+        "training.max_steps": 40,
+        "training.eval_frequency": 40,
+        "training.dropout": 0.0,
+        "training.optimizer.learn_rate": 0.02,
+    }
+    train(CONFIGS / "shared_ner.cfg", tmp_path / "shared", overrides=overrides)
+    nlp = spacy.load(tmp_path / "shared" / "model-last")
+    linker = nlp.get_pipe("proxy_entity_linker")
+    assert linker.transformer == "transformer"
+    encoded = []
+    linker.linker.encoder.encode_mentions = encoded.append  # fails if it is needed
+    docs = list(nlp.pipe(TEXTS))
+    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [[at] for at in FOUND]
+    assert [doc.ents[0].kb_id_ for doc in docs] == ["C1", "C2", "C1"]
+    assert not encoded and all(doc._.trf_data is None for doc in docs)

@@ -10,7 +10,7 @@ from ..errors import Errors, PelError
 from ..evidence.evidence import gather_evidence
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..types import CandidateTable, Encoder, MentionInText, Rows, Vectors
+from ..types import CandidateTable, EncodedMention, Encoder, MentionInText, Rows, Vectors
 from ..util import fingerprint
 from .generator_base import GeneratorBase
 
@@ -69,7 +69,8 @@ class BiEncoderCandidates(GeneratorBase):
         """Find candidates.
 
         kb (KnowledgeBase): the entities.
-        mentions (Sequence[MentionInText]): the mentions; equal ones are encoded once.
+        mentions (Sequence[MentionInText]): the mentions; equal ones are encoded once, and those that have
+            their vector not at all.
         allowed (Optional[Sequence[Optional[NDArray[bool]]]]): for each mention a mask over the rows of
             the knowledge base, or None.
         top_k (int): maximum number of candidates per mention.
@@ -103,9 +104,17 @@ class BiEncoderCandidates(GeneratorBase):
 
 
 def _encoded(encoder: Encoder, mentions: Sequence[MentionInText]) -> Vectors:
-    """RETURNS (Vectors): (n, width); each distinct mention is encoded once."""
+    """RETURNS (Vectors): (n, width); each distinct mention without a vector is encoded once."""
     numbers: Dict[MentionInText, int] = {}
     which = [numbers.setdefault(mention, len(numbers)) for mention in mentions]
     if not which:
         return np.zeros((0, encoder.width), dtype=np.float32)
-    return encoder.encode_mentions(list(numbers))[which]
+    known = {i: mention.vector for mention, i in numbers.items() if isinstance(mention, EncodedMention)}
+    if not known:
+        return encoder.encode_mentions(list(numbers))[which]
+    vectors = np.empty((len(numbers), encoder.width), dtype=np.float32)
+    vectors[list(known)] = list(known.values())
+    others = {i: mention for mention, i in numbers.items() if i not in known}
+    if others:
+        vectors[list(others)] = encoder.encode_mentions(list(others.values()))
+    return vectors[which]

@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import Any, Dict, Iterator, Optional, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..similarities import Similarity
@@ -202,6 +205,24 @@ class BiEncoder:
         RETURNS (Vectors): (n, width), of length 1 for the cosine, in the order of the sequences or mentions.
         """
         return self._for_index(self._pooled(side, tokens, show_progress), side)
+
+    def encode_pooled(self, pooled: Vectors) -> Vectors:
+        """Finish mentions that were pooled elsewhere, from states of the mention tower.
+
+        pooled (Vectors): (n, hidden size), the mean of each mention's states.
+        RETURNS (Vectors): (n, width), the queries of an index, as from ``encode_mentions``.
+        """
+        return self._for_index(pooled, "mention")
+
+    def mention_states(self, ids: NDArray[np.int64]) -> Vectors:
+        """Read one sequence of word pieces with the mention tower.
+
+        ids (NDArray[int64]): (length,), special tokens included.
+        RETURNS (Vectors): (length, hidden size), the last hidden states.
+        """
+        tokens = RaggedTokens.from_lists([ids.tolist()])
+        ((_, _, states),) = self._batches("mention", tokens, False, token_level=True)
+        return states[0]
 
     def _for_index(self, pooled: Vectors, side: IndexSide) -> Vectors:
         if self.similarity.unit_vectors:

@@ -40,6 +40,22 @@ class ComponentErrors:
         "[PEL-E513] There is a {setting}_loader, but {setting} of the component '{name}' is null. Set "
         "{setting} in [components.{name}], or leave the loader out."
     )
+    E514 = (
+        "[PEL-E514] The component '{name}' expected an enabled component '{transformer}' before it, the transformer "
+        "of spacy-transformers, whose states it reads; got {got}. Add it (pip install 'spacy-pel[trf]'), or set "
+        "transformer = null."
+    )
+    E515 = (
+        "[PEL-E515] The component '{name}' reads mentions from the states of '{transformer}', but these are not "
+        "those of its own encoder: expected a cosine of at least {least}, got {got:.3f}. Load the "
+        "transformer's weights from the folder 'mention' of the encoder, and keep them frozen in training; or set "
+        "transformer = null."
+    )
+    E516 = (
+        "[PEL-E516] With transformer = '{transformer}', the component '{name}' expected an encoder with the mention "
+        "template spacy-pel.DocumentWindows.v1, got {got}. Train one with configs/document_minilm.cfg, or set "
+        "transformer = null."
+    )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
         "component."

@@ -1,11 +1,11 @@
 """The linker's input: a mention, the text around it and its label."""
 
-from typing import List, NamedTuple, Sequence, Tuple
+from typing import Any, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import MentionInText
+from ..types import EncodedMention, MentionInText, Vectors
 
 # More than a template reads on one side of a mention.
 _CHARACTERS_PER_SIDE = 2048
@@ -40,6 +40,28 @@ class MentionQuery(NamedTuple):
         return not self.surface.strip()
 
 
+class EncodedQuery(MentionQuery):
+    """A mention to be linked by a vector that is known, without encoding it.
+
+    vector (Vectors): (width,), as the linker's encoder would give it.
+    """
+
+    vector: Vectors
+
+    def __new__(cls, text: str, start: int, end: int, label: str, vector: Vectors) -> "EncodedQuery":
+        self = super().__new__(cls, text, start, end, label)
+        self.vector = vector
+        return self
+
+    def __getnewargs__(self) -> Tuple[Any, ...]:  # type: ignore[override]
+        return (*self, self.vector)
+
+    @property
+    def in_text(self) -> EncodedMention:
+        """RETURNS (EncodedMention): what the encoder would read, with its vector."""
+        return EncodedMention(self.text, self.start, self.end, self.vector)
+
+
 def read_batch(queries: Sequence[MentionQuery]) -> Tuple[List[MentionInText], NDArray[np.bool_]]:
     """A batch of queries as the encoder reads it, in one call.
 
@@ -48,7 +70,7 @@ def read_batch(queries: Sequence[MentionQuery]) -> Tuple[List[MentionInText], ND
         (n,) which of the queries these are.
     """
     present = [bool(text[start:end].strip()) for text, start, end, _ in queries]
-    mentions = [MentionInText(*query[:3]) for query, keep in zip(queries, present, strict=True) if keep]
+    mentions = [query.in_text for query, keep in zip(queries, present, strict=True) if keep]
     return mentions, np.array(present, dtype=np.bool_)
 
 

@@ -20,6 +20,7 @@ DEFAULT_CONFIG: Dict[str, Any] = {
     "row_kinds": ["card", "alias"],
     "reranker": None,
     "generator": None,
+    "transformer": None,
     "encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"},
     "index": {"@pel_indexes": "spacy-pel.FaissIVF.v1"},
     "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},
@@ -57,6 +58,7 @@ def make_proxy_entity_linker(
     row_kinds: List[Literal["card", "alias", "mention"]],
     reranker: Optional[Any],
     generator: Optional[Any],
+    transformer: Optional[str],
     encoder: Optional[Any],
     index: Optional[Any],
     combiner: Any,
@@ -82,6 +84,9 @@ def make_proxy_entity_linker(
         architecture only.
     generator (Optional[CandidateGenerator]): finds the candidates; a part of the registry
         pel_candidates, without data. None = near the mention's vector, in the index.
+    transformer (Optional[str]): name of an upstream ``transformer`` whose states mentions are read from; it
+        has the weights of the encoder's mention tower, whose template is DocumentWindows. None = the encoder
+        reads the text itself.
     encoder (Optional[Encoder]): architecture only. None for a generator that does not use vectors.
     index (Optional[VectorIndex]): type only. None for a generator that does not use vectors.
     combiner (Combiner): how evidence becomes a score.
@@ -108,5 +113,6 @@ def make_proxy_entity_linker(
         row_kinds=row_kinds,
         reranker=reranker,
         generator=generator,
+        transformer=transformer,
         scorer=scorer,
     )

@@ -1,6 +1,6 @@
 """Gold mentions of a corpus as queries, prepared like those of the component."""
 
-from typing import Callable, Dict, Iterable, List
+from typing import Any, Callable, Dict, Iterable, List
 
 from spacy.language import Language
 from spacy.training import Example
@@ -15,33 +15,40 @@ def query_maker(
 ) -> Callable[[Document], List[MentionQuery]]:
     """Queries for the gold mentions of documents, whether or not these align with tokens.
 
-    Abbreviations are expanded as the component does it: for that, and for that only, the
-    text is tokenised and the pipeline's abbreviation detector is run.
+    Abbreviations are expanded as the component does it, and vectors come from the states of a shared
+    transformer, if there is one: for that, and for that only, the text is tokenised and the pipeline's
+    components for it are run.
 
     nlp (Language): a pipeline with the component.
     name (str): the component's name in the pipeline.
     RETURNS (Callable): document -> one query for each of its mentions, in order.
+    RAISES (PelError): if the component's ``transformer`` is missing.
     """
+    component: Any = nlp.get_pipe(name)
+    states = component.states
+    upstream = [] if states is None else states.upstream(nlp)
     detectors = [
         proc for pipe, proc in nlp.pipeline if "doc._.abbreviations" in nlp.get_pipe_meta(pipe).assigns
     ]
-    if not nlp.get_pipe(name).expand_abbreviations:  # type: ignore[attr-defined]
+    if not component.expand_abbreviations:
         detectors = []
+    needed = upstream + [detector for detector in detectors if detector not in upstream]
 
     def make_queries(document: Document) -> List[MentionQuery]:
         text = document.text
         forms: Dict[str, str] = {}
-        if detectors and document.mentions:
+        if needed and document.mentions:
             doc = nlp.make_doc(text)
-            for detector in detectors:
-                doc = detector(doc)
-            forms = long_forms(doc)
+            for pipe in needed:
+                doc = pipe(doc)
+            forms = long_forms(doc) if detectors else {}
         queries = [MentionQuery(text, m.start, m.end, m.label) for m in document.mentions]
         longer = [spelled_out(query.surface, forms) for query in queries]
-        return [
+        queries = [
             query if surface is None else replace_mention(query, surface)
             for query, surface in zip(queries, longer, strict=True)
         ]
+        return states.encode(doc, queries) if states is not None and queries else queries
 
     return make_queries
 

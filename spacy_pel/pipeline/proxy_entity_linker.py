@@ -14,7 +14,7 @@ from spacy.training import Example
 from ..errors import Errors, PelError
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
-from ..linking import Link, Linker, Reranker
+from ..linking import Link, Linker, MentionQuery, Reranker
 from ..types import (
     CandidateGenerator,
     Combiner,
@@ -35,6 +35,7 @@ from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, VERSION, LinkerData, update_linker_folder
 from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
+from .transformer_states import TransformerStates
 
 PathLike = Union[str, Path]
 Links = List[List[Optional[Link]]]
@@ -45,8 +46,8 @@ _LINKER_SETTINGS = ("top_k", "threshold", "batch_size")
 class ProxyEntityLinker(Pipe):
     """Sets ``kb_id_`` of the mentions, ``span._.pel_candidates`` and ``span._.pel_nil_score``.
 
-    Settings are plain attributes and may be changed at any time, except ``entity_types`` and ``max_length``,
-    which are read when the data is loaded, and the parts.
+    Settings are plain attributes and may be changed at any time, except ``entity_types``, ``max_length`` and
+    ``transformer``, which are read when the data is loaded, and the parts.
 
     name (str): the component's name in the pipeline.
     encoder, index, combiner, nil_model, reranker, generator: the parts, without data; encoder and index are
@@ -56,6 +57,7 @@ class ProxyEntityLinker(Pipe):
     """
 
     _linker: Optional[Linker] = None  # once there is data
+    states: Optional[TransformerStates] = None  # likewise, with the setting ``transformer``
 
     def __init__(
         self,
@@ -77,6 +79,7 @@ class ProxyEntityLinker(Pipe):
         row_kinds: Sequence[str] = ("card", "alias"),
         reranker: Optional[Ranker] = None,
         generator: Optional[CandidateGenerator] = None,
+        transformer: Optional[str] = None,
         scorer: Optional[Callable] = None,
     ):
         for setting, value in (("top_k", top_k), ("batch_size", batch_size)):
@@ -98,6 +101,7 @@ class ProxyEntityLinker(Pipe):
         self.expand_abbreviations = expand_abbreviations
         self.entity_types = {label: list(types) for label, types in (entity_types or {}).items()}
         self.row_kinds = list(row_kinds)
+        self.transformer = transformer
         self.reranker = None if reranker is None else Reranker(reranker)
         self.scorer = scorer
         add_extensions()
@@ -145,15 +149,20 @@ class ProxyEntityLinker(Pipe):
     def _use(self, data: LinkerData) -> None:
         """Link with this data from now on.
 
-        RAISES (PelError): if something is missing, or ``entity_types`` or ``max_length`` do not suit it.
+        RAISES (PelError): if something is missing, or ``entity_types``, ``max_length`` or ``transformer`` do
+            not suit it.
         """
         if data.kb is None:
             raise PelError(Errors.E502.format(name=self.name, missing="knowledge base"))
         if self.reranker is not None and data.ranker is not None:
             self.reranker.ranker = data.ranker
+        encoder = None if data.encoder is None else with_max_length(data.encoder, self.max_length)
+        states = None
+        if self.transformer is not None:
+            states = TransformerStates(encoder, name=self.name, transformer=self.transformer)
         self._linker = Linker(
             data.kb,
-            None if data.encoder is None else with_max_length(data.encoder, self.max_length),
+            encoder,
             data.index,
             self.combiner,
             self.nil_model,
@@ -164,6 +173,7 @@ class ProxyEntityLinker(Pipe):
             reranker=self.reranker,
             generator=data.generator,
         )
+        self.states = states
         self.data = data
         data.kb.follow(self._follow)
 
@@ -181,7 +191,7 @@ class ProxyEntityLinker(Pipe):
         """Load or build what the component needs.
 
         get_examples (Callable): linked examples, for an index with rows of kind "mention".
-        nlp (Optional[Language]): the pipeline; not used.
+        nlp (Optional[Language]): the pipeline, where its ``transformer`` is checked; not used otherwise.
         kb_loader (Optional[Callable]): "spacy-pel.KBFromDisk.v1". None = keep the current KB.
         encoder_loader (Optional[Callable]): "spacy-pel.EncoderFromDisk.v1". None = the weights
             that the encoder's own settings name.
@@ -221,6 +231,8 @@ class ProxyEntityLinker(Pipe):
         elif generator is not None:
             generator.build(kb)
         self._use(LinkerData(kb, encoder, index, generator, ranker))
+        if self.states is not None and nlp is not None:
+            self.states.check_upstream(nlp)
 
     def add_entities(self, entities: Iterable[Entity]) -> None:
         """Add entities, or replace those whose ids the KB has. They are linkable at once,
@@ -305,13 +317,13 @@ class ProxyEntityLinker(Pipe):
         """
         spans = [mention_spans(doc, self.spans_key) for doc in docs]
         wanted = [[span for span in found if self._wants(span)] for found in spans]
-        queries = chain.from_iterable(
-            span_queries(found[0].doc, found, expand_abbreviations=self.expand_abbreviations)
-            for found in wanted
-            if found
-        )
+        queries = chain.from_iterable(self._queries(found[0].doc, found) for found in wanted if found)
         links = iter(self.linker.link(list(queries)))
         return [[next(links) if self._wants(span) else None for span in found] for found in spans]
+
+    def _queries(self, doc: Doc, spans: List[Span]) -> List[MentionQuery]:
+        queries = span_queries(doc, spans, expand_abbreviations=self.expand_abbreviations)
+        return queries if self.states is None else self.states.encode(doc, queries)
 
     def _wants(self, span: Span) -> bool:
         return span.label_ not in self.labels_discard and (self.overwrite or not span.kb_id_)
@@ -388,7 +400,8 @@ class ProxyEntityLinker(Pipe):
         # pickled as its path
         linker = self._linker
         calibrated = linker and (linker.calibrated_threshold, linker.calibrated_by_label)
-        return __newobj__, (type(self),), (self.name, {**self.__dict__, "_linker": None}, calibrated)
+        attributes = {**self.__dict__, "_linker": None, "states": None}
+        return __newobj__, (type(self),), (self.name, attributes, calibrated)
 
     def __setstate__(self, state: Any) -> None:
         self.name, attributes, calibrated = state

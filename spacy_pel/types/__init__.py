@@ -2,7 +2,16 @@
 
 from .arrays import FUSED, NIL, CandidateTable, RankedRows, RankingTask, Rows, Scores, Vectors
 from .parts import CandidateGenerator, Combiner, Encoder, NilModel, Ranker, VectorIndex
-from .texts import Candidate, CorpusReader, Document, Entity, KBReader, Mention, MentionInText
+from .texts import (
+    Candidate,
+    CorpusReader,
+    Document,
+    EncodedMention,
+    Entity,
+    KBReader,
+    Mention,
+    MentionInText,
+)
 
 __all__ = [
     "Candidate",
@@ -11,6 +20,7 @@ __all__ = [
     "Combiner",
     "CorpusReader",
     "Document",
+    "EncodedMention",
     "Encoder",
     "Entity",
     "FUSED",

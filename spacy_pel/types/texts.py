@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Protocol, Sequence, Tuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import Errors, PelError
 
 
@@ -83,6 +86,24 @@ class MentionInText(NamedTuple):
     @property
     def surface(self) -> str:
         return self.text[self.start : self.end]
+
+
+class EncodedMention(MentionInText):
+    """A mention whose vector is known, so that nothing needs to encode it.
+
+    vector (NDArray[float32]): (width,), as ``Encoder.encode_mentions`` would give it. It is not compared: two
+        mentions are equal if text and offsets are.
+    """
+
+    vector: NDArray[np.float32]
+
+    def __new__(cls, text: str, start: int, end: int, vector: NDArray[np.float32]) -> "EncodedMention":
+        self = super().__new__(cls, text, start, end)
+        self.vector = vector
+        return self
+
+    def __getnewargs__(self) -> Tuple[Any, ...]:  # type: ignore[override]
+        return (*self, self.vector)
 
 
 class Candidate(NamedTuple):

@@ -8,7 +8,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ...linking import Linker, MentionQuery
+from ...linking import EncodedQuery, Linker, MentionQuery
 from ...types import Document
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ...util.ragged import offsets_of, owners, segment_rank, take_pieces
@@ -191,6 +191,7 @@ def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
     """RETURNS (str): a hash of all that determines the candidates."""
     types: Dict[str, List[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
+    vectors = [query.vector.tobytes() for query in mentions.queries if isinstance(query, EncodedQuery)]
     combiner = [type(linker.combiner).__name__, linker.combiner.state()]
     parts = linker.fingerprints.values()
-    return fingerprint(*parts, combiner, types, [n, folds], mentions.document.tobytes(), *texts)
+    return fingerprint(*parts, combiner, types, [n, folds], mentions.document.tobytes(), *texts, *vectors)
