@@ -1,35 +1,130 @@
-"""scispaCy's abbreviation detector (Schwartz & Hearst 2003), for corpora and for the pipeline component."""
+"""Abbreviations that a text defines in brackets, and their long forms (Schwartz & Hearst 2003)."""
 
-from types import SimpleNamespace
-from typing import Any
+from collections import defaultdict
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from spacy.matcher import Matcher
-from spacy.vocab import Vocab
+from spacy.tokens import Doc
 
-from ..errors import Errors, PelError
+_INSIDE = 8  # tokens in brackets at most; a longer parenthesis is a remark
+_SHORT = 3  # tokens in brackets that may be a short form; more of them are a long form
+_CHARACTERS = range(2, 10)  # of each token of a short form
 
-# scispaCy considers at most eight tokens in brackets; its own pattern is unbounded and
-# takes quadratic time on long texts
-_BRACKETS = [[{"ORTH": "("}, {"OP": "{1,8}"}, {"ORTH": ")"}]]
-_NOTHING = [[{"LENGTH": {"<": 0}}]]  # spaCy warns (W036) of matchers without a pattern
+Tokens = Tuple[int, int]  # first token, and end
 
 
-def make_detector(vocab: Vocab, *, feature: str) -> Any:
-    """Make a detector that sets ``doc._.abbreviations`` in its serializable form: a list of dictionaries
-    with "short_text", "short_start", "short_end", "long_text", "long_start" and "long_end" (token offsets).
+def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
+    """Find the abbreviations that a document defines, "long form (SF)" or "SF (a long form)", and wherever
+    else their short forms occur. Of several definitions of a short form or with a long form the first counts.
 
-    vocab (Vocab): of the docs.
-    feature (str): the feature that needs it, for the error.
-    RETURNS (Callable): Doc -> Doc; its ``doc._.abbreviations`` must be set to [] before.
-    RAISES (PelError): if scispaCy is not installed.
+    It follows Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in
+    biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector. It differs where tokens are not
+    separated by blanks: there scispaCy's may cut a long form at the wrong token. And as in the paper, the
+    short form itself is not part of a long form.
+
+    doc (Doc): only its tokens are read.
+    RETURNS (List[Dict[str, Any]]): by definition and place, each with "short_text", "short_start",
+        "short_end", "long_text", "long_start" and "long_end" (token offsets).
     """
-    try:
-        from scispacy.abbreviation import AbbreviationDetector as SciAbbreviationDetector
-    except ImportError as err:
-        raise PelError(Errors.E003.format(feature=feature, package="scispacy", extra="scispacy")) from err
-    # of a pipeline it reads the vocabulary only
-    detector = SciAbbreviationDetector(SimpleNamespace(vocab=vocab), make_serializable=True)
-    detector.matcher = Matcher(vocab)
-    detector.matcher.add("parenthesis", _BRACKETS)
-    detector.global_matcher.add("nothing", _NOTHING)
-    return detector
+    words = [token.text for token in doc]
+    definitions: Dict[Tuple[str, ...], Tokens] = {}
+    long_forms = set()
+    for short, candidate in _candidates(words):
+        key = tuple(words[slice(*short)])
+        if key in definitions or not _is_short_form(doc, short):
+            continue
+        long_form = _long_form(doc, short, candidate)
+        if long_form is not None and (text := doc[slice(*long_form)].text) not in long_forms:
+            long_forms.add(text)
+            definitions[key] = long_form
+    places = _occurrences(words, definitions)
+    return [
+        {
+            "short_text": doc[start:end].text,
+            "short_start": start,
+            "short_end": end,
+            "long_text": doc[slice(*long_form)].text,
+            "long_start": long_form[0],
+            "long_end": long_form[1],
+        }
+        for key, long_form in definitions.items()
+        for start, end in places[key]
+    ]
+
+
+def _candidates(words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
+    """YIELDS (tuple): a possible short form, and the tokens among which its long form may be; by place."""
+    for bracket in (number for number, word in enumerate(words) if word == "(" and number):
+        start = bracket + 1
+        for end in range(start + 1, min(start + _INSIDE, len(words) - 1) + 1):
+            if words[end] != ")":
+                continue
+            if end - start <= _SHORT:
+                characters = sum(map(len, words[start:end]))
+                first = bracket - min(characters + 5, 2 * characters)
+                yield (start, end), (max(0, first), bracket)
+            elif _are_balanced(words[start:end]):
+                yield (bracket - 1, bracket), (start, end)
+
+
+def _are_balanced(words: List[str]) -> bool:
+    """RETURNS (bool): whether every bracket among these words has its other half."""
+    depth = 0
+    for word in words:
+        depth += (word == "(") - (word == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _is_short_form(doc: Doc, short: Tokens) -> bool:
+    """RETURNS (bool): whether it begins with a letter, is letters by half, and its tokens are 2 to 9 long."""
+    text = doc[slice(*short)].text
+    letters = sum(character.isalpha() for character in text)
+    lengths = (len(doc[number]) for number in range(*short))
+    return text[0].isalpha() and 2 * letters >= len(text) and all(one in _CHARACTERS for one in lengths)
+
+
+def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
+    """Match the letters and digits of a short form from its end, each with the last possible character; the
+    first one must begin a word.
+
+    RETURNS (Optional[Tokens]): from the token where the match begins; None = no match.
+    """
+    if candidate[0] >= candidate[1]:
+        return None
+    span = doc[slice(*candidate)]
+    text = span.text.lower()
+    wanted = doc[slice(*short)].text.lower()
+    place = len(text)
+    for number in range(len(wanted) - 1, -1, -1):
+        character = wanted[number]
+        if not character.isalnum():
+            continue
+        place = text.rfind(character, 0, place)
+        while number == 0 and place > 0 and text[place - 1].isalnum():
+            place = text.rfind(character, 0, place)
+        if place < 0:
+            return None
+    starts = [token.idx - span.start_char for token in span]
+    first = max(number for number, start in enumerate(starts) if start <= place)
+    found, itself = doc[candidate[0] + first : candidate[1]].text, doc[slice(*short)].text
+    if len(found) <= len(itself) or found.endswith(itself) or itself + " " in found:
+        return None
+    if not _are_balanced([token.text for token in span[first:]]):
+        return None
+    return candidate[0] + first, candidate[1]
+
+
+def _occurrences(
+    words: List[str], definitions: Dict[Tuple[str, ...], Tokens]
+) -> Dict[Tuple[str, ...], List[Tokens]]:
+    """RETURNS (dict): where the tokens of each short form occur."""
+    by_first = defaultdict(list)
+    for key in definitions:
+        by_first[key[0]].append(key)
+    places: Dict[Tuple[str, ...], List[Tokens]] = {key: [] for key in definitions}
+    for start, word in enumerate(words):
+        for key in by_first.get(word, ()):
+            if tuple(words[start : start + len(key)]) == key:
+                places[key].append((start, start + len(key)))
+    return places

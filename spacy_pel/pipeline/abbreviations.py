@@ -1,10 +1,9 @@
-"""scispaCy's abbreviation detector as a component that spaCy finds without importing scispaCy."""
-
-from typing import Any, Dict
+"""A component that finds abbreviations and their long forms."""
 
 from spacy.language import Language
-from spacy.tokens import Doc
-from spacy.vocab import Vocab
+from spacy.tokens import Doc, Span
+
+from ..corpora.abbreviations import find_abbreviations
 
 
 @Language.factory(
@@ -15,42 +14,39 @@ from spacy.vocab import Vocab
 def make_abbreviation_detector(nlp: Language, name: str) -> "AbbreviationDetector":
     """Build a component that finds abbreviations and their long forms.
 
-    scispaCy registers its "abbreviation_detector" only when it is imported, so that a saved pipeline
-    with it cannot be loaded by ``spacy.load`` alone; this factory is published by an entry point.
-
     nlp (Language): the pipeline.
     name (str): the component's name.
     RETURNS (AbbreviationDetector): the component.
-    RAISES (PelError): if scispaCy is not installed.
     """
-    return AbbreviationDetector(nlp.vocab, name)
+    return AbbreviationDetector(name)
 
 
 class AbbreviationDetector:
-    """Sets ``doc._.abbreviations`` as scispaCy does with ``make_serializable=True``.
+    """Sets ``doc._.abbreviations`` as scispaCy's detector does with ``make_serializable=True``.
 
     It is a list of dictionaries with ``short_text``, ``short_start``, ``short_end``, ``long_text``,
     ``long_start`` and ``long_end`` (token offsets). Docs can be pickled, stored in a DocBin and
     sent between processes.
 
-    vocab (Vocab): the pipeline's vocabulary.
     name (str): the component's name.
     """
 
-    def __init__(self, vocab: Vocab, name: str = "pel_abbreviation_detector") -> None:
-        from ..corpora.abbreviations import make_detector
-
-        self.vocab = vocab
+    def __init__(self, name: str = "pel_abbreviation_detector") -> None:
         self.name = name
-        self.detector = make_detector(vocab, feature="pel_abbreviation_detector")
+        _add_extensions()
 
     def __call__(self, doc: Doc) -> Doc:
-        doc._.abbreviations = []  # scispaCy fails on a doc that was processed before
-        return self.detector(doc)
+        doc._.abbreviations = found = find_abbreviations(doc)
+        for one in found:
+            doc[one["short_start"] : one["short_end"]]._.long_form = one["long_text"]
+        return doc
 
-    # unpickling rebuilds the detector: that sets the extension attributes in a new process
-    def __getstate__(self) -> Dict[str, Any]:
-        return {"vocab": self.vocab, "name": self.name}
-
-    def __setstate__(self, state: Dict[str, Any]) -> None:
+    def __setstate__(self, state: dict) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+def _add_extensions() -> None:
+    if not Doc.has_extension("abbreviations"):
+        Doc.set_extension("abbreviations", default=[])
+    if not Span.has_extension("long_form"):
+        Span.set_extension("long_form", default=None)

@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Tuple
 
 from ...registry import registry
 from ...types import Document
-from ..abbreviations import make_detector
+from ..abbreviations import find_abbreviations
 from .offset_map import OffsetMap
 from .rewrite import rewritten
 
@@ -12,7 +12,7 @@ from .rewrite import rewritten
 @registry.pel_preprocessors("spacy-pel.ExpandAbbreviations.v1")
 class ExpandAbbreviations:
     """Replaces every occurrence of a short form that the document defines, also in the definition itself, by
-    its long form. scispaCy's detector finds them (the paper used Ab3P).
+    its long form. They are found as by Schwartz & Hearst (2003); the paper used Ab3P.
 
     A mention that covers a short form then covers its long form. A short form inside which a mention ends
     is not replaced, since its long form has no such parts; these are counted as "abbreviations_cut".
@@ -25,7 +25,7 @@ class ExpandAbbreviations:
         self.report: Dict[str, int] = dict.fromkeys(
             ("abbreviations", "abbreviations_expanded", "abbreviations_cut"), 0
         )
-        self._tools: Any = None
+        self._nlp: Any = None
 
     def __call__(self, document: Document) -> List[Document]:
         pieces: List[str] = []
@@ -48,16 +48,13 @@ class ExpandAbbreviations:
     def _found(self, document: Document) -> List[Tuple[int, int, str]]:
         """RETURNS (List[Tuple[int, int, str]]): character offsets of short forms and the long form of each,
         by start, the longest first."""
-        if self._tools is None:
+        if self._nlp is None:
             import spacy
 
-            nlp = spacy.blank(self.lang)
-            self._tools = nlp, make_detector(nlp.vocab, feature="ExpandAbbreviations")
-        nlp, detector = self._tools
-        doc = nlp.make_doc(document.text)
-        doc._.abbreviations = []
+            self._nlp = spacy.blank(self.lang)
+        doc = self._nlp.make_doc(document.text)
         found = set()
-        for one in detector(doc)._.abbreviations:
+        for one in find_abbreviations(doc):
             short = doc[one["short_start"] : one["short_end"]]
             found.add((short.start_char, short.end_char, one["long_text"]))
         self.report["abbreviations"] += len({(document.text[start:end], long) for start, end, long in found})

@@ -3,7 +3,6 @@
 A new one is tested by being registered; a setting without a default needs a line here.
 """
 
-import sys
 
 import pytest
 
@@ -97,12 +96,6 @@ def test_an_abbreviation_in_which_a_mention_ends_stays():
     (made,) = step(source)
     assert made.text == "Androgen receptor (Androgen receptor). The AR is here." and surfaces(made) == ["A"]
     assert step.report["abbreviations_cut"] == 1
-
-
-def test_without_scispacy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scispacy.abbreviation", None)
-    with pytest.raises(PelError, match="E003.*spacy-pel.scispacy"):
-        make("expandabbreviations")(document())
 
 
 def test_lower_case():

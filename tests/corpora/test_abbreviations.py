@@ -1,0 +1,70 @@
+"""Definitions of abbreviations (Schwartz & Hearst 2003), and scispaCy's detector for comparison."""
+
+import pytest
+import spacy
+from spacy.matcher import Matcher
+
+from spacy_pel.corpora.abbreviations import find_abbreviations
+
+NLP = spacy.blank("en")
+
+
+def definitions(text):
+    return {one["short_text"]: one["long_text"] for one in find_abbreviations(NLP(text))}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Patients with heart failure (HF) died.", {"HF": "heart failure"}),
+        ("HF (failure of the heart, in the end) is deadly.", {}),
+        ("ACE (an angiotensin converting enzyme) helps.", {"ACE": "angiotensin converting enzyme"}),
+        ("The transcription factor nuclear factor kappa B (NF-kB) binds.", {}),  # "NF - kB": a token of 1
+        ("two norepinephrine (NE) doses, NE again", {"NE": "norepinephrine"}),
+        ("Human Papilloma Virus (HPV) or human papilloma virus (HPV)", {"HPV": "Human Papilloma Virus"}),
+        ("heart rate (HR) and hazard ratio (HR)", {"HR": "heart rate"}),  # the first of two
+        ("after 3 weeks (weeks 2 to 9) and in months (months)", {}),  # the word itself
+        ("the XK gene (XK) of XK", {}),
+        ("dose in mg/kg (5 mg/kg), the value (12) and the text (a)", {}),
+        ("(HF) heart failure", {}),
+        ("a reaction (RT (reverse transcription) PCR) with (CR (complete) remission)", {}),
+        ("soluble p-aminophenol (PAP) was given", {"PAP": "p-aminophenol"}),
+    ],
+)
+def test_definitions(text, expected):
+    assert definitions(text) == expected
+
+
+def test_places():
+    doc = NLP("Heart failure (HF) is HF. chronic HF, hf, HFpEF and HF-like")
+    found = find_abbreviations(doc)
+    assert [(one["short_start"], one["short_end"]) for one in found] == [
+        (token.i, token.i + 1) for token in doc if token.text == "HF"
+    ]
+    for one in found:
+        assert doc[one["short_start"] : one["short_end"]].text == one["short_text"] == "HF"
+        assert doc[one["long_start"] : one["long_end"]].text == one["long_text"] == "Heart failure"
+
+
+def test_as_scispacys():
+    """Where tokens are separated by blanks, and no long form contains its short form."""
+    AbbreviationDetector = pytest.importorskip("scispacy.abbreviation").AbbreviationDetector
+    detector = AbbreviationDetector(NLP, make_serializable=True)
+    detector.matcher = Matcher(NLP.vocab)
+    detector.matcher.add("parenthesis", [[{"ORTH": "("}, {"OP": "{1,8}"}, {"ORTH": ")"}]])
+    text = (
+        "Spinal and bulbar muscular atrophy (SBMA) is a disease of the androgen receptor (AR). The AR gene "
+        "encodes AR. Coronary artery disease (CAD) and CAD of the left anterior descending artery (LAD) in "
+        "men (n = 12) after percutaneous coronary intervention (PCI). PCI (percutaneous intervention at the "
+        "coronary artery) and ICU (a unit for intensive care of the ill) stay. Magnetic resonance imaging "
+        "(MRI) (or MRI), body mass index ( BMI ) and quality of life (QoL). QoL, BMI."
+    )
+    doc = NLP(text)
+    doc._.abbreviations = []
+    theirs = detector(doc)._.abbreviations
+    ours = find_abbreviations(doc)
+    keys = ("short_start", "short_end", "long_start", "long_end", "short_text", "long_text")
+    assert sorted([one[key] for key in keys] for one in ours) == sorted(
+        [one[key] for key in keys] for one in theirs
+    )
+    assert len({one["short_text"] for one in ours}) >= 8
