@@ -12,6 +12,7 @@ import torch
 from spacy.tokens import Doc
 from transformers import AutoModel, AutoTokenizer
 
+from benchmarks.stages import ENCODE, UPSTREAM, measure
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
@@ -273,6 +274,14 @@ def test_gold_mentions_are_read_as_at_inference(make, calls):
     assert query_maker(nlp)(Document("2", LONG)) == []
     nlp.get_pipe(NAME).calibrate(nlp, [document])
     assert calls["mentions"] == 1
+
+
+def test_the_benchmark_of_stages_runs_the_transformer(shared, tmp_path):
+    document = Document("1", TEXTS[0], [Mention(0, 7, "CHEMICAL", ("C02",))])
+    _, seconds = measure(shared, [document], warm_up=[document])
+    assert seconds[UPSTREAM] > 0 and ENCODE not in seconds
+    _, seconds = measure(without_states(shared, tmp_path / "pipeline"), [document])
+    assert seconds[ENCODE] > 0 and UPSTREAM not in seconds
 
 
 def test_round_trips(shared, make, tmp_path):

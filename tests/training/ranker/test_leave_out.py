@@ -1,5 +1,7 @@
 """The index without some documents equals one that was built without them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking import EncodedQuery, Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.candidates import RankMentions, cached_candidates
@@ -154,11 +156,16 @@ def test_candidates_are_found_once(linker, tmp_path, monkeypatch):
     assert asked == [len(mentions)] and again.kb_rows.tolist() == first.kb_rows.tolist()
     cached_candidates(path, linker, mentions, n=2)  # another number
     cached_candidates(path, linker, read(linker, documents, limit=4), n=2)  # other mentions
+    fewer = read(linker, documents, limit=4)
+    vectors = linker.encoder.encode_mentions([query.in_text for query in fewer.queries])
+    encoded = [EncodedQuery(*query, vector) for query, vector in zip(fewer.queries, vectors, strict=True)]
+    given = replace(fewer, queries=encoded)
+    cached_candidates(path, linker, given, n=2)  # other vectors
     linker.combiner.weights["name"] += 1
     cached_candidates(path, linker, read(linker, documents, limit=4), n=2)  # another combiner
     path.write_bytes(path.read_bytes()[:100])
     cached_candidates(path, linker, read(linker, documents, limit=4), n=2)  # a broken file
-    assert asked == [len(mentions), len(mentions), 4, 4, 4]
+    assert asked == [len(mentions), len(mentions), 4, 4, 4, 4]
 
 
 def test_a_limit_draws_always_the_same(linker):
