@@ -7,6 +7,8 @@ from typing import Any, Optional
 from ..errors import Errors, PelError
 from ._pipeline import FACTORY, saved_parts
 
+_DEFAULT = Path("assets/pel_medmentions")
+
 
 def encoder_folder(model: Path) -> Path:
     """Find the encoder of a model folder or of a saved pipeline.
@@ -28,6 +30,18 @@ def encoder_folder(model: Path) -> Path:
             )
         )
     return found[0]
+
+
+def default_pipeline() -> Path:
+    """RETURNS (Path): the default pipeline, in the working directory or in this repository.
+
+    RAISES (PelError): if it is in neither.
+    """
+    places = [Path(), Path(__file__).parents[2]]
+    found = next((place / _DEFAULT for place in places if (place / _DEFAULT / "config.cfg").is_file()), None)
+    if found is None:
+        raise PelError(Errors.E666.format(path=_DEFAULT))
+    return found
 
 
 def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> Any:

@@ -1,7 +1,7 @@
 """Loading pipelines for commands, with one-line errors."""
 
 from pathlib import Path
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional, Union
 
 from ..errors import Errors, PelError
 
@@ -28,6 +28,20 @@ def load_pipeline(path: Path) -> LoadedPipeline:
     RETURNS (LoadedPipeline): with the component that links.
     RAISES (PelError): if there is no pipeline, it cannot be loaded or has no such component.
     """
+    nlp = load_spacy(path)
+    names = linker_names(nlp)
+    if not names:
+        raise PelError(Errors.E651.format(path=path, factory=FACTORY, got=", ".join(nlp.pipe_names)))
+    return LoadedPipeline(nlp, names[0], nlp.get_pipe(names[0]))
+
+
+def load_spacy(path: Union[str, Path]) -> Any:
+    """Load a saved pipeline of any kind.
+
+    path (Union[str, Path]): its folder, or the name of an installed pipeline package.
+    RETURNS (Language): the pipeline.
+    RAISES (PelError): if there is no pipeline, or it cannot be loaded.
+    """
     import spacy
     from spacy.util import is_package
 
@@ -42,15 +56,11 @@ def load_pipeline(path: Path) -> LoadedPipeline:
             )
         )
     try:
-        nlp = spacy.load(path)
+        return spacy.load(path)
     except PelError:
         raise
     except (ValueError, KeyError, OSError) as err:  # spaCy raises all of these
         raise PelError(Errors.E650.format(path=path, got=err)) from err
-    names = linker_names(nlp)
-    if not names:
-        raise PelError(Errors.E651.format(path=path, factory=FACTORY, got=", ".join(nlp.pipe_names)))
-    return LoadedPipeline(nlp, names[0], nlp.get_pipe(names[0]))
 
 
 def linker_names(nlp: Any) -> List[str]:

@@ -89,6 +89,11 @@ class CommandErrors:
         "{todo}"
     )
     E657 = "[PEL-E657] {path} exists. Add --overwrite to replace it, or choose another file."
+    E658 = (
+        "[PEL-E658] Expected a new folder at {path}, got {got}. Choose another one, or replace a pipeline with "
+        "--overwrite."
+    )
+    E659 = "[PEL-E659] Expected a file of type {known}, got {path}. Name its format with --reader."
     E660 = "[PEL-E660] Expected --apply-to or --output, got both. Use one of them."
     E661 = (
         "[PEL-E661] Expected the {part} {expected} in the pipeline {path}, got {got}. Assemble both pipelines "
@@ -106,6 +111,10 @@ class CommandErrors:
     E664 = (
         "[PEL-E664] Expected 64 candidates per mention, but {path} has at most {top_k}. Evaluate again with "
         "--top-k 64."
+    )
+    E666 = (
+        "[PEL-E666] Expected the default pipeline at {path}, got nothing. Run this in the root of the repository, or "
+        "give a model or pipeline folder with --encoder."
     )
     E670 = (
         "[PEL-E670] Expected a KB with entities at {path}, but it is empty. Build it with: spacy-pel kb build OUT "

@@ -1,0 +1,275 @@
+"""The command ``quickstart``: from a table of codes to a pipeline that links them."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Dict, List, NamedTuple, Optional
+
+import typer
+
+from ..errors import Errors, PelError
+from ..util import atomic_path, read_json
+from ._app import pel_cli
+from ._encoder import default_pipeline, encoder_folder
+from ._output import JSON, emit, key_values, message
+from ._pipeline import FACTORY, linker_names, load_pipeline, load_spacy
+from ._settings import make_reader, parse_settings
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from ..index.resumable_encoder import ResumableEncoder
+    from ..kb import KnowledgeBase
+
+_LABEL = "ENTITY"
+_RULER = "name_ruler"
+_N_SHOWN = 3  # entities in the example text
+_READERS = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
+    **dict.fromkeys((".obo", ".json", ".ttl"), "obo"),
+    ".jsonl": "jsonl",
+    ".xml": "mesh",
+}
+# settings of a linker that its encoder and its calibration depend on
+_TAKEN = ("encoder", "combiner", "nil_model", "max_length", "expand_abbreviations")
+_LINK_ALL = 1.0  # NIL threshold: a name of the table is never NIL
+
+_PYTHON = """\
+import spacy
+
+nlp = spacy.load({path!r})
+for ent in nlp({text!r}).ents:
+    print(ent.text, ent.kb_id_, ent._.pel_candidates[:3])"""
+
+
+@pel_cli.command("quickstart")
+def quickstart(
+    codes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CODES.csv",
+            help="A table with a header: code, name, synonyms (with | between them), type. Also another file "
+            "or folder that `kb build` reads, or a KB folder.",
+        ),
+    ],
+    out: Annotated[Path, typer.Argument(help="The pipeline folder to write.")],
+    ner: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="PIPELINE",
+            help="Find mentions with the components of this pipeline, e.g. assets/pel_medmentions: also "
+            "those worded in another way, or not in the table (NIL).",
+        ),
+    ] = None,
+    phrases: Annotated[
+        bool,
+        typer.Option(
+            "--phrases",
+            help="Find the names of the table, in any case. The default without --ner; with it, both.",
+        ),
+    ] = False,
+    encoder: Annotated[
+        Optional[str],
+        typer.Option(
+            help="A model or pipeline folder with an encoder; default: that of the default pipeline."
+        ),
+    ] = None,
+    reader: Annotated[
+        Optional[str], typer.Option(help="The format, as for `kb build`; default: by the file name.")
+    ] = None,
+    settings: Annotated[
+        Optional[List[str]],
+        typer.Option(
+            "--set", help="A setting of the reader as NAME=VALUE, e.g. 'list_separator=;' (repeatable)."
+        ),
+    ] = None,
+    lang: Annotated[str, typer.Option(help="The language of the text, without --ner.")] = "en",
+    text: Annotated[
+        Optional[str], typer.Option(help="The text to link as an example; default: one made of names.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing pipeline.")] = False,
+    as_json: bool = JSON,
+) -> None:
+    """Make a pipeline from a table of codes, without training: knowledge base, index and mention finder.
+
+    Without --ner, the mentions are the names of the table, and each is linked. With --ner, a mention may be
+    NIL: the threshold is that of the encoder's pipeline until you `calibrate` on annotated text of your own.
+
+    Example: spacy-pel quickstart codes.csv my_pipeline
+    """
+    from ..pipeline.mentions import mention_spans
+    from ..pipeline.name_patterns import example_text
+    from ._records import mention_record
+
+    started = time.perf_counter()
+    if out.exists() and not (overwrite and (out / "config.cfg").is_file()):
+        got = "a pipeline" if (out / "config.cfg").is_file() else "something else"
+        raise PelError(Errors.E658.format(path=out, got=got))
+    source = _source(Path(encoder) if encoder else default_pipeline())
+    with_names = phrases or ner is None
+    nlp = _finder(ner, lang)
+    with atomic_path(out) as part:
+        part.mkdir()
+        kb = _knowledge_base(codes, part / FACTORY / "kb", reader, settings or [])
+        vectors = _add_linker(nlp, kb, source, out)
+        n_patterns = _add_names(nlp, kb) if with_names else 0
+        if ner is None:
+            linker: Any = nlp.get_pipe(FACTORY).linker  # type: ignore[attr-defined]
+            linker.calibrated_threshold, linker.calibrated_by_label = _LINK_ALL, {}
+        nlp.to_disk(part)
+        loaded = load_pipeline(part)  # an unusable pipeline is not kept
+        names = loaded.component.kb.names_at(loaded.component.kb.live_rows[:_N_SHOWN])
+        doc = loaded.nlp(text or example_text(names))
+        spans = mention_spans(doc, loaded.component.spans_key)
+        mentions = [mention_record(loaded.component.kb, span, _N_SHOWN) for span in spans]
+    vectors.finish()
+    result = {
+        "output": str(out),
+        "entities": len(kb),
+        "names": len(kb) + kb.meta["counts"]["aliases"],
+        "phrases": n_patterns,
+        "repairs": {**kb.source.get("repairs", {}), **kb.meta["report"]},
+        "components": nlp.pipe_names,
+        "seconds": time.perf_counter() - started,
+        "text": doc.text,
+        "mentions": mentions,
+        "python": _PYTHON.format(path=str(out), text=doc.text),
+    }
+    emit(result, as_json=as_json, text=_summary)
+
+
+def _finder(ner: Optional[str], lang: str) -> "Language":
+    """RETURNS (Language): a pipeline that finds mentions, or an empty one; without linkers.
+
+    RAISES (PelError): if there is no such pipeline or language.
+    """
+    import spacy
+
+    if ner is not None:
+        nlp = load_spacy(ner)
+        for name in linker_names(nlp):
+            nlp.remove_pipe(name)
+        return nlp
+    try:
+        return spacy.blank(lang)
+    except ImportError as err:
+        raise PelError(Errors.E213.format(got=lang)) from err
+
+
+def _knowledge_base(codes: Path, path: Path, reader: Optional[str], settings: List[str]) -> "KnowledgeBase":
+    from ..kb import KnowledgeBase
+    from ..kb.readers.from_reader import build_from_reader
+
+    if reader is None and (codes / "meta.json").is_file():
+        return KnowledgeBase.from_disk(codes)
+    reader = reader or _reader_of(codes)
+    given = parse_settings(settings)
+    made = make_reader("pel_kb_readers", reader, given)
+    about = {"reader": reader, "settings": given}
+    return build_from_reader(made, [codes], path, source=about, show_progress=True)
+
+
+def _reader_of(codes: Path) -> str:
+    if any(codes.glob("MRCONSO*")):
+        return "umls"
+    kind = Path(codes.name.removesuffix(".gz")).suffix.lower()
+    if not codes.exists():
+        raise PelError(
+            Errors.E002.format(expected="a table", path=codes, got="nothing", todo="Check the path.")
+        )
+    if kind not in _READERS:
+        raise PelError(Errors.E659.format(path=codes, known=", ".join(_READERS)))
+    return _READERS[kind]
+
+
+class _Source(NamedTuple):
+    """Where the encoder comes from.
+
+    folder (Path): of the encoder.
+    settings (Dict[str, Any]): of the linker that it was calibrated with, as far as they matter to it.
+    learned (Optional[Dict[str, Any]]): the calibration, if there is one that needs no other part.
+    """
+
+    folder: Path
+    settings: Dict[str, Any]
+    learned: Optional[Dict[str, Any]]
+
+
+def _source(model: Path) -> _Source:
+    """RETURNS (_Source): of a model folder, or of the linker in a pipeline folder."""
+    from ..pipeline.linker_data import CALIBRATION
+    from ..util.config import load_config
+    from ..util.saved_part import read_part
+
+    folder = encoder_folder(model)
+    settings = {"encoder": {"@pel_encoders": read_part(folder, kind="encoder")["encoder"]}}
+    if folder == model:
+        return _Source(folder, settings, None)
+    config = load_config(model / "config.cfg")["components"][folder.parent.name]
+    settings.update({name: config[name] for name in _TAKEN if name in config})
+    learned = read_json(folder.parent / CALIBRATION)
+    return _Source(folder, settings, None if {"generator", "reranker"} & learned.keys() else learned)
+
+
+def _add_linker(nlp: "Language", kb: "KnowledgeBase", source: _Source, out: Path) -> "ResumableEncoder":
+    """Embed the knowledge base and add a linker for it.
+
+    nlp (Language): gets the linker as its last component.
+    kb (KnowledgeBase): the entities.
+    source (_Source): the encoder.
+    out (Path): computed vectors are kept next to it.
+    RETURNS (ResumableEncoder): to be finished once the pipeline is saved.
+    """
+    from ..encoders import load_encoder
+    from ..index import EntityIndex
+    from ..index.resumable_encoder import ResumableEncoder
+    from ..pipeline.calibration import load_learned_state
+
+    encoder = load_encoder(source.folder)
+    vectors = ResumableEncoder(encoder, out.with_name(f"{out.name}.parts"))
+    component: Any = nlp.add_pipe(FACTORY, config=source.settings)
+    message(f"Embedding {len(kb):,} entities")
+    index = EntityIndex.build(
+        kb, vectors, index=component.vector_index, kinds=component.row_kinds, show_progress=True
+    )
+    component.initialize(
+        lambda: [],
+        kb_loader=lambda: kb,
+        encoder_loader=lambda _: encoder,
+        index_loader=lambda *_: index,
+    )
+    if source.learned is not None:
+        load_learned_state(component.linker, source.learned, name=FACTORY)
+    return vectors
+
+
+def _add_names(nlp: "Language", kb: "KnowledgeBase") -> int:
+    """Add a component that finds the names of the knowledge base, as the first one: what a detector finds
+    later does not overlap.
+
+    RETURNS (int): how many patterns it has.
+    """
+    from ..pipeline.name_patterns import name_patterns
+
+    config = {
+        "spans_key": None,
+        "annotate_ents": True,
+        "ents_filter": {"@misc": "spacy.prioritize_existing_ents_filter.v1"},
+        "overwrite": False,
+        "phrase_matcher_attr": "LOWER",
+    }
+    names = (name for names in kb.names_at(kb.live_rows) for name in names)
+    patterns = name_patterns(names, nlp.tokenizer, label=_LABEL)
+    ruler: Any = nlp.add_pipe("span_ruler", name=_RULER, config=config, first=True)
+    ruler.add_patterns(patterns)
+    return len(patterns)
+
+
+def _summary(result: Dict[str, Any]) -> str:
+    facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
+    rows = [(found["text"], found["kb_id"], found["name"] or "") for found in result["mentions"]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    linked = "\n".join(lines) or "No mention was found."
+    return "\n\n".join([key_values(facts), result["text"], linked, result["python"]])

@@ -1,0 +1,51 @@
+"""Patterns that find the names of a knowledge base in text, for spaCy's span_ruler."""
+
+from typing import Any, Callable, Dict, Iterable, List, Sequence, Set
+
+from spacy.tokens import Doc
+
+_LONGEST_ACRONYM = 5  # characters
+
+
+def name_patterns(
+    names: Iterable[str], tokenize: Callable[[str], Doc], *, label: str
+) -> List[Dict[str, Any]]:
+    """Patterns for names, in any case except for short ones.
+
+    Acronyms are found as they are written: "MI" but not "mi", "AS" but not "as". These are words of two
+    characters, and of up to five with a capital letter after the first. Names without letters and single
+    characters are left out, as they would be found everywhere.
+
+    names (Iterable[str]): names and aliases; repeated ones become one pattern.
+    tokenize (Callable): the pipeline's tokenizer.
+    label (str): of the mentions.
+    RETURNS (List[Dict[str, Any]]): for ``SpanRuler.add_patterns`` with ``phrase_matcher_attr = "LOWER"``.
+    """
+    seen: Set[str] = set()
+    patterns: List[Dict[str, Any]] = []
+    for name in names:
+        is_exact = _is_acronym(name)
+        key = name if is_exact else name.lower()
+        if key in seen or len(name) < 2 or not any(map(str.isalpha, name)):
+            continue
+        seen.add(key)
+        pattern: Any = [{"ORTH": token.text} for token in tokenize(name)] if is_exact else name
+        patterns.append({"label": label, "pattern": pattern})
+    return patterns
+
+
+def _is_acronym(name: str) -> bool:
+    if " " in name or len(name) > _LONGEST_ACRONYM:
+        return False
+    return len(name) <= 2 or any(map(str.isupper, name[1:]))
+
+
+def example_text(names: Sequence[Sequence[str]]) -> str:
+    """RETURNS (str): a sentence with a name of each entity, an alias if there is one.
+
+    names (Sequence[Sequence[str]]): names of a few entities, the canonical one first.
+    """
+    chosen = [next((name for name in own[1:] if len(name) > 2), own[0]) for own in names]
+    *first, last = chosen
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"The report mentions {listed}."

@@ -1,0 +1,173 @@
+"""``quickstart``: a table of codes becomes a pipeline."""
+
+import re
+import shutil
+
+import pytest
+import spacy
+
+from spacy_pel.cli._encoder import default_pipeline
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import NIL, Entity
+
+from .conftest import run
+
+TABLE = """code,name,synonyms,type
+E11,Type 2 diabetes mellitus,T2DM|NIDDM|adult-onset diabetes,disease
+I21,Myocardial infarction,heart attack|MI,disease
+R50,Fever,pyrexia,finding
+T69,Exposure to cold,cold,finding
+J00,Common cold,cold,disease
+X1,5,AS|b,finding
+"""
+LINKED = {"PYREXIA": "R50", "Heart attack": "I21", "MI": "I21", "t2dm": None, "as": None, "AS": "X1"}
+TEXT = "Mi amigo: {}, b 5."
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "codes.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def quickstart(folder, table, out, *options):
+    return run("quickstart", table, out, "--encoder", folder / "model", *options)
+
+
+def links(nlp, text):
+    return {ent.text: ent.kb_id_ for ent in nlp(text).ents}
+
+
+def test_a_table_becomes_a_pipeline(folder, table, tmp_path):
+    result = quickstart(folder, table, tmp_path / "out")
+    assert result.code == 0, result.err
+    shown = ["T2DM", "heart attack", "pyrexia"]
+    assert "The report mentions T2DM, heart attack and pyrexia." in result.out
+    for name, kb_id in zip(shown, ["E11", "I21", "R50"], strict=True):
+        assert re.search(rf"^{name} +{kb_id} ", result.out, re.MULTILINE)
+    assert "Embedding 6 entities" in result.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["codes.csv", "out"]
+
+    nlp = spacy.load(tmp_path / "out")
+    assert nlp.get_pipe("proxy_entity_linker").linker.nil_threshold == 1.0
+    text = TEXT.format(", ".join(LINKED))
+    expected = {name: kb_id for name, kb_id in LINKED.items() if kb_id}
+    assert links(nlp, text) == expected
+    assert links(nlp.from_bytes(nlp.to_bytes()), text) == expected
+    for doc in nlp.pipe([text] * 3, n_process=2):
+        assert {ent.text: ent.kb_id_ for ent in doc.ents} == expected
+    (cold,) = nlp("They were cold.").ents
+    assert {kb_id for kb_id, _ in cold._.pel_candidates[:2]} == {"T69", "J00"}
+
+
+def test_the_printed_python_runs(folder, table, tmp_path, capsys):
+    result = quickstart(
+        folder, table, tmp_path / "out", "--text", "A \"heart attack\", 'cold'.", "--json"
+    ).json
+    assert [mention["text"] for mention in result["mentions"]] == ["heart attack", "cold"]
+    assert (
+        result["entities"] == 6
+        and result["repairs"] == {}
+        and result["components"][-1] == "proxy_entity_linker"
+    )
+    exec(result["python"], {})
+    assert capsys.readouterr().out.startswith("heart attack I21 [['I21', ")
+
+
+def test_the_python_is_printed_last(folder, table, tmp_path, capsys):
+    result = quickstart(folder, table, tmp_path / "out")
+    exec(result.out[result.out.index("import spacy") :], {})
+    assert "heart attack I21" in capsys.readouterr().out
+
+
+def test_other_sources(folder, table, tmp_path):
+    def ids(source, *options):
+        result = quickstart(folder, source, tmp_path / "out", "--overwrite", *options)
+        assert result.code == 0, result.err
+        kb = spacy.load(tmp_path / "out").get_pipe("proxy_entity_linker").kb
+        return [entity.concept_id for entity in kb.entities()]
+
+    obo = tmp_path / "terms.obo"
+    obo.write_text("[Term]\nid: X:1\nname: fever\n\n[Term]\nid: X:2\nname: cough\n")
+    assert ids(obo) == ["X:1", "X:2"]
+    KnowledgeBase.build([Entity("K1", "rash")], tmp_path / "kb")
+    assert ids(tmp_path / "kb") == ["K1"]
+    assert KnowledgeBase.from_disk(tmp_path / "kb")["K1"].canonical_name == "rash"  # a copy was taken
+    lines = tmp_path / "codes"
+    lines.write_text("id,name,synonyms\nA,rash,hives; wheals\n")
+    assert ids(lines, "--reader", "csv", "--set", "list_separator=;") == ["A"]
+    assert links(spacy.load(tmp_path / "out"), "wheals") == {"wheals": "A"}
+
+
+def test_with_a_detector(folder, table, tmp_path):
+    """The other components of the detector are kept as they are, but for linkers."""
+    nlp = spacy.load(folder / "ruler")
+    nlp.get_pipe("entity_ruler").add_patterns([{"label": "DISEASE", "pattern": "heart attacks"}])
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("proxy_entity_linker", source=spacy.load(folder / "pipeline"))
+    nlp.to_disk(tmp_path / "ner")
+    text = "Fever, heart attacks and pyrexia."
+    assert quickstart(folder, table, tmp_path / "a", "--ner", tmp_path / "ner").code == 0
+    found = spacy.load(tmp_path / "a")
+    assert found.pipe_names == ["entity_ruler", "sentencizer", "proxy_entity_linker"]
+    assert [(ent.text, ent.label_, ent.kb_id_) for ent in found(text).ents] == [
+        ("heart attacks", "DISEASE", "I21")
+    ]
+    assert quickstart(folder, table, tmp_path / "b", "--ner", tmp_path / "ner", "--phrases").code == 0
+    both = spacy.load(tmp_path / "b")
+    assert links(both, text) == {"Fever": "R50", "heart attacks": "I21", "pyrexia": "R50"}
+
+
+def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
+    out = tmp_path / "out"
+    assert quickstart(folder, table, out).code == 0
+    before = (out / "meta.json").stat().st_mtime_ns
+    refused = quickstart(folder, table, out)
+    assert refused.code == 2 and "E658" in refused.err and "--overwrite" in refused.err
+    assert (out / "meta.json").stat().st_mtime_ns == before
+    table.write_text("id,name\nA,rash\n")
+    assert quickstart(folder, table, out, "--overwrite").code == 0
+    assert links(spacy.load(out), "Rash, fever") == {"Rash": "A"}
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file.txt").write_text("keep me")
+    assert "E658" in quickstart(folder, table, tmp_path / "mine", "--overwrite").err
+    assert (tmp_path / "mine" / "file.txt").read_text() == "keep me"
+
+
+@pytest.mark.parametrize(
+    "text, options, error",
+    [
+        ("id,name,synonyms\nA,rash,hives; wheals\n", [], "E002.*list_separator"),
+        ("id,title\nA,rash\n", [], "E002.*a header with"),
+        ("id,name\nA,rash\n", ["--lang", "xx_no"], "E213"),
+        ("id,name\nA,rash\n", ["--ner", "no_pipeline"], "E002.*no_pipeline"),
+        ("id,name\nA,rash\n", ["--encoder", "no_model"], "E007.*no_model"),
+        ("id,name\nA,rash\n", ["--set", "nonsense=1"], "E208"),
+    ],
+)
+def test_nothing_is_left_after_an_error(folder, tmp_path, text, options, error):
+    table = tmp_path / "codes.csv"
+    table.write_text(text)
+    result = quickstart(folder, table, tmp_path / "out", *options)
+    assert result.code == 2 and result.out == "" and re.search(error, result.err), result.err
+    assert [path.name for path in tmp_path.iterdir()] == ["codes.csv"]
+
+
+def test_files_of_unknown_type(folder, tmp_path):
+    assert "E002" in quickstart(folder, tmp_path / "none.csv", tmp_path / "out").err
+    (tmp_path / "codes.xlsx").write_bytes(b"PK")
+    assert "E659" in quickstart(folder, tmp_path / "codes.xlsx", tmp_path / "out").err
+
+
+def test_the_default_pipeline(table, tmp_path, monkeypatch):
+    """Its encoder, its calibration and its detector."""
+    shutil.move(table, tmp_path / "my codes.csv")
+    monkeypatch.chdir(tmp_path)
+    result = run("quickstart", "my codes.csv", "out", "--ner", default_pipeline())
+    assert result.code == 0, result.err
+    nlp = spacy.load(tmp_path / "out")
+    found = links(nlp, "Heart attack was frequent. The students received tobramycin.")
+    assert found == {"Heart attack": "I21", "students": NIL, "tobramycin": NIL}
+    threshold = spacy.load(default_pipeline()).get_pipe("proxy_entity_linker").linker.nil_threshold
+    assert 0 < nlp.get_pipe("proxy_entity_linker").linker.nil_threshold == threshold < 1
