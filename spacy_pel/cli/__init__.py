@@ -18,6 +18,7 @@ from . import (
     recode,
     report,
     train,
+    verify,
 )
 from ._app import main, pel_cli
 
@@ -41,4 +42,5 @@ __all__ = [
     "recode",
     "report",
     "train",
+    "verify",
 ]

@@ -17,9 +17,9 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     else their short forms occur. Of several definitions of a short form or with a long form the first counts.
 
     It follows Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in
-    biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector. It differs where tokens are not
-    separated by blanks: there scispaCy's may cut a long form at the wrong token. And as in the paper, the
-    short form itself is not part of a long form.
+    biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector. It differs where
+    tokens are not separated by blanks: there scispaCy's may cut a long form at the wrong token. And as in the
+    paper, the short form itself is not part of a long form.
 
     doc (Doc): only its tokens are read.
     RETURNS (List[Dict[str, Any]]): by definition and place, each with "short_text", "short_start",

@@ -35,3 +35,4 @@ class GeneralErrors:
         "[PEL-E010] Expected the {kind} {expected} at {path}, got {got}. Name another folder, or set that {kind} "
         "in the config."
     )
+    E011 = "[PEL-E011] Expected a folder with saved folders at {path}, got {got}. Check the path."

@@ -4,17 +4,17 @@ import json
 import os
 import tempfile
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Tuple, TypeVar, Union
 
 from ..errors import Errors, PelError
 from .files import atomic_path, read_json, unwritable, write_json
+from .verified_files import file_hash, remembered_hash
 
 MANIFEST = "manifest.json"
 LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail above this
 _ALIGN = 64  # Arrow and numpy map buffers without a copy where these begin at such an address
-_SMALL = 1 << 20  # files up to this size are hashed each time the folder is opened
+_SMALL = 1 << 20  # files up to this size are read each time the folder is opened
 Buffer = Union[bytes, memoryview]
 T = TypeVar("T")
 
@@ -71,20 +71,20 @@ def write_manifest(path: Path, *, kind: str, version: int) -> None:
     path, kind, version: as for ``write_folder``.
     """
     files = {
-        file.relative_to(path).as_posix(): {"size": file.stat().st_size, "sha256": _hash(file)}
+        file.relative_to(path).as_posix(): {"size": file.stat().st_size, "sha256": file_hash(file)}
         for file in _files(path)
     }
     write_json(path / MANIFEST, {"kind": kind, "format": version, "files": files})
 
 
 def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = False) -> None:
-    """Compare a folder with its manifest: kind, format version, the size of every file, and the hash of
-    every small one (up to 1 MiB).
+    """Compare a folder with its manifest: kind, format version, and the size and hash of every file. A large
+    file (over 1 MiB) is read once and then again when it has changed, see ``remembered_hash``.
 
     path (Path): the folder.
     kind (str): the expected kind.
     version (int): the expected version of the format.
-    every_hash (bool): hash large files too, and check the saved folders inside.
+    every_hash (bool): read all files now, and check the saved folders inside.
     RAISES (PelError): if the folder is missing, damaged, or another kind or version.
     """
     manifest = _read_manifest(path, path / MANIFEST, kind)
@@ -102,11 +102,36 @@ def _check_files(path: Path, kind: str, files: Mapping[str, Dict[str, Any]], eve
             raise damaged(path, kind, name, "no such file")
         if file.stat().st_size != entry["size"]:
             raise damaged(path, kind, f"{name} with {entry['size']} bytes", f"{file.stat().st_size} bytes")
-        if (every_hash or entry["size"] <= _SMALL) and _hash(file) != entry["sha256"]:
+        read = file_hash if every_hash or entry["size"] <= _SMALL else remembered_hash
+        if read(file) != entry["sha256"]:
             raise damaged(path, kind, f"{name} with the SHA-256 hash of the manifest", "other content")
         if every_hash and file.name == MANIFEST:
             inner = _read_manifest(file.parent, file, "saved folder")
             _check_files(file.parent, inner["kind"], inner["files"], every_hash)
+
+
+def verify_folders(path: Path) -> List[Dict[str, Any]]:
+    """Read every file of the saved folders in a folder, and compare it with its manifest.
+
+    path (Path): a saved folder, or a folder with some in it, such as a pipeline.
+    RETURNS (List[Dict[str, Any]]): of each saved folder "folder", "kind", "files" and "bytes".
+    RAISES (PelError): if there is none, a file is missing or has other content, or a folder has a file that
+        its manifest does not name.
+    """
+    found = []
+    for manifest in sorted(path.rglob(MANIFEST)):
+        folder = manifest.parent
+        saved = _read_manifest(folder, manifest, "saved folder")
+        _check_files(folder, saved["kind"], saved["files"], every_hash=True)
+        for file in _files(folder):
+            if (name := file.relative_to(folder).as_posix()) not in saved["files"]:
+                raise damaged(folder, saved["kind"], "only the files of the manifest", name)
+        sizes = [entry["size"] for entry in saved["files"].values()]
+        found.append({"folder": str(folder), "kind": saved["kind"], "files": len(sizes), "bytes": sum(sizes)})
+    if not found:
+        got = "none" if path.is_dir() else ("a file" if path.exists() else "nothing")
+        raise PelError(Errors.E011.format(path=path, got=got))
+    return found
 
 
 def _is_unchanged(path: Path, manifest: Path, kind: str) -> bool:
@@ -245,11 +270,3 @@ def _is_entry(name: str, entry: Any) -> bool:
 def _is_inside(name: str) -> bool:
     parts = Path(name).parts
     return bool(parts) and not Path(name).anchor and ".." not in parts
-
-
-def _hash(file: Path) -> str:
-    digest = sha256()
-    with file.open("rb") as stream:
-        while chunk := stream.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()

@@ -3,11 +3,14 @@
 import json
 import os
 import shutil
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
 from spacy_pel import PelError
+from spacy_pel.util import verified_files
 from spacy_pel.util.saved_folder import (
     MANIFEST,
     check_folder,
@@ -17,8 +20,10 @@ from spacy_pel.util.saved_folder import (
     unpack_files,
     unpack_folder,
     update_folder,
+    verify_folders,
     write_folder,
 )
+from spacy_pel.util.verified_files import file_hash
 
 KIND = "test folder"
 
@@ -73,18 +78,90 @@ def test_missing_files_kinds_and_versions_are_refused(folder, tmp_path):
         check_folder(folder, kind=KIND, version=3)
 
 
-def test_a_flipped_bit_of_a_large_or_inner_file_is_found_by_the_full_check(folder):
-    content = bytearray((folder / "large.bin").read_bytes())
-    content[1000] ^= 1
-    (folder / "large.bin").write_bytes(content)
+def flip_a_bit(file, seconds_ago=0.0):
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    past = time.time() - seconds_ago
+    os.utime(file, (past, past))
+
+
+def test_a_flipped_bit_of_a_large_file_is_found_once_it_has_a_new_time(folder):
+    for seconds_ago in (3600, 1800, 0):
+        check_folder(folder, kind=KIND, version=3)
+        flip_a_bit(folder / "large.bin", seconds_ago)
+        with pytest.raises(PelError, match="large.bin"):
+            check_folder(folder, kind=KIND, version=3)
+        flip_a_bit(folder / "large.bin", seconds_ago - 60)
+
+
+def test_a_large_file_is_read_once(folder, monkeypatch):
+    os.utime(folder / "large.bin", (1e9, 1e9))
+    read = []
+    monkeypatch.setattr(
+        verified_files, "file_hash", lambda file, hashed=file_hash: read.append(file.name) or hashed(file)
+    )
     check_folder(folder, kind=KIND, version=3)
-    with pytest.raises(PelError, match="large.bin"):
-        check_folder(folder, kind=KIND, version=3, every_hash=True)
-    content[1000] ^= 1
-    (folder / "large.bin").write_bytes(content)
+    check_folder(folder, kind=KIND, version=3)
+    assert read == ["large.bin"]
+    flip_a_bit(folder / "large.bin")
+    os.utime(folder / "large.bin", (1e9, 1e9))
+    check_folder(folder, kind=KIND, version=3)  # the time stamp says that nothing changed
+    for full in (
+        lambda: check_folder(folder, kind=KIND, version=3, every_hash=True),
+        lambda: verify_folders(folder),
+    ):
+        with pytest.raises(PelError, match="large.bin"):
+            full()
+
+
+def test_hashes_are_remembered_for_other_processes(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
+    monkeypatch.setattr(verified_files, "_hashes", {})
+    os.utime(folder / "large.bin", (1e9, 1e9))
+    check_folder(folder, kind=KIND, version=3)
+    (line,) = (tmp_path / "cache" / "spacy_pel" / "verified_files.txt").read_text().splitlines()
+    assert line.endswith(file_hash(folder / "large.bin"))
+    monkeypatch.setattr(verified_files, "_hashes", {})  # a new process
+    monkeypatch.setattr(verified_files, "file_hash", None)
+    check_folder(folder, kind=KIND, version=3)
+    monkeypatch.setattr(verified_files, "_hashes", {"a": "b"})  # an unreadable list is no error
+    monkeypatch.setattr(verified_files, "file_hash", file_hash)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "small.json"))
+    check_folder(folder, kind=KIND, version=3)
+
+
+def test_the_list_does_not_grow_without_end(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
+    monkeypatch.setattr(verified_files, "_KEPT", 10)
+    monkeypatch.setattr(verified_files, "_hashes", {})
+    for number in range(25):
+        (tmp_path / str(number)).write_bytes(bytes(number))
+        os.utime(tmp_path / str(number), (1e9, 1e9))
+        assert verified_files.remembered_hash(tmp_path / str(number)) == file_hash(tmp_path / str(number))
+    lines = (tmp_path / "cache" / "spacy_pel" / "verified_files.txt").read_text().splitlines()
+    assert 5 <= len(lines) <= 11 and lines[-1].endswith(file_hash(tmp_path / "24"))
+
+
+def test_an_inner_folder_is_checked_by_the_full_check(folder):
     (folder / "inner" / "a.txt").write_text("b")
     with pytest.raises(PelError, match="a.txt"):
         check_folder(folder, kind=KIND, version=3, every_hash=True)
+
+
+def test_verify_reads_all_folders(folder):
+    found = verify_folders(folder.parent)
+    assert {one["kind"]: one["files"] for one in found} == {KIND: 3, "inner folder": 1}
+    (folder / "more.txt").write_text("")
+    with pytest.raises(PelError, match="only the files of the manifest.*more.txt"):
+        verify_folders(folder.parent)
+    (folder / "more.txt").rename(folder / ".more.txt")  # hidden files do not count
+    verify_folders(folder)
+    for path in (folder / "nothing", folder / "small.json"):
+        with pytest.raises(PelError, match=r"(nothing|a file)\. Check the path"):
+            verify_folders(path)
 
 
 def test_an_error_leaves_the_old_folder(folder):

@@ -159,7 +159,7 @@ def test_csv_lists_in_one_cell(write, caplog, cells, aliases, repairs, warning):
     reader = CsvKB()
     assert [entity.aliases for entity in reader([path])] == aliases
     assert reader.report.get("split_cell", 0) == repairs
-    assert re.search(warning, caplog.text) if warning else not caplog.text
+    assert re.search(warning, caplog.text) if warning else "PEL-W" not in caplog.text
     if repairs:
         with pytest.raises(PelError, match=r"line \d.*split_cell"):
             list(CsvKB(strict=True)([path]))

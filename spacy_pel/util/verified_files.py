@@ -1,0 +1,83 @@
+"""Hashes of large files, remembered: a file is read again only once it has changed."""
+
+import os
+import sys
+import tempfile
+import time
+from hashlib import sha256
+from pathlib import Path
+from typing import Dict, Optional
+
+_KEPT = 2000  # lines of the list before old ones are dropped
+_RECENT = 2.0  # seconds in which a file may change without a new time stamp
+_hashes: Dict[str, str] = {}
+
+
+def file_hash(file: Path) -> str:
+    """RETURNS (str): the SHA-256 of a file's content."""
+    digest = sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def remembered_hash(file: Path) -> str:
+    """The hash of a file as it was when it was last read, if its inode, size and time stamp are still the
+    same; else it is read. What was read is remembered in this process, and in a list in the user's cache
+    folder (``$XDG_CACHE_HOME/spacy_pel``, or ``~/.cache/spacy_pel``), except of temporary files. Where that
+    cannot be written, each process reads each file once.
+
+    file (Path): any file.
+    RETURNS (str): its SHA-256.
+    """
+    status = file.stat()
+    key = f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
+    if not _hashes:
+        _hashes.update(_read_list())
+    if key not in _hashes:
+        content = file_hash(file)
+        if time.time() - status.st_mtime < _RECENT:
+            return content
+        _hashes[key] = content
+        if not file.resolve().is_relative_to(Path(tempfile.gettempdir()).resolve()):
+            _append(f"{key} {content}\n")
+    return _hashes[key]
+
+
+def _list() -> Optional[Path]:
+    base = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else os.environ.get("XDG_CACHE_HOME")
+    try:
+        return Path(base or Path.home() / ".cache") / "spacy_pel" / "verified_files.txt"
+    except RuntimeError:  # a user without a home
+        return None
+
+
+def _read_list() -> Dict[str, str]:
+    path = _list()
+    try:
+        lines = path.read_text(encoding="ascii").splitlines() if path else []
+    except (OSError, UnicodeDecodeError):
+        return {}
+    pairs = (line.split(" ") for line in lines)
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2 and len(pair[1]) == 64}
+
+
+def _append(line: str) -> None:
+    path = _list()
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if len(_hashes) > _KEPT:
+            newest = list(_hashes.items())[-_KEPT // 2 :]
+            _hashes.clear()
+            _hashes.update(newest)
+            part = path.with_suffix(f".{os.getpid()}")
+            part.write_text("".join(f"{key} {content}\n" for key, content in newest), encoding="ascii")
+            os.replace(part, path)
+        else:
+            with path.open("a", encoding="ascii") as file:
+                file.write(line)
+    except OSError:
+        pass

@@ -1,0 +1,41 @@
+"""verify: a pipeline as it was saved, and with one changed byte in any of its files."""
+
+import shutil
+
+from .conftest import run
+
+
+def test_a_saved_pipeline_is_as_saved(folder):
+    result = run("verify", folder / "pipeline", "--json")
+    assert result.code == 0, result.err
+    kinds = {one["kind"] for one in result.json["folders"]}
+    assert kinds >= {"entity linker", "knowledge base", "index"}
+    listed = sum(one["files"] for one in result.json["folders"]) - (len(result.json["folders"]) - 1)
+    manifests = len(result.json["folders"])
+    files = [file for file in (folder / "pipeline").rglob("*") if file.is_file()]
+    assert listed + manifests + result.json["files_without_manifest"] == len(files), (
+        "inner manifests count once"
+    )
+    assert "as saved" in run("verify", folder / "pipeline").out
+
+
+def test_every_changed_byte_is_found(folder, tmp_path):
+    shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
+    changed = 0
+    for file in sorted((tmp_path / "pipeline" / "proxy_entity_linker").rglob("*")):
+        if not file.is_file() or not (content := file.read_bytes()):
+            continue
+        other = bytearray(content)
+        other[len(other) // 3] ^= 4
+        file.write_bytes(other)
+        result = run("verify", tmp_path / "pipeline")
+        assert result.code == 2 and result.err.count("\n") == 1, file
+        assert file.name in result.err or file.name == "manifest.json", result.err
+        file.write_bytes(content)
+        changed += 1
+    assert changed > 10 and run("verify", tmp_path / "pipeline").code == 0
+
+
+def test_nothing_to_verify(tmp_path):
+    result = run("verify", tmp_path)
+    assert result.code == 2 and "E011" in result.err
