@@ -1,5 +1,6 @@
 """Search that chooses by size: exact for small knowledge bases, filtered and rescored for large ones."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -11,36 +12,43 @@ from typing_extensions import Self
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..types import Rows, Vectors
-from .checks import check_vectors
+from .checks import check_vectors, unreadable
 from .faiss_flat import FaissFlat
 from .faiss_pq import FaissPQ
-from .faiss_rows import FaissRows, Found, Mask, empty_like, read_faiss, selector, write_faiss
+from .faiss_rows import FaissRows, Found, Mask, empty_like, few_large_products, selector
+from .mapped_lists import in_memory, read_lists, write_lists
 
 Codes = Literal["fp32", "fp16", "int8", "pq"]
 _FILE = "lists-{}.faiss"
 _SEED = 0
 _BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
-_SAMPLE = 65_536  # rows that lists and codes are learned from, at least
-_PER_LIST = 48  # of them per list, at least
-_ONE_LIST = 262_144  # rows up to which all short codes are compared with a query
-_SCANNED = (131_072, 262_144)  # of more rows, in lists: an eighth of them, at least and at most this many
+_SAMPLE = 65_536  # rows that codes are learned from
+_PER_LIST = 48  # rows per list that lists are learned from
+_ONE_LIST = 65_536  # rows up to which all short codes are compared with a query
+_LIST = 128  # rows of a list, at least: FAISS compares 32 at a time
+_LISTS = 8  # of more rows: lists per square root of their number, at most
+_SCANNED = (65_536, 128)  # rows to read, at least, and per square root of their number
+_TWO_LEVELS = 256  # lists from which they are learned in two steps
 _LEAST = 16  # rows that codes of 4 bits can be learned from
-_LARGE = 1_000_000  # rows from which short codes are a third shorter, to save memory
 _RESCORED = 4  # rows compared exactly per row wanted
-_RESCORED_LEAST = 512  # twice as many of several lists
+_RESCORED_LEAST = 1024  # of them, at least
 _NARROW = 4096  # rows under a mask that are better compared one by one
 _REMEMBERED = 8  # masks
+_MANY = 20  # queries from which FAISS's matrix products are faster than its loops
+_FAST = (1, 2, 4, 8, 12)  # numbers of a piece of a vector that FAISS multiplies with vector instructions
 _refine_parameters: Any = faiss.IndexRefineSearchParameters  # its type stubs lack keywords
 _ivf_parameters: Any = faiss.SearchParametersIVF
+_transform_parameters: Any = faiss.SearchParametersPreTransform
+_remap: Any = faiss.RemapDimensionsTransform
 
 
 @registry.pel_indexes("spacy-pel.FaissIVF.v1")
 class FaissIVF(FaissRows):
     """Rows as in FaissFlat or FaissPQ, and from ``flat_below`` rows on a filter in front of them: each row
-    also has a short code of 4 bits for four or six numbers (product quantisation), kept in inverted lists
-    and compared in CPU registers (FastScan, André et al. 2017). The best 512, or more, are compared again
-    with the rows themselves, so scores are exact. Above 262,144 rows only the lists nearest to
-    a query are read (IVF, Jégou et al. 2011), and the best 1,024 are compared again.
+    also has a short code of 4 bits for four numbers (product quantisation), kept in inverted lists
+    and compared in CPU registers (FastScan, André et al. 2017). The best 1,024, or more, are compared again
+    with the rows themselves, so scores are exact. Above 65,536 rows only the lists nearest to
+    a query are read (IVF, Jégou et al. 2011).
 
     Rows of names and of mentions have lists of their own, as they are searched apart. Searches
     under masks that leave few rows are exact, and rows added to a saved index are compared exactly.
@@ -50,10 +58,10 @@ class FaissIVF(FaissRows):
     pca (Optional[int]): see FaissFlat.
     row_bytes (Optional[int]): see FaissPQ; the codes are "pq" then.
     flat_below (int): number of rows of a group below which every row is compared.
-    lists (Optional[int]): inverted lists of a group; None = 1 up to 262,144 rows, then twice the square
-        root of their number.
-    probes (Optional[int]): lists to read; None = as many as have an eighth of the rows, but
-        131,072 to 262,144 of them.
+    lists (Optional[int]): inverted lists of a group; None = 1 up to 65,536 rows, then eight times the square
+        root of their number, or one per 128 rows if that is less.
+    probes (Optional[int]): lists to read; None = as many as have 65,536 rows, or 128 times the square root
+        of their number if that is more.
     RAISES (PelError): if the codes are unknown or have no such setting, or a number is too small.
     """
 
@@ -123,7 +131,7 @@ class FaissIVF(FaissRows):
 
     def __getstate__(self) -> Dict[str, Any]:
         # selectors cannot be pickled, and the filters hold a second reference to the rows
-        filters = [(part.lists, part.covers) for part in self._filters]
+        filters = [(in_memory(part.lists), part.covers) for part in self._filters]
         return {**self.__dict__, "_plans": [], "_filters": filters}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
@@ -262,24 +270,25 @@ class FaissIVF(FaissRows):
         RAISES (PelError): if the index was never trained, or the disk is full.
         """
         super().to_disk(path)
-        for old in Path(path).glob(_FILE.format("*")):
+        for old in Path(path).glob("lists-*"):
             old.unlink()
         for number, part in enumerate(self._filters):
-            write_faiss(part.lists, Path(path) / _FILE.format(number))
+            write_lists(part.lists, Path(path) / _FILE.format(number))
 
     def from_disk(self, path: Path) -> Self:
-        """Map the rows of a folder into memory and read the lists; the codes become those of the files.
+        """Map rows and lists of a folder into memory; the codes become those of the files.
 
         RAISES (PelError): if a file is missing or damaged.
         """
         super().from_disk(path)
         self._chooses_codes = False
         files = sorted(file.name for file in Path(path).glob(_FILE.format("*")))
-        self._filters = [
-            # FAISS copies lists into memory: a mapping would take their size again
-            _Filter.of(read_faiss(Path(path), name, mapped=False), self._rows)
-            for name in files
-        ]
+        self._filters = []
+        for name in files:
+            lists, ids = read_lists(Path(path), name)
+            if len(ids) and not 0 <= ids.min() <= ids.max() < self._rows.ntotal:
+                raise unreadable(Path(path), ValueError("other rows"), f"a complete {name}")
+            self._filters.append(_Filter.of(lists, self._rows, ids))
         self._plans = []
         return self
 
@@ -291,53 +300,95 @@ class _Filter(NamedTuple):
     refined (faiss.IndexRefine): the lists in front of the rows.
     covers (NDArray[bool]): (rows,), which rows have one.
     n_rows (int): how many.
+    padded (Optional[_Padded]): what ``refined`` reads in place of lists and rows.
     """
 
     lists: Any
     refined: Any
     covers: NDArray[np.bool_]
     n_rows: int
+    padded: Optional["_Padded"]
 
     @classmethod
     def learn(cls, rows: Any, ids: Rows, n_lists: Optional[int], probes: Optional[int]) -> "_Filter":
         """Cluster some rows of an index, and give them codes."""
+        root = len(ids) ** 0.5
         if n_lists is None:
-            n_lists = 1 if len(ids) <= _ONE_LIST else int(2 * len(ids) ** 0.5)
+            n_lists = 1 if len(ids) <= _ONE_LIST else min(int(_LISTS * root), len(ids) // _LIST)
         n_lists = min(n_lists, len(ids))
-        least = rows.d // (4 if len(ids) < _LARGE else 6)
-        n_slices = next(n for n in range(max(least, 1), rows.d + 1) if rows.d % n == 0)
+        n_slices = next(n for n in range(max(rows.d // 4, 1), rows.d + 1) if rows.d % n == 0)
+        sample = rows.reconstruct_batch(_sample(ids, max(_SAMPLE, _PER_LIST * n_lists)))
         quantizer = faiss.IndexFlatIP(rows.d)
+        quantizer.add(_centroids(sample, n_lists))
         lists: Any = faiss.IndexIVFPQFastScan(
             quantizer, rows.d, n_lists, n_slices, 4, faiss.METRIC_INNER_PRODUCT
         )
-        for clustering in (lists.cp, lists.pq.cp):
-            clustering.seed, clustering.niter = _SEED, 10
-            clustering.min_points_per_centroid = 1  # no warnings on the console
-        lists.cp.spherical = True
-        lists.train(rows.reconstruct_batch(_sample(ids, max(_SAMPLE, _PER_LIST * n_lists))))
+        _set_up(lists.pq.cp)
+        lists.train(sample[_sample(np.arange(len(sample)), _SAMPLE)])
         for start in range(0, len(ids), _BLOCK):
             block = ids[start : start + _BLOCK]
             lists.add_with_ids(rows.reconstruct_batch(block), block)
-        scanned = int(np.clip(len(ids) // 8, *_SCANNED))
+        scanned = max(_SCANNED[0], int(_SCANNED[1] * root))
         lists.nprobe = min(n_lists, -(-n_lists * scanned // len(ids)) if probes is None else probes)
         return cls.of(lists, rows, ids)
 
     @classmethod
-    def of(cls, lists: Any, rows: Any, ids: Optional[Rows] = None) -> "_Filter":
-        """RETURNS (_Filter): of these rows of an index; None = those that the lists name."""
+    def of(cls, lists: Any, rows: Any, ids: Rows) -> "_Filter":
+        """RETURNS (_Filter): of these rows of an index."""
         covers = np.zeros(rows.ntotal, dtype=np.bool_)
-        if ids is None:
-            inverted = lists.invlists
-            for number in range(lists.nlist):
-                if size := inverted.list_size(number):  # an empty list has no array
-                    covers[faiss.rev_swig_ptr(inverted.get_ids(number), size)] = True
-        else:
-            covers[ids] = True
+        covers[ids] = True
         n_rows = lists.ntotal
         lists.ntotal = rows.ntotal  # FAISS checks that they are equal; it searches what is in the lists
-        refined = faiss.IndexRefine(lists, rows)
+        padded = _Padded.of(lists, rows)
+        refined = faiss.IndexRefine(*((lists, rows) if padded is None else padded[:2]))
         lists.ntotal = n_rows
-        return cls(lists, refined, covers, n_rows)
+        return cls(lists, refined, covers, n_rows, padded)
+
+
+class _Padded(NamedTuple):
+    """PQ codes whose centroids are padded with zeros; the codes themselves are shared, and scores stay the
+    same.
+
+    A query is first multiplied with all centroids. FAISS does so one by one where a centroid has, say, 6
+    numbers (width 384, 64 bytes a row), and this takes as long as comparing 1,024 rows; with 8 numbers it
+    uses vector instructions.
+
+    lists (faiss.IndexPreTransform): leaves out the padding of a query and searches the lists.
+    rows (faiss.IndexPQ): with padded centroids.
+    transform (faiss.RemapDimensionsTransform): that of the lists; FAISS only points to it.
+    piece (int): numbers of a centroid, without padding.
+    """
+
+    lists: Any
+    rows: Any
+    transform: Any
+    piece: int
+
+    @classmethod
+    def of(cls, lists: Any, rows: Any) -> Optional["_Padded"]:
+        """RETURNS (Optional[_Padded]): None where there is nothing to gain, or the codes would be copied."""
+        codes: Any = rows.codes if isinstance(rows, faiss.IndexPQ) else None
+        if codes is None or codes.is_owned:
+            return None
+        pq: Any = rows.pq
+        width = next((width for width in _FAST if width >= pq.dsub), pq.dsub)
+        if width == pq.dsub:
+            return None
+        centroids = np.zeros((pq.M, pq.ksub, width), dtype=np.float32)
+        centroids[:, :, : pq.dsub] = faiss.vector_to_array(pq.centroids).reshape(pq.M, pq.ksub, pq.dsub)
+        padded: Any = faiss.IndexPQ(pq.M * width, pq.M, pq.nbits, rows.metric_type)
+        faiss.copy_array_to_vector(centroids.ravel(), padded.pq.centroids)
+        padded.codes, padded.ntotal, padded.is_trained = codes, rows.ntotal, True
+        kept = np.arange(padded.d, dtype=np.int32).reshape(pq.M, width)[:, : pq.dsub]
+        transform = _remap(padded.d, rows.d, False)
+        faiss.copy_array_to_vector(kept.ravel(), transform.map)
+        return cls(faiss.IndexPreTransform(transform, lists), padded, transform, pq.dsub)
+
+    def pad(self, queries: Vectors) -> Vectors:
+        """RETURNS (Vectors): (n, padded width)."""
+        pieces = queries.reshape(len(queries), -1, self.piece)
+        width = self.rows.d // pieces.shape[1]
+        return np.pad(pieces, ((0, 0), (0, 0), (0, width - self.piece))).reshape(len(queries), -1)
 
 
 class _Step(NamedTuple):
@@ -370,12 +421,13 @@ class _Step(NamedTuple):
 
     def _search(self, queries: Vectors, k: int, probes: int) -> Found:
         chosen = {} if self.selector is None else {"sel": self.selector[0]}
-        least = _RESCORED_LEAST * min(self.part.lists.nlist, 2)
-        params = _refine_parameters(
-            k_factor=max(_RESCORED, least / k),
-            base_index_params=_ivf_parameters(nprobe=probes, **chosen),
-        )
-        scores, found = self.part.refined.search(queries, k, params=params)
+        base = _ivf_parameters(nprobe=probes, **chosen)
+        if self.part.padded is not None:
+            queries, base = self.part.padded.pad(queries), _transform_parameters(index_params=base)
+        params = _refine_parameters(k_factor=max(_RESCORED, _RESCORED_LEAST / k), base_index_params=base)
+        # the centroids of the lists are multiplied with many queries at once
+        with few_large_products(len(queries)) if len(queries) >= _MANY else nullcontext():
+            scores, found = self.part.refined.search(queries, k, params=params)
         return scores, found
 
 
@@ -394,3 +446,34 @@ def _sample(ids: Rows, most: int) -> Rows:
     if len(ids) <= most:
         return ids
     return np.sort(np.random.default_rng(_SEED).choice(ids, size=most, replace=False))
+
+
+def _centroids(vectors: Vectors, n: int) -> Vectors:
+    """Cluster vectors by their cosines. Many clusters are learned in two steps, in a fraction of the time:
+    a few large ones first, then each is split by itself.
+
+    RETURNS (Vectors): (n, width), of length 1.
+    """
+    if n < _TWO_LEVELS or len(vectors) < 4 * n:
+        return _k_means(vectors, n)
+    large = faiss.IndexFlatIP(vectors.shape[1])
+    large.add(_k_means(vectors, int(n**0.5)))
+    nearest = large.assign(vectors, 1)[:, 0]
+    ends = np.cumsum(np.bincount(nearest, minlength=large.ntotal))
+    shares = np.diff(np.round(ends * n / len(vectors)).astype(np.int64), prepend=0)
+    parts = np.split(vectors[np.argsort(nearest, kind="stable")], ends[:-1])
+    split = [_k_means(part, share) for part, share in zip(parts, shares.tolist(), strict=True) if share]
+    return np.concatenate(split)
+
+
+def _k_means(vectors: Vectors, n: int) -> Vectors:
+    clustering: Any = faiss.Clustering(vectors.shape[1], n)
+    _set_up(clustering)
+    clustering.spherical = True
+    clustering.train(vectors, faiss.IndexFlatIP(vectors.shape[1]))
+    return faiss.vector_to_array(clustering.centroids).reshape(n, -1)
+
+
+def _set_up(clustering: Any) -> None:
+    clustering.seed, clustering.niter = _SEED, 10
+    clustering.min_points_per_centroid = 1  # no warnings on the console

@@ -175,13 +175,13 @@ def write_faiss(index: Any, path: Path) -> None:
             raise OSError(0, str(err).rpartition("(")[2].strip(") \n"), str(part)) from err
 
 
-def read_faiss(folder: Path, name: str, *, mapped: bool = True) -> Any:
-    """mapped (bool): memory-map what FAISS can map.
+def read_faiss(folder: Path, name: str, *, flags: int = faiss.IO_FLAG_MMAP_IFC) -> Any:
+    """flags (int): of FAISS's reader; by default it maps what it can.
 
     RETURNS (faiss.Index): the index.
     RAISES (PelError): if the file is missing or damaged."""
     try:
-        return faiss.read_index(str(folder / name), faiss.IO_FLAG_MMAP_IFC if mapped else 0)
+        return faiss.read_index(str(folder / name), flags)
     except RuntimeError as err:
         raise unreadable(folder, err, f"a complete {name}") from err
 
@@ -236,7 +236,7 @@ def search_blocks(
     RETURNS (List[Tuple[Scores, Rows]]): (n, k) each, best first; row -1 where there are fewer than k.
     """
     heaps = [faiss.ResultHeap(len(queries), k, keep_max=True) for _ in groups]
-    with _few_large_products(len(queries)):
+    with few_large_products(len(queries)):
         for first, part in parts:
             for start in range(0, part.ntotal, _BLOCK):
                 stop = min(start + _BLOCK, part.ntotal)
@@ -280,7 +280,7 @@ def _decoded(index: faiss.Index, start: int, stop: int) -> Vectors:
 
 
 @contextmanager
-def _few_large_products(n_queries: int) -> Iterator[None]:
+def few_large_products(n_queries: int) -> Iterator[None]:
     """Temporarily let FAISS use matrix products for small batches too, and large ones.
 
     By default it leaves batches below 128,000 numbers to slow loops, and multiplies with 1,024

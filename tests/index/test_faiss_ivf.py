@@ -4,15 +4,17 @@ import os
 import pickle
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 
 from spacy_pel.errors import PelError
-from spacy_pel.index import EntityIndex, recode
+from spacy_pel.index import EntityIndex, faiss_ivf, recode
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.index.faiss_ivf import FaissIVF
 from spacy_pel.index.faiss_pq import FaissPQ
+from spacy_pel.index.faiss_rows import write_faiss
 from spacy_pel.types import Entity
 
 from .test_fork_safety import exit_code_of
@@ -109,7 +111,8 @@ def test_small_groups_have_no_filter():
 def test_saved_added_to_and_saved_again(settings, tmp_path):
     index, queries, new = filled(**settings), unit(40, 1), unit(300, 7)
     index.to_disk(tmp_path)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["lists-0.faiss", "lists-1.faiss", "vectors.faiss"]
+    files = ["lists-0.codes", "lists-0.faiss", "lists-1.codes", "lists-1.faiss", "vectors.faiss"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == files
     loaded = FaissIVF(**index.settings).from_disk(tmp_path)
     assert loaded.settings == index.settings
     for mine, theirs in zip(loaded.search(queries, 9), index.search(queries, 9), strict=True):
@@ -131,6 +134,21 @@ def test_saved_added_to_and_saved_again(settings, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["vectors.faiss"]  # old lists are gone
 
 
+@pytest.mark.parametrize("row_bytes, piece", [(8, 4), (4, 8), (12, None)])
+def test_padded_centroids_find_the_same(row_bytes, piece, tmp_path):
+    index = filled(row_bytes=row_bytes, lists=20, probes=10)
+    index.to_disk(tmp_path)
+    read = FaissIVF().from_disk(tmp_path)
+    assert all(part.padded is None for part in index._filters)  # padding would copy all codes
+    assert [part.padded and part.padded.rows.pq.dsub for part in read._filters] == [piece, piece]
+    for queries in (unit(1, 1), unit(50, 2)):
+        for allowed in (None, APART == 0, np.arange(N) % 3 > 0):
+            found = read.search(queries, 20, allowed)
+            expected = index.search(queries, 20, allowed)
+            np.testing.assert_array_equal(found[1], expected[1])
+            np.testing.assert_allclose(found[0], expected[0], atol=1e-6)
+
+
 def test_the_same_rows_give_the_same_files(tmp_path):
     for name in "ab":
         (tmp_path / name).mkdir()
@@ -140,20 +158,75 @@ def test_the_same_rows_give_the_same_files(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="Linux only")
-def test_lists_are_not_mapped_and_copied(tmp_path):
-    filled(unit(N, 0)).to_disk(tmp_path)
+def test_lists_are_mapped(tmp_path):
+    filled().to_disk(tmp_path)
     index = FaissIVF().from_disk(tmp_path)
     mapped = Path("/proc/self/maps").read_text()
-    assert str(tmp_path / "vectors.faiss") in mapped and str(tmp_path / "lists-") not in mapped
+    for name in ("vectors.faiss", "lists-0.codes", "lists-1.codes"):
+        assert str(tmp_path / name) in mapped
     assert len(index) == N
 
 
+def test_lists_of_earlier_versions(tmp_path):
+    index, queries = filled(lists=20), unit(40, 1)
+    index.to_disk(tmp_path)
+    for number, part in enumerate(index._filters):  # codes and centroids were in one file
+        (tmp_path / f"lists-{number}.codes").unlink()
+        write_faiss(part.lists, tmp_path / f"lists-{number}.faiss")
+    read = FaissIVF().from_disk(tmp_path)
+    for mine, theirs in zip(read.search(queries, 9), index.search(queries, 9), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    read.to_disk(tmp_path)
+    assert (tmp_path / "lists-0.codes").exists()
+
+
+def test_mapped_lists_can_be_pickled_and_read_by_faiss_alone(tmp_path):
+    index, queries = filled(groups=None, lists=20, probes=5), unit(40, 1)
+    (tmp_path / "one").mkdir()
+    index.to_disk(tmp_path / "one")
+    read = FaissIVF().from_disk(tmp_path / "one")
+    flags = faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY
+    alone = faiss.read_index(str(tmp_path / "one" / "lists-0.faiss"), flags)
+    _, rows = alone.search(queries, 9)
+    np.testing.assert_array_equal(rows, index._filters[0].lists.search(queries, 9)[1])
+    pickled = pickle.dumps(read)
+    for file in (tmp_path / "one").iterdir():
+        file.unlink()
+    again = pickle.loads(pickled)
+    for mine, theirs in zip(again.search(queries, 9), index.search(queries, 9), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
 def test_damaged_lists(tmp_path):
-    filled().to_disk(tmp_path)
+    filled(lists=20).to_disk(tmp_path)
+    for name in ("lists-0.faiss", "lists-0.codes"):
+        whole = (tmp_path / name).read_bytes()
+        for content in (whole[: len(whole) // 2], b""):
+            (tmp_path / name).write_bytes(content)
+            with pytest.raises(PelError, match=f"PEL-E004.*{name}"):
+                FaissIVF().from_disk(tmp_path)
+        (tmp_path / name).write_bytes(whole)
+    (tmp_path / "lists-0.codes").rename(tmp_path / "elsewhere")
+    with pytest.raises(PelError, match="PEL-E004.*lists-0.codes"):
+        FaissIVF().from_disk(tmp_path)
+    # numbers of rows that do not exist, where FAISS would read
+    (tmp_path / "lists-0.codes").write_bytes(b"\xff" * len(whole))
+    with pytest.raises(PelError, match="PEL-E004.*lists-0.faiss"):
+        FaissIVF().from_disk(tmp_path)
+
+
+def test_lists_that_end_outside_their_file(tmp_path):
+    filled(lists=20).to_disk(tmp_path)
     whole = (tmp_path / "lists-0.faiss").read_bytes()
-    for content in (whole[: len(whole) // 2], b""):
-        (tmp_path / "lists-0.faiss").write_bytes(content)
-        with pytest.raises(PelError, match="PEL-E004.*lists-0.faiss"):
+    inverted = whole.index(b"ilod")
+    table = np.frombuffer(whole[inverted + 28 :][: 20 * 24], dtype=np.uint64)
+    assert len(whole) and (table.reshape(20, 3)[:, 1] % 32 == 0).all()
+    for column, value in ((1, 1 << 40), (2, 1 << 62), (0, 1 << 40)):
+        changed = table.copy()
+        changed[3 * 7 + column] = value
+        damaged = whole[: inverted + 28] + changed.tobytes() + whole[inverted + 28 + table.nbytes :]
+        (tmp_path / "lists-0.faiss").write_bytes(damaged)
+        with pytest.raises(PelError, match="PEL-E004.*lists-0.codes"):
             FaissIVF().from_disk(tmp_path)
 
 
@@ -264,12 +337,36 @@ def test_a_few_rows_are_compared_exactly_whatever_flat_below_is():
 
 
 def test_a_share_of_the_lists_is_read(monkeypatch):
-    monkeypatch.setattr("spacy_pel.index.faiss_ivf._SCANNED", (500, 1000))
+    monkeypatch.setattr("spacy_pel.index.faiss_ivf._SCANNED", (500, 10))
     vectors, probes = unit(N, 0), {}
     for n_rows in (2000, 6000, 9000):
         index = filled(vectors[:n_rows], np.zeros(n_rows, dtype=np.uint8), lists=36)
         probes[n_rows] = index._filters[0].lists.nprobe
-    assert probes == {2000: 9, 6000: 5, 9000: 4}  # 500 rows, 750 rows, 1,000 rows
+    assert probes == {2000: 9, 6000: 5, 9000: 4}  # 500 rows, 774 rows, 948 rows
+
+
+def test_many_lists_are_learned_in_two_steps(monkeypatch):
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(40, 24))
+    vectors = centres[rng.integers(0, 40, N)] + 0.3 * rng.normal(size=(N, 24))
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    in_two_steps = faiss_ivf._centroids(vectors, 300)
+    monkeypatch.setattr(faiss_ivf, "_TWO_LEVELS", 301)
+    in_one = faiss_ivf._centroids(vectors, 300)
+    assert in_two_steps.shape == in_one.shape == (300, 24)
+    np.testing.assert_allclose(np.linalg.norm(in_two_steps, axis=1), 1, atol=1e-5)
+    two, one = ((vectors @ found.T).max(axis=1).mean() for found in (in_two_steps, in_one))
+    assert two > 0.99 * one
+
+
+def test_lists_by_number_of_rows(monkeypatch):
+    for name, value in (("_ONE_LIST", 2000), ("_LIST", 32), ("_LISTS", 2), ("_SCANNED", (1000, 10))):
+        monkeypatch.setattr(faiss_ivf, name, value)
+    vectors, found = unit(N, 0), {}
+    for n_rows in (2000, 2001, 9000):
+        lists = filled(vectors[:n_rows], np.zeros(n_rows, dtype=np.uint8))._filters[0].lists
+        found[n_rows] = lists.nlist, lists.nprobe
+    assert found == {2000: (1, 1), 2001: (62, 31), 9000: (189, 21)}  # of 32 rows, and of more
 
 
 @pytest.mark.parametrize("setting", [{"lists": 0}, {"probes": -3}, {"flat_below": -1}])

@@ -1,0 +1,129 @@
+"""Inverted lists of short codes in a file of their own, which processes map and share."""
+
+from pathlib import Path
+from typing import Any, Tuple
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Rows
+from ..util import atomic_path
+from .checks import unreadable
+from .faiss_rows import read_faiss, write_faiss
+
+_SUFFIX = ".codes"
+_BLOCK = 32  # codes that are interleaved
+_ID = 8  # bytes of a row's number
+_CAN_MAP = hasattr(faiss, "OnDiskInvertedLists")  # not on Windows
+# the file of the lists is the one beside this one, whatever path is in it; FAISS can map centroids too, but
+# ends the process where they are cut off
+_FLAGS = faiss.IO_FLAG_SKIP_IVF_DATA | faiss.IO_FLAG_READ_ONLY
+
+
+def write_lists(lists: Any, path: Path) -> None:
+    """Write an index of inverted lists, and the lists to a file of the same name that ends in ".codes".
+    FAISS alone can read both with ``IO_FLAG_ONDISK_SAME_DIR``.
+
+    lists (faiss.IndexIVFPQFastScan): the index.
+    path (Path): ends in ".faiss".
+    RAISES (OSError): if a file cannot be written.
+    """
+    if not _CAN_MAP:
+        write_faiss(lists, path)
+        return
+    kept, code_size, end = lists.invlists, lists.code_size, 0
+    sizes = [kept.list_size(number) for number in range(lists.nlist)]
+    table = np.zeros((lists.nlist, 3), dtype=np.uint64)  # size, capacity, offset: FAISS's OnDiskOneList
+    with atomic_path(path.with_suffix(_SUFFIX)) as part, part.open("wb") as file:
+        for number, size in enumerate(sizes):
+            room = -(-size // _BLOCK) * _BLOCK
+            table[number] = size, room, end
+            if size:  # an empty list has no array
+                file.write(faiss.rev_swig_ptr(kept.get_codes(number), room * code_size).data)
+                file.write(np.resize(faiss.rev_swig_ptr(kept.get_ids(number), size), room).data)
+            end += room * (code_size + _ID)
+    described: Any = faiss.OnDiskInvertedLists()
+    described.nlist, described.code_size, described.totsize = lists.nlist, code_size, end
+    described.filename, described.read_only = path.with_suffix(_SUFFIX).name, True
+    described.lists.resize(lists.nlist)
+    faiss.memcpy(described.lists.data(), faiss.swig_ptr(table), table.nbytes)
+    shell = _without_lists(lists)
+    shell.replace_invlists(described, False)
+    write_faiss(shell, path)
+
+
+def read_lists(folder: Path, name: str) -> Tuple[Any, Rows]:
+    """Read an index of inverted lists, and map its lists. Lists of earlier versions are in the same file,
+    and FAISS copies them into memory.
+
+    RETURNS (Tuple[faiss.IndexIVFPQFastScan, Rows]): the index, and the numbers of all rows, list by list.
+    RAISES (PelError): if a file is missing or damaged.
+    """
+    codes = (folder / name).with_suffix(_SUFFIX)
+    lists = read_faiss(folder, name, flags=_FLAGS)
+    inverted: Any = faiss.downcast_InvertedLists(lists.invlists)
+    if not (_CAN_MAP and isinstance(inverted, faiss.OnDiskInvertedLists)):
+        return lists, _rows_in_memory(lists)
+    kept: Any = inverted.lists
+    table: NDArray[np.uint64] = np.empty((kept.size(), 3), dtype=np.uint64)
+    faiss.memcpy(faiss.swig_ptr(table), kept.data(), table.nbytes)
+    expected = lists.nlist, lists.code_size, codes.stat().st_size if codes.is_file() else None
+    if (len(table), inverted.code_size, inverted.totsize) != expected or not _fits(table, *expected[1:]):
+        raise unreadable(folder, ValueError("other sizes"), f"a complete {codes.name}")
+    inverted.filename, inverted.read_only = str(codes), True
+    try:
+        inverted.do_mmap()
+    except RuntimeError as err:
+        raise unreadable(folder, err, f"a complete {codes.name}") from err
+    return lists, _rows_in_file(codes, table.astype(np.int64), lists.code_size)
+
+
+def in_memory(lists: Any) -> Any:
+    """RETURNS (faiss.IndexIVFPQFastScan): the same index, without a mapped file."""
+    kept = lists.invlists
+    if not (_CAN_MAP and isinstance(faiss.downcast_InvertedLists(kept), faiss.OnDiskInvertedLists)):
+        return lists
+    copy = _without_lists(lists)
+    for number in range(lists.nlist):
+        if size := kept.list_size(number):
+            copy.invlists.resize(number, size)
+            n_bytes = -(-size // _BLOCK) * _BLOCK * lists.code_size
+            faiss.memcpy(copy.invlists.get_codes(number), kept.get_codes(number), n_bytes)
+            faiss.memcpy(copy.invlists.get_ids(number), kept.get_ids(number), size * _ID)
+    return copy
+
+
+def _rows_in_memory(lists: Any) -> Rows:
+    kept, ids = lists.invlists, [np.empty(0, dtype=np.int64)]
+    for number in range(lists.nlist):
+        if size := kept.list_size(number):  # an empty list has no array
+            ids.append(faiss.rev_swig_ptr(kept.get_ids(number), size))
+    return np.concatenate(ids)
+
+
+def _rows_in_file(codes: Path, table: NDArray[np.int64], code_size: int) -> Rows:
+    # through the mapping, nearly all of its pages would count as memory of this process
+    ids = [np.empty(0, dtype=np.int64)]
+    with codes.open("rb") as file:
+        for size, room, start in table.tolist():
+            file.seek(start + room * code_size)
+            ids.append(np.frombuffer(file.read(size * _ID), dtype=np.int64))
+    return np.concatenate(ids)
+
+
+def _without_lists(lists: Any) -> Any:
+    """RETURNS (faiss.IndexIVFPQFastScan): the same centroids and codes, with empty lists."""
+    same: Any = faiss.IndexIVFPQFastScan(
+        lists.quantizer, lists.d, lists.nlist, lists.pq.M, lists.pq.nbits, lists.metric_type
+    )
+    same.pq, same.by_residual, same.is_trained = lists.pq, lists.by_residual, True
+    same.nprobe, same.ntotal = lists.nprobe, lists.ntotal
+    return same
+
+
+def _fits(table: NDArray[np.uint64], code_size: int, n_bytes: int) -> bool:
+    """Is all that FAISS will read inside the file?"""
+    sizes, rooms, starts = (column.astype(np.float64) for column in table.T)  # cannot overflow
+    whole = (rooms >= sizes) & (rooms % _BLOCK == 0)
+    return bool((whole & (starts + rooms * (code_size + _ID) <= n_bytes)).all())
