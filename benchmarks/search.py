@@ -6,8 +6,8 @@ takes the vectors of an index, samples them or makes more like them up to each n
 builds an exact index and a FaissIVF of 8-bit codes in a folder, opens both in new processes and prints a
 table. A made-up row is a row of the index moved by half the difference of two others that are near
 each other, so that clusters stay clusters; queries are made the same way. ``--rows 0`` compares the index
-itself with its FaissIVF form, with all groups of rows that a linker searches. Give real queries, e.g.
-vectors of mentions, with ``--queries FILE.npy``. Run it with OMP_NUM_THREADS=1 for times of one core.
+itself with its FaissIVF form, with all groups of rows that a linker searches. ``--queries FILE.npy`` searches
+for real queries as well, e.g. vectors of mentions. Run it with OMP_NUM_THREADS=1 for times of one core.
 """
 
 import json
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Dict, Iterator, List, Optional, Tuple
 
@@ -34,7 +35,7 @@ from spacy_pel.types import Vectors
 from spacy_pel.util import read_json, write_json
 
 _BLOCK = 32_768
-_ABOUT = "about.json"
+_ABOUT, _FOUND = "about.json", "found.npz"
 _SINGLE = 32  # queries that are timed one by one
 _TOP = (1, 10, 64)
 
@@ -96,13 +97,13 @@ def measure(folder: Path, queries: Path, k: int, batch: int) -> Dict[str, Any]:
         found[f"{what}, CPU ms"] = 1e3 * (time.process_time() - cpu) / n_queries
         if what == "batch":
             scores = [np.concatenate([piece[group][0] for piece in pieces]) for group in range(len(masks))]
-            np.savez(folder / "found.npz", *scores)
+            np.savez(folder / _FOUND, *scores)
     return found
 
 
 def measure_apart(folder: Path, queries: Path, k: int, batch: int) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): ``measure`` in a new process, and the size of the files."""
-    size = sum(file.stat().st_size for file in folder.iterdir() if file.name != _ABOUT) / 1e6
+    size = sum(file.stat().st_size for file in folder.iterdir() if file.name not in (_ABOUT, _FOUND)) / 1e6
     command = [sys.executable, "-m", "benchmarks.search", str(folder), "--only-measure"]
     command += ["--queries", str(queries), "--k", str(k), "--batch", str(batch)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -154,7 +155,7 @@ def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> Tuple[Path,
 def main(
     index: Annotated[Path, typer.Argument(help="An index folder.")],
     rows: Annotated[str, typer.Option(help="Numbers of rows, by commas; 0 = the index as it is.")] = "0",
-    queries: Annotated[Optional[Path], typer.Option(help="A .npy file of query vectors.")] = None,
+    queries: Annotated[Optional[Path], typer.Option(help="A .npy file of more query vectors.")] = None,
     n_queries: Annotated[int, typer.Option(help="Number of queries.")] = 512,
     k: Annotated[int, typer.Option(help="Rows to find.")] = 64,
     batch: Annotated[int, typer.Option(help="Queries of a batch.")] = 256,
@@ -169,28 +170,28 @@ def main(
     source = EntityIndex.from_disk(index)
     assert isinstance(source.vectors, FaissRows)
     place = Path(tempfile.mkdtemp(dir=folder))
-    if queries is None:
-        vectors = source.vectors.vectors(0, len(source))
-        asked = np.concatenate(list(made_up(vectors, len(vectors) + n_queries, seed=1)))[-n_queries:]
-    else:
-        asked = np.load(queries)
-        asked = asked[np.random.default_rng(0).permutation(len(asked))[:n_queries]]
-    np.save(place / "queries.npy", asked)
+    vectors = source.vectors.vectors(0, len(source))
+    asked = {"made up": np.concatenate(list(made_up(vectors, len(vectors) + n_queries, seed=1)))[-n_queries:]}
+    if queries is not None:
+        given = np.load(queries)
+        asked["given"] = given[np.random.default_rng(0).permutation(len(given))[:n_queries]]
+    for kind, chosen in asked.items():
+        np.save(place / f"{kind}.npy", chosen)
     table = Table(title=f"k = {k}, batches of {batch}")
     try:
         for wanted in map(int, rows.split(",")):
             here = place / str(wanted)
             exact, fast = exact_and_fast(source, wanted, here)
-            for which in (exact, fast):
-                found = measure_apart(which, place / "queries.npy", k, batch)
-                found.update(recall(which / "found.npz", exact / "found.npz"))
+            for kind, which in product(asked, (exact, fast)):
+                found = measure_apart(which, place / f"{kind}.npy", k, batch)
+                found.update(recall(which / _FOUND, exact / _FOUND))
                 if not table.columns:
-                    for title in ("rows", "index", *found):
+                    for title in ("rows", "index", "queries", *found):
                         table.add_column(title, justify="right")
                 name = read_json(which / _ABOUT)["name"].split(".")[1]
                 digits = [4 if "recall" in key else 2 for key in found]
                 shown = [f"{value:,.{n}f}" for value, n in zip(found.values(), digits, strict=True)]
-                table.add_row(f"{wanted or len(source):,}", name, *shown)
+                table.add_row(f"{wanted or len(source):,}", name, kind, *shown)
             shutil.rmtree(here)
     finally:
         shutil.rmtree(place)
