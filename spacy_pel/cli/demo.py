@@ -54,7 +54,7 @@ def _link(loaded: Any, texts: Dict[str, str]) -> List[Dict[str, Any]]:
     records = []
     for (title, text), doc in zip(texts.items(), loaded.nlp.pipe(texts.values()), strict=True):
         spans = mention_spans(doc, loaded.component.spans_key)
-        mentions = [mention_record(loaded.component.kb, span, _N_CANDIDATES) for span in spans]
+        mentions = [mention_record(loaded.component, span, _N_CANDIDATES) for span in spans]
         records.append({"id": title, "text": text, "mentions": mentions, "meta": {}})
     return records
 

@@ -65,6 +65,7 @@ def evaluate(
             component.linker,
             documents,
             spans=lambda doc: mention_spans(doc, component.spans_key),
+            extension_prefix=component.extension_prefix,
             **common,
         )
     else:

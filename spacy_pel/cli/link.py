@@ -131,7 +131,7 @@ def _records(
     pairs = ((document.text, document) for document in documents)
     for doc, document in nlp.pipe(pairs, as_tuples=True, n_process=n_process, batch_size=batch_size):
         spans = mention_spans(doc, component.spans_key)
-        mentions = [mention_record(component.linker.kb, span, n_candidates) for span in spans]
+        mentions = [mention_record(component, span, n_candidates) for span in spans]
         yield {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
 
 

@@ -120,7 +120,7 @@ def quickstart(
         names = loaded.component.kb.names_at(loaded.component.kb.live_rows[:_N_SHOWN])
         doc = loaded.nlp(text or example_text(names))
         spans = mention_spans(doc, loaded.component.spans_key)
-        mentions = [mention_record(loaded.component.kb, span, _N_SHOWN) for span in spans]
+        mentions = [mention_record(loaded.component, span, _N_SHOWN) for span in spans]
     vectors.finish()
     result = {
         "output": str(out),

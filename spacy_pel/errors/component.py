@@ -56,6 +56,10 @@ class ComponentErrors:
         "template spacy-pel.DocumentWindows.v1, got {got}. Train one with configs/document_minilm.cfg, or set "
         "transformer = null."
     )
+    E517 = (
+        "[PEL-E517] Expected an extension_prefix that can begin the name of an attribute, such as 'pel' or 'umls', "
+        "got {got}."
+    )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
         "component."

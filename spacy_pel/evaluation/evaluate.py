@@ -72,6 +72,7 @@ def evaluate_end_to_end(
     seed: int = 0,
     show_progress: bool = False,
     group_by: Optional[str] = None,
+    extension_prefix: str = "pel",
 ) -> Dict[str, Any]:
     """Let a pipeline find the mentions itself. The metrics count all gold mentions: one that the
     pipeline did not find with exactly these offsets is wrong. In addition, there are precision, recall
@@ -80,6 +81,7 @@ def evaluate_end_to_end(
     nlp (Language): a pipeline with the linker.
     linker (Linker): the linker of that pipeline.
     spans (Callable): gives the linked spans of a Doc.
+    extension_prefix (str): the component's setting.
     The other arguments and the result are those of ``evaluate``.
     """
     tally, counts = Tally(), SpanCounts()
@@ -92,6 +94,7 @@ def evaluate_end_to_end(
         is_seen=is_seen or seen_in_index(linker.kb, linker.index),
         tally=tally,
         counts=counts,
+        prefix=extension_prefix,
     )
     outcomes = Outcomes.of(recorded(predictions, output))
     facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}

@@ -94,6 +94,7 @@ def predict_end_to_end(
     is_seen: IsSeen,
     tally: Tally,
     counts: SpanCounts,
+    prefix: str = "pel",
 ) -> Iterator[Prediction]:
     """Let a pipeline find and link mentions, and look up the gold ones among them by offsets.
 
@@ -104,6 +105,7 @@ def predict_end_to_end(
     is_seen (IsSeen): does a gold entity occur in the training corpus?
     tally (Tally): counts time and mentions.
     counts (SpanCounts): counts the hits.
+    prefix (str): of the linker's extension attributes.
     YIELDS (Prediction): for each gold mention; one that was not found has no candidates and the id "".
     """
     started = time.perf_counter()
@@ -116,13 +118,19 @@ def predict_end_to_end(
             tally.saw(prediction)
             span = found.get((mention.start, mention.end))
             if span is not None:
-                prediction.kb_id = span.kb_id_
-                prediction.candidates = [(str(key), float(score)) for key, score in span._.pel_candidates]
-                prediction.nil_score = float(span._.pel_nil_score or 0.0)
+                prediction.kb_id = _id_of(span, prefix)
+                candidates = span._.get(f"{prefix}_candidates")
+                prediction.candidates = [(str(key), float(score)) for key, score in candidates]
+                prediction.nil_score = float(span._.get(f"{prefix}_nil_score") or 0.0)
             predictions.append(prediction)
-        counts.add([(document.id, *at, span.kb_id_) for at, span in found.items()], predictions)
+        counts.add([(document.id, *at, _id_of(span, prefix)) for at, span in found.items()], predictions)
         yield from predictions
         started = time.perf_counter()
+
+
+def _id_of(span: Any, prefix: str) -> str:
+    """RETURNS (str): the id that the linker gave; a later one may have set another ``kb_id_``."""
+    return str(span._.get(f"{prefix}_id") or span.kb_id_)
 
 
 def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_seen: IsSeen) -> Prediction:

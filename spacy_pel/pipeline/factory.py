@@ -21,6 +21,7 @@ DEFAULT_CONFIG: Dict[str, Any] = {
     "reranker": None,
     "generator": None,
     "transformer": None,
+    "extension_prefix": "pel",
     "encoder": {"@pel_encoders": "spacy-pel.BiEncoder.v1"},
     "index": {"@pel_indexes": "spacy-pel.FaissIVF.v1"},
     "combiner": {"@pel_combiners": "spacy-pel.LinearCombiner.v1"},
@@ -31,7 +32,13 @@ DEFAULT_CONFIG: Dict[str, Any] = {
 
 @Language.factory(
     "proxy_entity_linker",
-    assigns=["token.ent_kb_id", "span._.pel_candidates", "span._.pel_nil_score"],
+    assigns=[
+        "token.ent_kb_id",
+        "span._.pel_candidates",
+        "span._.pel_nil_score",
+        "span._.pel_id",
+        "span._.pel_name",
+    ],
     default_config=DEFAULT_CONFIG,
     default_score_weights={
         "nel_accuracy": 1.0,
@@ -59,6 +66,7 @@ def make_proxy_entity_linker(
     reranker: Optional[Any],
     generator: Optional[Any],
     transformer: Optional[str],
+    extension_prefix: str,
     encoder: Optional[Any],
     index: Optional[Any],
     combiner: Any,
@@ -87,6 +95,8 @@ def make_proxy_entity_linker(
     transformer (Optional[str]): name of an upstream ``transformer`` whose states mentions are read from; it
         has the weights of the encoder's mention tower, whose template is DocumentWindows. None = the encoder
         reads the text itself.
+    extension_prefix (str): the results are in ``span._.PREFIX_candidates``, ``PREFIX_nil_score``,
+        ``PREFIX_id`` and ``PREFIX_name``: with another prefix for each, several linkers keep their answers.
     encoder (Optional[Encoder]): architecture only. None for a generator that does not use vectors.
     index (Optional[VectorIndex]): type only. None for a generator that does not use vectors.
     combiner (Combiner): how evidence becomes a score.
@@ -114,5 +124,6 @@ def make_proxy_entity_linker(
         reranker=reranker,
         generator=generator,
         transformer=transformer,
+        extension_prefix=extension_prefix,
         scorer=scorer,
     )

@@ -1,22 +1,30 @@
 """From a Doc to queries, and from links back to the Doc."""
 
-from typing import Dict, Iterable, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence
 
 from spacy.tokens import Doc, Span
 
+from ..errors import Errors, PelError
 from ..linking import Link, MentionQuery, replace_mention
 
+_EXTENSIONS: Dict[str, Any] = {"candidates": [], "nil_score": None, "id": "", "name": None}  # with defaults
 
-def add_extensions() -> None:
-    """Declare ``span._.pel_candidates`` and ``span._.pel_nil_score``.
 
-    Values are plain lists and floats, so that they survive ``doc.to_bytes`` and a DocBin with
+def add_extensions(prefix: str) -> None:
+    """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id`` and ``pel_name``
+    for the prefix "pel".
+
+    Values are plain lists, strings and floats, so that they survive ``doc.to_bytes`` and a DocBin with
     ``store_user_data=True``. spaCy keeps them by character offsets: spans of equal offsets share them.
+
+    prefix (str): of the names.
+    RAISES (PelError): if it cannot begin a name.
     """
-    if not Span.has_extension("pel_candidates"):
-        Span.set_extension("pel_candidates", default=[])
-    if not Span.has_extension("pel_nil_score"):
-        Span.set_extension("pel_nil_score", default=None)
+    if not isinstance(prefix, str) or not prefix.isidentifier():
+        raise PelError(Errors.E517.format(got=repr(prefix)))
+    for name, default in _EXTENSIONS.items():
+        if not Span.has_extension(f"{prefix}_{name}"):
+            Span.set_extension(f"{prefix}_{name}", default=default)
 
 
 def mention_spans(doc: Doc, spans_key: Optional[str]) -> List[Span]:
@@ -88,12 +96,21 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
     return queries
 
 
-def write_links(doc: Doc, links: Sequence[Optional[Link]], spans_key: Optional[str]) -> None:
+def write_links(
+    doc: Doc,
+    links: Sequence[Optional[Link]],
+    spans_key: Optional[str],
+    *,
+    names: Mapping[str, str],
+    prefix: str,
+) -> None:
     """Write links into a document.
 
     doc (Doc): the document.
     links (Sequence[Optional[Link]]): one for each of its ``mention_spans``; None = leave as it is.
     spans_key (Optional[str]): where the mentions are.
+    names (Mapping[str, str]): canonical names by id.
+    prefix (str): of the extension attributes.
     """
     for number, (span, link) in enumerate(zip(mention_spans(doc, spans_key), links, strict=True)):
         if link is None:
@@ -106,5 +123,8 @@ def write_links(doc: Doc, links: Sequence[Optional[Link]], spans_key: Optional[s
             doc.spans[spans_key][number] = Span(
                 doc, span.start, span.end, label=span.label, kb_id=link.kb_id, span_id=span.id
             )
-        span._.pel_candidates = list(map(list, zip(link.ids, link.scores, strict=True)))
-        span._.pel_nil_score = link.nil_score
+        candidates = list(map(list, zip(link.ids, link.scores, strict=True)))
+        for name, value in zip(
+            _EXTENSIONS, (candidates, link.nil_score, link.kb_id, names.get(link.kb_id)), strict=True
+        ):
+            span._.set(f"{prefix}_{name}", value)

@@ -16,6 +16,7 @@ from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery, Reranker
 from ..types import (
+    NIL,
     CandidateGenerator,
     Combiner,
     Document,
@@ -44,7 +45,8 @@ _LINKER_SETTINGS = ("top_k", "threshold", "batch_size")
 
 
 class ProxyEntityLinker(Pipe):
-    """Sets ``kb_id_`` of the mentions, ``span._.pel_candidates`` and ``span._.pel_nil_score``.
+    """Sets ``kb_id_`` of the mentions, ``span._.pel_candidates``, ``span._.pel_nil_score``, ``span._.pel_id``
+    and ``span._.pel_name``.
 
     Settings are plain attributes and may be changed at any time, except ``entity_types``, ``max_length`` and
     ``transformer``, which are read when the data is loaded, and the parts.
@@ -80,6 +82,7 @@ class ProxyEntityLinker(Pipe):
         reranker: Optional[Ranker] = None,
         generator: Optional[CandidateGenerator] = None,
         transformer: Optional[str] = None,
+        extension_prefix: str = "pel",
         scorer: Optional[Callable] = None,
     ):
         for setting, value in (("top_k", top_k), ("batch_size", batch_size)):
@@ -103,10 +106,12 @@ class ProxyEntityLinker(Pipe):
         self.row_kinds = list(row_kinds)
         self.transformer = transformer
         self.reranker = None if reranker is None else Reranker(reranker)
+        self.extension_prefix = extension_prefix
         self.scorer = scorer
-        add_extensions()
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name == "extension_prefix":
+            add_extensions(value)
         super().__setattr__(name, value)
         if name in _LINKER_SETTINGS and self._linker is not None:
             setattr(self._linker, name, value)
@@ -334,14 +339,25 @@ class ProxyEntityLinker(Pipe):
         docs (Iterable[Doc]): the same documents.
         links (List[List[Optional[Link]]]): their links; None = not changed.
         """
+        ids = {link.kb_id for found in links for link in found if link is not None and link.kb_id != NIL}
+        names = self._names(sorted(ids)) if ids else {}
         for doc, found in zip(docs, links, strict=True):
-            write_links(doc, found, self.spans_key)
+            write_links(doc, found, self.spans_key, names=names, prefix=self.extension_prefix)
+
+    def _names(self, ids: List[str]) -> Dict[str, str]:
+        rows = self.kb.rows(ids).tolist()
+        return {one: self.kb.name_at(row) for one, row in zip(ids, rows, strict=True) if row >= 0}
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): the scorer's; gold ids that the KB lacks count as NIL."""
         if self.scorer is None:
             return {}
-        settings = {"spans_key": self.spans_key, "resolve": self.kb.resolve, **kwargs}
+        settings = {
+            "spans_key": self.spans_key,
+            "resolve": self.kb.resolve,
+            "extension_prefix": self.extension_prefix,
+            **kwargs,
+        }
         return self.scorer(examples, **settings)
 
     # -- disk, bytes, pickle -----------------------------------------------------------------
@@ -406,7 +422,7 @@ class ProxyEntityLinker(Pipe):
     def __setstate__(self, state: Any) -> None:
         self.name, attributes, calibrated = state
         self.__dict__.update(attributes)
-        add_extensions()
+        add_extensions(self.extension_prefix)
         if calibrated is not None:
             self._use(self.data)
             self.linker.calibrated_threshold, self.linker.calibrated_by_label = calibrated

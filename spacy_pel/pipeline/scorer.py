@@ -31,6 +31,7 @@ def nel_score(
     recall_at: Iterable[int] = _RECALL_AT,
     spans_key: Optional[str] = None,
     resolve: Optional[Resolve] = None,
+    extension_prefix: str = "pel",
     **kwargs: Any,
 ) -> Dict[str, Any]:
     """Compare linked documents with their references, where gold mentions have an id or "NIL".
@@ -50,6 +51,7 @@ def nel_score(
     spans_key (Optional[str]): mentions are in ``doc.spans[spans_key]``; None = ``doc.ents``.
     resolve (Optional[Callable]): gold id -> the KB's current id, or None if the KB lacks it and the mention
         counts as NIL. None = use gold ids as they are.
+    extension_prefix (str): the candidates are in ``span._.PREFIX_candidates``.
     RETURNS (Dict[str, Any]): the scores.
     """
     examples = list(examples)
@@ -60,7 +62,11 @@ def nel_score(
         nil.tp += called and gold == NIL
         nil.fp += called and gold != NIL
         nil.fn += gold == NIL and not called
-    in_kb = [(gold, _candidate_ids(found)) for gold, found in pairs if gold != NIL]
+    in_kb = [
+        (gold, _candidate_ids(found, f"{extension_prefix}_candidates"))
+        for gold, found in pairs
+        if gold != NIL
+    ]
     scores: Dict[str, Any] = Scorer.score_links(examples, negative_labels=[NIL])
     scores["nel_accuracy"] = _share(found is not None and found.kb_id_ == gold for gold, found in pairs)
     scores["nel_nil_p"] = nil.precision if nil.tp + nil.fp else None
@@ -87,10 +93,10 @@ def _by_offsets(doc: Doc, spans_key: Optional[str]) -> Dict[Tuple[int, int], Spa
     return {(span.start_char, span.end_char): span for span in mention_spans(doc, spans_key)}
 
 
-def _candidate_ids(span: Optional[Span]) -> List[str]:
-    if span is None or not Span.has_extension("pel_candidates"):
+def _candidate_ids(span: Optional[Span], attribute: str) -> List[str]:
+    if span is None or not Span.has_extension(attribute):
         return []
-    return [candidate[0] for candidate in span._.pel_candidates]
+    return [candidate[0] for candidate in span._.get(attribute)]
 
 
 def _share(hits: Iterable[bool]) -> Optional[float]:

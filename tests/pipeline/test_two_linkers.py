@@ -1,0 +1,159 @@
+"""Two linkers with a knowledge base each in one pipeline: both answers are kept."""
+
+import json
+import multiprocessing
+import pickle
+import subprocess
+import sys
+
+import pytest
+import spacy
+from spacy.tokens import DocBin, Span
+
+from spacy_pel.cli._records import mention_record
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation import evaluate_end_to_end
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.pipeline.mentions import mention_spans
+from spacy_pel.types import NIL, Document, Entity, Mention
+
+from .conftest import NAME, PLAIN, TEXTS
+
+HPO = [Entity("HP:1", "Pain in the head", ("headache",)), Entity("HP:2", "Chorea", ("Huntington disease",))]
+TEXT = "A headache and a heart attack."
+
+
+@pytest.fixture
+def both(make_nlp, tmp_path):
+    """The first one knows headache and heart attack, the other one only headache."""
+    KnowledgeBase.build(HPO, tmp_path / "hpo")
+    nlp = make_nlp(extension_prefix="umls", threshold=0.3)
+    nlp.rename_pipe(NAME, "umls_linker")
+    other = nlp.add_pipe(NAME, name="hpo", config={**PLAIN, "extension_prefix": "hpo", "threshold": 0.3})
+    other.initialize(lambda: [], kb_loader=lambda: KnowledgeBase.from_disk(tmp_path / "hpo"))
+    return nlp
+
+
+def answers(doc):
+    return [
+        [
+            [ent._.get(f"{prefix}_{name}") for name in ("id", "name")]
+            + [
+                [key for key, _ in ent._.get(f"{prefix}_candidates")],
+                round(ent._.get(f"{prefix}_nil_score"), 4),
+            ]
+            for prefix in ("umls", "hpo")
+        ]
+        for ent in doc.ents
+    ]
+
+
+def test_both_answers_are_kept(both):
+    head, heart = both(TEXT).ents
+    assert (head._.umls_id, head._.umls_name, head._.umls_candidates[0][0]) == ("C03", "Headache", "C03")
+    assert (head._.hpo_id, head._.hpo_name, head._.hpo_candidates[0][0]) == (
+        "HP:1",
+        "Pain in the head",
+        "HP:1",
+    )
+    assert (heart._.umls_id, heart._.umls_name) == ("C01", "Myocardial infarction")
+    assert (heart._.hpo_id, heart._.hpo_name) == (NIL, None)
+    assert len(heart._.umls_candidates) > len(heart._.hpo_candidates) == 2
+    assert heart._.umls_nil_score < 0.3 < heart._.hpo_nil_score
+    assert [head.kb_id_, heart.kb_id_] == ["HP:1", NIL]  # the last one counts
+
+
+def test_they_survive_saving_bytes_and_a_docbin(both, tmp_path):
+    expected = [answers(doc) for doc in both.pipe(TEXTS)]
+    both.to_disk(tmp_path / "nlp")
+    loaded = spacy.load(tmp_path / "nlp")
+    assert [answers(doc) for doc in loaded.pipe(TEXTS)] == expected
+    assert loaded.get_pipe("hpo").extension_prefix == "hpo"
+    assert [answers(doc) for doc in both.from_bytes(both.to_bytes()).pipe(TEXTS)] == expected
+    kept = DocBin(store_user_data=True, docs=list(both.pipe(TEXTS))).to_bytes()
+    assert [answers(doc) for doc in DocBin().from_bytes(kept).get_docs(loaded.vocab)] == expected
+
+
+SCRIPT = """
+import json, multiprocessing, sys
+
+def main(path, texts):
+    import spacy
+    nlp = spacy.load(path)
+    for method in sys.argv[3:]:
+        multiprocessing.set_start_method(method, force=True)
+        docs = nlp.pipe(texts, n_process=2, batch_size=2)
+        found = [[[e._.umls_id, e._.umls_name, e._.hpo_id, e._.hpo_name] for e in doc.ents] for doc in docs]
+        print(json.dumps(found))
+
+if __name__ == "__main__":
+    main(sys.argv[1], json.loads(sys.argv[2]))
+"""
+
+
+def test_two_processes(both, tmp_path):
+    both.to_disk(tmp_path / "nlp")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    methods = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
+    command = [
+        sys.executable,
+        str(tmp_path / "script.py"),
+        str(tmp_path / "nlp"),
+        json.dumps(TEXTS),
+        *methods,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    expected = [
+        [[e._.umls_id, e._.umls_name, e._.hpo_id, e._.hpo_name] for e in doc.ents] for doc in both.pipe(TEXTS)
+    ]
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [expected] * len(methods)
+
+
+def test_a_pickle_in_a_new_process(both, tmp_path):
+    (tmp_path / "nlp.pickle").write_bytes(pickle.dumps(both))
+    script = (
+        "import pickle, sys; e, = pickle.load(open(sys.argv[1], 'rb'))('headache').ents; print(e._.hpo_id)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "nlp.pickle")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.stdout == "HP:1\n", done.stderr
+
+
+def test_commands_and_metrics_read_their_own_linker(both):
+    linker, other = both.get_pipe("umls_linker"), both.get_pipe("hpo")
+    head, heart = both(TEXT).ents
+    assert mention_record(linker, head, 1)["name"] == "Headache"
+    assert (
+        mention_record(other, head, 1)["candidates"][0][0]
+        == mention_record(other, head, 1)["kb_id"]
+        == "HP:1"
+    )
+    assert mention_record(linker, heart, 1)["ids"] == ["C01"] and mention_record(other, heart, 1)["ids"] == []
+    gold = [Document("d", TEXT, [Mention(2, 10, "", ("C03",)), Mention(17, 29, "", ("C01",))])]
+    metrics = evaluate_end_to_end(
+        both,
+        linker.linker,
+        gold,
+        spans=lambda doc: mention_spans(doc, None),
+        extension_prefix=linker.extension_prefix,
+    )
+    assert metrics["accuracy"] == metrics["link_f1"] == metrics["recall@1"] == 1.0
+
+
+def test_the_default_prefix(nlp):
+    doc = nlp("Aspirin after a heart attack, and zzyzx.")
+    assert [ent._.pel_id for ent in doc.ents] == [ent.kb_id_ for ent in doc.ents]
+    assert doc.ents[0]._.pel_name == "Aspirin"
+    assert (doc[2:4]._.pel_id, doc[2:4]._.pel_name, doc[2:4]._.pel_candidates) == ("", None, [])
+    nlp.get_pipe(NAME).rename({"C02": "Acetylsalicylate"})
+    assert nlp("Aspirin").ents[0]._.pel_name == "Acetylsalicylate"
+
+
+def test_the_prefix_may_change_and_must_be_a_name(make_nlp):
+    nlp = make_nlp()
+    nlp.get_pipe(NAME).extension_prefix = "mesh"
+    assert nlp("Aspirin").ents[0]._.mesh_id == "C02" and Span.has_extension("mesh_candidates")
+    for wrong in ("", "a-b", "1a"):
+        with pytest.raises(PelError, match="E517"):
+            make_nlp(extension_prefix=wrong)
