@@ -64,6 +64,10 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
             raise PelError(Errors.E671.format(path=getattr(settings.paths, name), kb=settings.paths.kb))
         seen |= facts.pop("ids")
         result.update({f"{name}.{key}": value for key, value in facts.items()})
+    if check := getattr(
+        settings.pel.encoder, "check_weights", None
+    ):  # an encoder without pretraining has none
+        check()
     training = settings.pel.training
     mentions = min(result["train.in_kb"], training.limit or result["train.in_kb"])
     share = settings.pel.positives.alias_share

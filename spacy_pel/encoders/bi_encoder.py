@@ -110,6 +110,19 @@ class BiEncoder:
         entity = mention if self.tied else load_pretrained(self.name, special)[1]
         self._set_towers(mention, entity)
 
+    def check_weights(self) -> None:
+        """Check that ``initialize`` will find weights, without loading them.
+
+        RAISES (PelError): as ``initialize``.
+        """
+        from .pretrained import check_pretrained
+
+        if self.towers is not None:
+            return
+        if self.name is None:
+            raise PelError(Errors.E302)
+        check_pretrained(self.name)
+
     def _set_towers(self, mention: Any, entity: Any) -> None:
         from torch import nn
 

@@ -61,6 +61,27 @@ def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
     return _without_limits(tokenizer), model
 
 
+def check_pretrained(name: str) -> None:
+    """Check that there are such weights, without loading them: of a model on the hub, its config is read.
+
+    name (str): see ``load_pretrained``.
+    RAISES (PelError): if there is no such model.
+    """
+    from transformers import AutoConfig
+
+    if name.startswith(PREFIX):
+        make_random(name)
+        return
+    source, revision = locate(name)
+    try:
+        AutoConfig.from_pretrained(source, trust_remote_code=False, revision=revision or "main")
+    except Exception as err:  # the hub's errors have no common base
+        raise PelError(Errors.E303.format(name=name, got=_first_line(err))) from err
+    folder = Path(source)
+    if folder.is_dir() and not any(folder.glob("*.safetensors")) and not any(folder.glob("*.bin")):
+        raise PelError(Errors.E303.format(name=name, got="the folder has no weights"))
+
+
 def load_tower(path: Path) -> Tuple[Any, Any]:
     """Load a tower that we saved: a plain Hugging Face folder.
 

@@ -60,6 +60,7 @@ class ComponentErrors:
         "[PEL-E517] Expected an extension_prefix that can begin the name of an attribute, such as 'pel' or 'umls', "
         "got {got}."
     )
+    E518 = '[PEL-E518] Expected {expected}, got {got}. Example: {name} = {{"@{registry}":"{example}"}}'
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
         "component."

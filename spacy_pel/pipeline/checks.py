@@ -1,8 +1,16 @@
 """Check that the parts of a component are compatible."""
 
-from typing import Any, Tuple
+from typing import Any, Dict, Tuple
 
 from ..errors import Errors, PelError
+
+# setting -> registry, methods that are needed, an example, whether it may be null
+_INTERFACES: Dict[str, Tuple[str, Tuple[str, ...], str, bool]] = {
+    "encoder": ("pel_encoders", ("encode_mentions", "encode_names"), "spacy-pel.BiEncoder.v1", True),
+    "index": ("pel_indexes", ("add", "search_groups"), "spacy-pel.FaissIVF.v1", True),
+    "combiner": ("pel_combiners", ("__call__", "fit"), "spacy-pel.LinearCombiner.v1", False),
+    "nil_model": ("pel_nil", ("__call__", "fit"), "spacy-pel.LogisticNil.v1", False),
+}
 
 
 def check_parts(generator: Any, encoder: Any, index: Any) -> None:
@@ -28,6 +36,25 @@ def check_parts(generator: Any, encoder: Any, index: Any) -> None:
         idle = [name for name, part in parts.items() if part is not None]
         if idle:
             raise PelError(Errors.E512.format(kind=generator.registered_name, idle=" and ".join(idle)))
+
+
+def check_interfaces(**parts: Any) -> None:
+    """Check that parts can be what they are set as; a name alone, for one, cannot.
+
+    parts (Any): by setting: "encoder", "index" (both may be None), "combiner" and "nil_model".
+    RAISES (PelError): if one is something else.
+    """
+    for setting, part in parts.items():
+        registry, needed, example, optional = _INTERFACES[setting]
+        if part is None and optional:
+            continue
+        if isinstance(part, type) or not all(callable(getattr(part, name, None)) for name in needed):
+            expected = f"{setting} to be {'null or ' if optional else ''}a part of the registry {registry}"
+            raise PelError(
+                Errors.E518.format(
+                    expected=expected, got=repr(part), name=setting, registry=registry, example=example
+                )
+            )
 
 
 def check_loaders(name: str, **loaders: Tuple[Any, Any]) -> None:

@@ -31,7 +31,7 @@ from ..util import read_json, write_json
 from ..util.files import json_object
 from ..util.saved_folder import check_folder, pack_files, unpack_files
 from .calibration import learned_state, load_learned_state
-from .checks import check_loaders, check_parts
+from .checks import check_interfaces, check_loaders, check_parts
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, VERSION, LinkerData, update_linker_folder
 from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
@@ -88,6 +88,7 @@ class ProxyEntityLinker(Pipe):
         for setting, value in (("top_k", top_k), ("batch_size", batch_size)):
             if value < 1:
                 raise PelError(Errors.E507.format(name=setting, least=1, value=value))
+        check_interfaces(encoder=encoder, index=index, combiner=combiner, nil_model=nil_model)
         check_parts(generator, encoder, index)
         self.name = name
         self.data = LinkerData(encoder=encoder, generator=generator, ranker=reranker)

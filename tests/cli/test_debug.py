@@ -1,5 +1,7 @@
 """debug: what it checks and what it says."""
 
+import shutil
+
 import pytest
 
 from .conftest import run
@@ -17,6 +19,7 @@ seed = 0
 
 [pel.encoder]
 @pel_encoders = "spacy-pel.BiEncoder.v1"
+name = "random:layers=1,width=32"
 
 [pel.loss]
 @pel_losses = "spacy-pel.ProxySoftplus.v1"
@@ -57,6 +60,15 @@ def test_overrides_reach_the_training(config):
     assert fewer["next"].endswith("--output DIR --pel.training.max_epochs 1")  # the same settings
 
 
+def test_the_first_weights_are_there(config, tiny_bert, tmp_path):
+    assert run("debug", config, "--pel.encoder.name", tiny_bert).code == 0
+    model = shutil.copytree(tiny_bert, tmp_path / "model")
+    for weights in [*model.glob("*.safetensors"), *model.glob("*.bin")]:
+        weights.unlink()
+    result = run("debug", config, "--pel.encoder.name", model)
+    assert result.code == 2 and "E303" in result.err and "has no weights" in result.err
+
+
 def test_pipeline_config(folder):
     result = run("debug", folder / "pipeline.cfg", "--json")
     assert result.code == 0, result.err
@@ -74,6 +86,10 @@ def test_pipeline_config(folder):
         (["--paths.dev", "null"], "paths.dev"),
         (["--pel.loss.alpah", "3"], "alpah"),
         (["loss"], "E600"),
+        (["--pel.encoder.name", "null"], "E302"),
+        (["--pel.encoder.name", "package:no_such_package"], "no_such_package"),
+        (["--pel.encoder.name", "/nonexistent/model"], "E303"),
+        (["--pel.encoder.name", "random:layers=0"], "E307"),
     ],
 )
 def test_what_is_wrong(config, overrides, said):

@@ -262,3 +262,12 @@ def test_extensions_are_not_forced(make_nlp):
     before = Span.get_extension("pel_candidates")
     make_nlp()
     assert Span.get_extension("pel_candidates") is before
+
+
+@pytest.mark.parametrize("setting", ["encoder", "index", "combiner", "nil_model"])
+def test_a_name_is_no_part(setting):
+    for wrong in ("spacy-pel.BiEncoder.v1", 3, []):
+        with pytest.raises(
+            PelError, match=rf"E518.*Expected {setting} .*registry pel_.*Example: {setting} = "
+        ):
+            spacy.blank("en").add_pipe(NAME, config={setting: wrong})

@@ -48,7 +48,7 @@ class OboKB(KBReaderBase):
     def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
         if self.id_xref is None:
             for path in paths:
-                for term in read_terms(path):
+                for term in self._terms(path):
                     self._note_redirects(term)
                     if not term.obsolete:
                         yield Place(path, term.line), self._entity(term.id, [term])
@@ -56,7 +56,7 @@ class OboKB(KBReaderBase):
         groups: Dict[str, List[Term]] = {}
         places: Dict[str, Place] = {}
         for path in paths:
-            for term in read_terms(path):
+            for term in self._terms(path):
                 if term.obsolete:
                     continue
                 for entity_id in xref_ids(term.xrefs, self.id_xref):
@@ -64,6 +64,15 @@ class OboKB(KBReaderBase):
                     places.setdefault(entity_id, Place(path, term.line))
         for entity_id, terms in groups.items():
             yield places[entity_id], self._entity(entity_id, terms)
+
+    def _terms(self, path: Path) -> Iterator[Term]:
+        noted = ""
+        for term in read_terms(path):
+            if term.version != noted:
+                noted = term.version
+                known = self.source["version"]
+                self.source["version"] = f"{known}, {noted}" if known else noted
+            yield term
 
     def _note_redirects(self, term: Term) -> None:
         if term.obsolete and term.replaced_by:

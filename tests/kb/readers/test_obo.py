@@ -8,6 +8,7 @@ import pytest
 
 from spacy_pel import registry
 from spacy_pel.errors import PelError
+from spacy_pel.kb.readers.from_reader import build_from_reader
 from spacy_pel.kb.readers.obo_kb import OboKB
 from spacy_pel.kb.readers.ontology import clean_text, read_sssom, read_table, read_terms
 
@@ -136,3 +137,30 @@ def test_a_label_that_is_no_text(tmp_path):
     (tmp_path / "bad.json").write_text(json.dumps({"graphs": [{"nodes": nodes}]}))
     with pytest.raises(PelError, match=r"E002.*bad\.json.*the label 5 of http://x/A_1"):
         list(read_terms(tmp_path / "bad.json"))
+
+
+def test_the_release_reaches_the_knowledge_base(tmp_path):
+    obo = "format-version: 1.2\ndata-version: hp/releases/2024-04-26\n\n[Term]\nid: X:1\nname: fever\n"
+    (tmp_path / "one.obo").write_text(obo)
+    (tmp_path / "two.obo").write_text(obo.replace("X:1", "X:2").replace("hp/releases/2024-04-26", "v2"))
+    term = {"id": "http://purl.obolibrary.org/obo/Y_1", "lbl": "cough"}
+    info = {"pred": "http://www.w3.org/2002/07/owl#versionInfo", "val": "2025-01-01"}
+    for name, meta, version in [
+        ("info.json", {"version": "http://x/y.json", "basicPropertyValues": [info]}, "2025-01-01"),
+        ("iri.json", {"version": "http://x/y.json"}, "http://x/y.json"),
+        ("none.json", {}, ""),
+    ]:
+        graph = {"id": "http://purl.obolibrary.org/obo/y.json", "meta": meta, "nodes": [term]}
+        (tmp_path / name).write_text(json.dumps({"graphs": [graph]}))
+        reader = OboKB()
+        assert len(list(reader([tmp_path / name]))) == 1
+        assert reader.source["version"] == version
+    for reader in (OboKB(), OboKB(id_prefix="X:1")):
+        kb = build_from_reader(
+            reader, [tmp_path / "one.obo", tmp_path / "two.obo"], tmp_path / "kb", source={}
+        )
+        assert kb.source["version"] == "hp/releases/2024-04-26, v2"
+    reader = OboKB()
+    list(reader([tmp_path / "one.obo"]))
+    list(reader([tmp_path / "two.obo"]))
+    assert reader.source["version"] == "v2"  # of the last files read

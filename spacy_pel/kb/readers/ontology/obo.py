@@ -29,7 +29,7 @@ def read_obo(path: Path) -> Iterator[Term]:
     YIELDS (Term): in file order, obsolete ones included.
     RAISES (PelError): at a stanza without an id and at a file without any stanza; names the line.
     """
-    namespace, term, stanza, start, seen = "", None, "", 0, False
+    namespace, version, term, stanza, start, seen = "", "", None, "", 0, False
     for number, raw in read_lines(path):
         line = raw.strip()
         if line.startswith("[") and line.endswith("]"):
@@ -44,9 +44,11 @@ def read_obo(path: Path) -> Iterator[Term]:
         if not stanza:
             if tag == "default-namespace" or (tag == "ontology" and not namespace):
                 namespace = value
+            elif tag == "data-version":
+                version = value
         elif stanza == "[Term]":
             if tag == "id":
-                term = Term(id=_bare(value), namespace=namespace, line=start)
+                term = Term(id=_bare(value), namespace=namespace, version=version, line=start)
             elif term is not None:
                 _take(term, tag, value)
     if stanza == "[Term]":

@@ -9,6 +9,7 @@ from .term import Term
 _IRI = re.compile(r"^https?://.*[/#]([A-Za-z][A-Za-z.]*)_([A-Za-z0-9.-]+)$")
 _REPLACED_BY = "http://purl.obolibrary.org/obo/IAO_0100001"
 _ALT_ID = "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId"
+_VERSION = "http://www.w3.org/2002/07/owl#versionInfo"
 _NAMESPACE = "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace"
 
 
@@ -26,13 +27,19 @@ def terms_of_graphs(data: Dict[str, Any]) -> Iterator[Term]:
     """
     for graph in data["graphs"]:
         ontology = re.sub(r"\.\w+$", "", str(graph.get("id", "")).rsplit("/", 1)[-1])
+        version = _version(graph.get("meta") or {})
         for node in graph.get("nodes", []):
             # some writers leave the type out; properties and individuals always have one
             if node.get("type", "CLASS") == "CLASS":
-                yield _term(node, ontology)
+                yield _term(node, ontology, version)
 
 
-def _term(node: Dict[str, Any], ontology: str) -> Term:
+def _version(meta: Dict[str, Any]) -> str:
+    found = (one.get("val") for one in meta.get("basicPropertyValues", []) if one.get("pred") == _VERSION)
+    return str(next(found, None) or meta.get("version") or "")
+
+
+def _term(node: Dict[str, Any], ontology: str, version: str) -> Term:
     meta = node.get("meta") or {}
     name = node.get("lbl") or ""
     if not isinstance(name, str):
@@ -51,6 +58,7 @@ def _term(node: Dict[str, Any], ontology: str) -> Term:
         definition=(meta.get("definition") or {}).get("val"),
         xrefs=[compact_id(xref["val"]) for xref in meta.get("xrefs", [])],
         namespace=values.get(_NAMESPACE, [ontology])[0],
+        version=version,
         obsolete=bool(meta.get("deprecated")),
         replaced_by=[compact_id(iri) for iri in values.get(_REPLACED_BY, [])],
         alt_ids=[compact_id(iri) for iri in values.get(_ALT_ID, [])],

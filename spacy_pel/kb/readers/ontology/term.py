@@ -24,6 +24,7 @@ class Term:
     obsolete (bool): no longer in use.
     replaced_by (List[str]): the ids to use instead.
     alt_ids (List[str]): retired ids that mean this term.
+    version (str): the ontology's release; "" if the file does not say.
     line (int): where the term begins in its file; 0 for formats without meaningful lines.
     """
 
@@ -36,6 +37,7 @@ class Term:
     obsolete: bool = False
     replaced_by: List[str] = field(default_factory=list)
     alt_ids: List[str] = field(default_factory=list)
+    version: str = ""
     line: int = 0
 
     def absorb(self, other: "Term") -> None:
