@@ -45,10 +45,10 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
         shutil.copytree(pipeline, part)
         config = Config().from_disk(part / "config.cfg", interpolate=False)
         loaders = config.get("initialize", {}).get("components", {}).get(name, {})
-        with update_linker_folder(part / name):
-            copy = PipelineCopy(part / name, config["components"][name], loaders, learned)
+        with update_linker_folder(part / name) as linker:
+            copy = PipelineCopy(linker, config["components"][name], loaders, learned)
             yield copy
-            write_json(part / name / CALIBRATION, copy.learned)
+            write_json(linker / CALIBRATION, copy.learned)
         config.to_disk(part / "config.cfg")
         load_pipeline(part)
     message(f"Wrote {output}. Calibrate it now: spacy-pel calibrate {output} CORPUS.jsonl")
@@ -78,8 +78,8 @@ def store_learned(pipeline: Path, learned: Dict[str, Any]) -> None:
     from ..pipeline.linker_data import update_linker_folder
 
     path = learned_path(pipeline)
-    with update_linker_folder(path.parent):
-        write_json(path, learned)
+    with update_linker_folder(path.parent) as part:
+        write_json(part / path.name, learned)
     settings = _components(pipeline)[path.parent.name]
     if settings.get("threshold") is not None:
         logger.warning(Warnings.W600.format(path=pipeline, value=settings["threshold"]))

@@ -17,9 +17,9 @@ VERSION = 1
 CALIBRATION = "cfg.json"
 
 
-def update_linker_folder(path: Path) -> "AbstractContextManager[None]":
-    """RETURNS (AbstractContextManager): for changing files of a component's folder, see ``update_folder``."""
-    return update_folder(path, kind=KIND, version=VERSION)
+def update_linker_folder(path: Path, *, rewritten: Iterable[str] = ()) -> "AbstractContextManager[Path]":
+    """RETURNS (AbstractContextManager): for changing a component's folder, see ``update_folder``."""
+    return update_folder(path, kind=KIND, version=VERSION, rewritten=rewritten)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class LinkerData:
     def to_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the folders of the parts.
 
-        path (Path): the component's folder, inside ``update_linker_folder``.
+        path (Path): what ``update_linker_folder`` yields.
         exclude (Iterable[str]): names of folders to leave as they are.
         RAISES (PelError): if the files cannot be written.
         """

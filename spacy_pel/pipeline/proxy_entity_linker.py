@@ -369,11 +369,12 @@ class ProxyEntityLinker(Pipe):
         exclude (Iterable[str]): any of "kb", "encoder", "index", "generator", "reranker", "cfg".
         RAISES (PelError): if the component is not initialised, or the files cannot be written.
         """
-        path, linker = Path(path), self.linker
-        with update_linker_folder(path):
-            self.data.to_disk(path, exclude=exclude)
+        linker, exclude = self.linker, set(exclude)
+        rewritten = {*self.data.parts, CALIBRATION} - exclude
+        with update_linker_folder(Path(path), rewritten=rewritten) as part:
+            self.data.to_disk(part, exclude=exclude)
             if "cfg" not in exclude:
-                write_json(path / CALIBRATION, learned_state(linker))
+                write_json(part / CALIBRATION, learned_state(linker))
 
     def from_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
         """Read what ``to_disk`` wrote; KB and index are memory-mapped. Excluded parts are not changed.

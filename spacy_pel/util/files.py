@@ -2,9 +2,7 @@
 
 import gzip
 import json
-import os
 import shutil
-import tempfile
 import zlib
 from contextlib import contextmanager
 from itertools import islice
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, Dict, Iterable, Iterator, List, Tuple, Union
 
 from ..errors import Errors, PelError
+from .replacing import make_holder, move_into_place, remove_leftovers
 
 PathLike = Union[str, Path]
 READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
@@ -23,8 +22,9 @@ _LINES = 4096  # of a block
 def atomic_path(target: PathLike) -> Iterator[Path]:
     """Give a temporary path next to the target; rename it to the target on success.
 
-    Works for files and folders. On any error the temporary output is removed and the target
-    is left as it was.
+    Works for files and folders. On any error the temporary output is removed and the target is left as it
+    was. A process that is killed leaves the old or the new target, whole, and perhaps a hidden folder
+    beside it, which the next process that writes there removes.
 
     target (PathLike): the path of the output.
     YIELDS (Path): a path that does not exist yet, on the same file system.
@@ -33,21 +33,14 @@ def atomic_path(target: PathLike) -> Iterator[Path]:
     target = Path(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        holder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        remove_leftovers(target.parent)
+        holder = make_holder(target)
     except OSError as err:
         raise PelError(unwritable(target, err)) from err
     try:
         part = holder / target.name
         yield part
-        if part.is_dir() and target.is_dir() and not target.is_symlink():
-            # a folder cannot replace a filled folder in one step: move the old one aside
-            os.replace(target, holder / "old")
-        try:
-            os.replace(part, target)
-        except OSError:
-            if (holder / "old").exists():
-                os.replace(holder / "old", target)
-            raise
+        move_into_place(part, target)
     except OSError as err:
         if err.filename is not None and not str(err.filename).startswith(str(holder)):
             raise  # an input's error, not the output's

@@ -2,13 +2,27 @@
 
 import json
 import os
+import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Tuple, TypeVar, Union
+from typing import (
+    AbstractSet,
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Set,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
 from ..errors import Errors, PelError
-from .files import atomic_path, read_json, unwritable, write_json
+from .files import atomic_path, read_json, write_json
 from .verified_files import file_hash, remembered_hash
 
 MANIFEST = "manifest.json"
@@ -38,31 +52,47 @@ def write_folder(path: Path, *, kind: str, version: int) -> Iterator[Path]:
 
 
 @contextmanager
-def update_folder(path: Path, *, kind: str, version: int) -> Iterator[None]:
-    """Change files of a saved folder in place, or fill a folder step by step.
+def update_folder(path: Path, *, kind: str, version: int, rewritten: Iterable[str] = ()) -> Iterator[Path]:
+    """Change a saved folder, or write a new one: all changes take effect at once, or none.
 
-    The manifest is set aside first and a new one written last, so that a half-changed folder left by
-    a killed run is refused. After an error that left all files unchanged, the old manifest is restored.
+    What is yielded has the files of the folder as hard links (copies where the file system has none), so
+    a file must be replaced there, not changed in place.
 
     path (Path): the folder; created if missing.
     kind, version: as for ``write_folder``.
+    rewritten (Iterable[str]): files and folders that are going to be written; they are not linked.
+    YIELDS (Path): the folder to change.
     RAISES (PelError): if the folder cannot be written.
     """
-    manifest, aside = path / MANIFEST, path / f".{MANIFEST}"
+    path = path.resolve()
+    with atomic_path(path) as part:
+        part.mkdir()
+        if path.is_dir():
+            _link_files(path, part, {*rewritten, MANIFEST})
+        yield part
+        write_manifest(part, kind=kind, version=version)
+
+
+def _link_files(source: Path, target: Path, without: AbstractSet[str]) -> None:
+    for file in source.iterdir():
+        if file.name in without or file.name.startswith("."):
+            continue
+        if file.is_dir():
+            shutil.copytree(file, target / file.name, copy_function=_link, ignore=_hidden)
+        else:
+            _link(str(file), str(target / file.name))
+
+
+def _hidden(folder: str, names: List[str]) -> Set[str]:
+    """RETURNS (Set[str]): what an interrupted write or the system left."""
+    return {name for name in names if name.startswith(".")}
+
+
+def _link(source: str, target: str) -> None:
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        if manifest.is_file():
-            os.replace(manifest, aside)
-    except OSError as err:
-        raise PelError(unwritable(path, err)) from err
-    try:
-        yield
-    except BaseException:
-        if aside.is_file() and _is_unchanged(path, aside, kind):
-            os.replace(aside, manifest)
-        raise
-    aside.unlink(missing_ok=True)
-    write_manifest(path, kind=kind, version=version)
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def write_manifest(path: Path, *, kind: str, version: int) -> None:
@@ -132,15 +162,6 @@ def verify_folders(path: Path) -> List[Dict[str, Any]]:
         got = "none" if path.is_dir() else ("a file" if path.exists() else "nothing")
         raise PelError(Errors.E011.format(path=path, got=got))
     return found
-
-
-def _is_unchanged(path: Path, manifest: Path, kind: str) -> bool:
-    try:
-        # all hashes: a large file may have been rewritten at the same size
-        _check_files(path, kind, _read_manifest(path, manifest, kind)["files"], every_hash=True)
-    except (PelError, OSError):
-        return False
-    return True
 
 
 def damaged(path: Union[Path, str], kind: str, expected: str, got: Any) -> PelError:

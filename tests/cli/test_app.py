@@ -17,7 +17,9 @@ from spacy_pel.util.config import load_config
 
 from .conftest import run
 
-COMMANDS = "calibrate compare convert debug demo evaluate index link mine quickstart recode report train verify".split()
+COMMANDS = """
+    calibrate compare convert debug demo evaluate index link mine quickstart recode report train verify
+""".split()
 GROUPS = {
     "kb": ["add", "build", "diff", "info", "merge", "sample", "show"],
     "candidates": ["add", "build", "eval"],

@@ -134,7 +134,7 @@ def test_full_disk(folder, broken, full_disk, tmp_path):
     for args in (
         ("index", folder / "kb", folder / "model", tmp_path / "index"),
         ("calibrate", broken, folder / "dev.jsonl"),
-        ("link", broken, folder / "dev.jsonl", tmp_path / "old.jsonl"),
+        ("link", broken, folder / "dev.jsonl", tmp_path / "old.jsonl", "--overwrite"),
         evaluate(broken, folder, tmp_path),
     ):
         assert "No space left on device" in error(*args), args[0]

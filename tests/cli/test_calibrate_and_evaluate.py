@@ -162,8 +162,8 @@ def test_apply_to_needs_the_same_parts(folder, pipeline):
     cfg = pipeline / "proxy_entity_linker" / "cfg.json"
     saved = learned(pipeline)
     saved["combiner"]["kind"] = "BestRow"
-    with update_linker_folder(cfg.parent):
-        cfg.write_text(json.dumps(saved))
+    with update_linker_folder(cfg.parent, rewritten=[cfg.name]) as part:
+        (part / cfg.name).write_text(json.dumps(saved))
     result = run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--apply-to", pipeline)
     assert result.code == 2 and "E661" in result.err
     assert learned(pipeline) == saved

@@ -93,8 +93,8 @@ def test_linking_does_not_go_on_with_another_ranker(folder, ranked, tmp_path):
     path = tmp_path / "pipeline" / "proxy_entity_linker" / "cfg.json"
     saved = json.loads(path.read_text())
     saved["reranker"]["state"] = {"weights": [0.25, 0.75]}
-    with update_linker_folder(path.parent):
-        path.write_text(json.dumps(saved))
+    with update_linker_folder(path.parent, rewritten=[path.name]) as part:
+        (part / path.name).write_text(json.dumps(saved))
     refused = run(*args, "--resume")
     assert refused.code == 2 and "E644" in refused.err and "pipeline" in refused.err
 

@@ -199,8 +199,8 @@ def test_a_generator_of_another_kb_is_refused(trained, other, tmp_path):
     load = spacy.registry.misc.get("spacy-pel.GeneratorFromDisk.v1")(tmp_path / "strange" / "generator")
     with pytest.raises(PelError, match="PEL-E443"):
         trained.get_pipe(NAME).initialize(lambda: [], generator_loader=load)
-    with update_linker_folder(tmp_path / "linker"):
-        KnowledgeBase.from_disk(tmp_path / "strange" / "kb").to_disk(tmp_path / "linker" / "kb")
+    with update_linker_folder(tmp_path / "linker") as part:
+        KnowledgeBase.from_disk(tmp_path / "strange" / "kb").to_disk(part / "kb")
     with pytest.raises(PelError, match="PEL-E443"):
         other().get_pipe(NAME).from_disk(tmp_path / "linker")
 

@@ -69,8 +69,8 @@ def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(nlp, tm
 
 def test_index_of_another_encoder_is_refused(nlp, blank, tmp_path):
     nlp.to_disk(tmp_path / "one")
-    with update_linker_folder(tmp_path / "one" / NAME):
-        blank.get_pipe(NAME).encoder.to_disk(tmp_path / "one" / NAME / "encoder")
+    with update_linker_folder(tmp_path / "one" / NAME) as part:
+        blank.get_pipe(NAME).encoder.to_disk(part / "encoder")
     with pytest.raises(PelError, match="spacy-pel index"):
         spacy.load(tmp_path / "one")
 

@@ -2,7 +2,8 @@
 
 import json
 import os
-import shutil
+import signal
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from spacy_pel import PelError
-from spacy_pel.util import verified_files
+from spacy_pel.util import read_json, replacing, verified_files, write_json
+from spacy_pel.util.files import atomic_path
 from spacy_pel.util.saved_folder import (
     MANIFEST,
     check_folder,
@@ -171,39 +173,95 @@ def test_an_error_leaves_the_old_folder(folder):
     check_folder(folder, kind=KIND, version=3, every_hash=True)
 
 
-def test_an_update_that_was_killed_is_refused(folder):
-    with update_folder(folder, kind=KIND, version=3):
-        (folder / "small.json").write_text("[]")
-        shutil.copytree(folder, folder.parent / "killed")  # what a process that ends here leaves
-    check_folder(folder, kind=KIND, version=3, every_hash=True)
+def snapshot(folder):
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()
+    }
+
+
+def test_an_update(folder):
+    inode = (folder / "large.bin").stat().st_ino
+    with update_folder(folder, kind=KIND, version=4, rewritten=["small.json"]) as part:
+        (part / "small.json").write_text("[]")
+        assert (folder / "small.json").read_text() == "{}", "nothing is changed yet"
+    check_folder(folder, kind=KIND, version=4, every_hash=True)
     assert sorted(path.name for path in folder.iterdir()) == ["inner", "large.bin", MANIFEST, "small.json"]
-    with pytest.raises(PelError, match="without it"):
-        check_folder(folder.parent / "killed", kind=KIND, version=3)
-    with update_folder(folder.parent / "killed", kind=KIND, version=3):
+    assert (folder / "small.json").read_text() == "[]" and (folder / "large.bin").stat().st_ino == inode
+    assert [path.name for path in folder.parent.iterdir()] == ["saved"]
+
+
+def test_an_update_that_failed_changes_nothing(folder):
+    before = snapshot(folder)
+    with pytest.raises(RuntimeError), update_folder(folder, kind=KIND, version=3) as part:
+        write_json(part / "small.json", [])
+        (part / "inner" / "a.txt").unlink()
+        raise RuntimeError
+    assert snapshot(folder) == before and list(folder.parent.iterdir()) == [folder]
+
+
+def test_an_update_through_a_link(folder):
+    link = folder.parent / "link"
+    link.symlink_to(folder)
+    with update_folder(link, kind=KIND, version=3) as part:
+        write_json(part / "small.json", [])
+    assert link.is_symlink() and read_json(folder / "small.json") == []
+
+
+def test_an_update_where_there_are_no_hard_links(folder, monkeypatch):
+    monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(1, "not permitted")))
+    with update_folder(folder, kind=KIND, version=3):
         pass
-    check_folder(folder.parent / "killed", kind=KIND, version=3, every_hash=True)
-
-
-@pytest.mark.parametrize(("content", "is_usable"), [("{}", True), ("[]", False)])
-def test_an_update_that_failed_leaves_a_usable_folder_if_nothing_changed(folder, content, is_usable):
-    with pytest.raises(RuntimeError), update_folder(folder, kind=KIND, version=3):
-        (folder / "small.json").write_text(content)
-        raise RuntimeError
-    assert (folder / MANIFEST).is_file() == is_usable
-
-
-def test_a_failed_update_that_rewrote_a_large_file_at_the_same_size_is_refused(folder):
-    with pytest.raises(RuntimeError), update_folder(folder, kind=KIND, version=3):
-        (folder / "large.bin").write_bytes(bytes(2 << 20))
-        raise RuntimeError
-    with pytest.raises(PelError, match="without it"):
-        check_folder(folder, kind=KIND, version=3)
-
-
-def test_a_failed_update_to_a_new_format_leaves_the_old_one(folder):
-    with pytest.raises(RuntimeError), update_folder(folder, kind=KIND, version=4):
-        raise RuntimeError
     check_folder(folder, kind=KIND, version=3, every_hash=True)
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_process_killed_at_any_step_leaves_the_old_or_the_new_folder(folder, monkeypatch, exchange):
+    """It is killed before each change of the file system, from the first to the last."""
+    if not exchange:
+        monkeypatch.setattr(replacing, "_exchange", lambda one, other: False)
+    old = snapshot(folder)
+    states = []
+    for step in range(100):
+        if os.fork() == 0:
+            die_before(step)
+            with update_folder(folder, kind=KIND, version=3, rewritten=["small.json"]) as part:
+                (part / "small.json").write_text("[]")
+            os._exit(0)
+        _, status = os.wait()
+        replacing._seen.clear()
+        replacing.remove_leftovers(folder.parent)
+        states.append(snapshot(folder) == old)
+        check_folder(folder, kind=KIND, version=3, every_hash=True)
+        assert list(folder.parent.iterdir()) == [folder], step
+        if status == 0:
+            break
+        assert os.WTERMSIG(status) == signal.SIGKILL
+    assert 8 < step < 99
+    assert states == sorted(states, reverse=True) and states[0] and not states[-1]
+
+
+def die_before(step):
+    """Kill this process in the audit event of this number, of those that change files."""
+    seen = []
+
+    def hook(event, args):
+        writes = event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax")
+        if writes or event in ("os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "ctypes.dlopen"):
+            seen.append(event)
+            if len(seen) > step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+def test_holders_of_processes_that_live_are_kept(tmp_path):
+    with atomic_path(tmp_path / "slow") as part:
+        part.write_text("new")
+        replacing._seen.clear()
+        with atomic_path(tmp_path / "quick") as other:
+            other.write_text("new")
+    assert (tmp_path / "slow").read_text() == (tmp_path / "quick").read_text() == "new"
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_what_an_interrupted_write_left_is_not_in_the_manifest(folder):
@@ -211,7 +269,7 @@ def test_what_an_interrupted_write_left_is_not_in_the_manifest(folder):
     (folder / ".inner.abc" / "inner" / "half.bin").write_bytes(b"half")
     with update_folder(folder, kind=KIND, version=3):
         pass
-    shutil.rmtree(folder / ".inner.abc")
+    assert not (folder / ".inner.abc").exists()
     check_folder(folder, kind=KIND, version=3, every_hash=True)
 
 
@@ -224,6 +282,7 @@ def test_a_folder_that_cannot_be_moved_to_its_place_leaves_the_old_one(folder, m
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", fail)
+    monkeypatch.setattr(replacing, "_exchange", lambda one, other: False)
     with pytest.raises(PelError, match="broken disk"), write_folder(folder, kind=KIND, version=3) as part:
         (part / "other.json").write_text("[]")
     monkeypatch.undo()

@@ -3,7 +3,6 @@
 A new one is tested by being registered; a setting without a default needs a line here.
 """
 
-
 import pytest
 
 from spacy_pel.corpora import read_corpus, write_corpus

@@ -1,0 +1,87 @@
+"""Putting a written file or folder in the place of an old one, in one step."""
+
+import ctypes
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+from typing import Any, Set
+
+_AT_FDCWD = -100  # paths are relative to the working directory
+_EXCHANGE = 2  # the flag of renameat2 (Linux) and renamex_np (macOS)
+_OLD = "old"
+# .NAME.PROCESS.HOST.RANDOM
+_HOLDER = re.compile(r"\.(?P<name>.+)\.(?P<process>\d+)\.(?P<host>[0-9a-f]{8})\.[^.]+")
+_HOST = f"{zlib.crc32(platform.node().encode('utf8')):08x}"
+_seen: Set[Path] = set()  # folders where this process has removed what others left
+
+
+def make_holder(target: Path) -> Path:
+    """RETURNS (Path): a new hidden folder next to the target, whose name says which process made it."""
+    return Path(tempfile.mkdtemp(prefix=f".{target.name}.{os.getpid()}.{_HOST}.", dir=target.parent))
+
+
+def remove_leftovers(parent: Path) -> None:
+    """Remove the holders of killed processes of this machine, once in each process. If one was killed between
+    the two steps of ``move_into_place``, the old folder is put back first.
+
+    parent (Path): the folder where the holders are.
+    """
+    parent = parent.resolve()
+    if parent in _seen or sys.platform == "win32":  # there a process cannot be asked whether it lives
+        return
+    _seen.add(parent)
+    for holder in parent.glob(".*"):
+        match = _HOLDER.fullmatch(holder.name)
+        if match and match["host"] == _HOST and not _lives(int(match["process"])):
+            if (holder / _OLD).exists() and not (parent / match["name"]).exists():
+                os.replace(holder / _OLD, parent / match["name"])
+            shutil.rmtree(holder, ignore_errors=True)
+
+
+def move_into_place(part: Path, target: Path) -> None:
+    """Replace the target. A folder is exchanged for the old one, where system and file system can do that.
+    Elsewhere the old one is moved aside first: a process that is killed right then leaves it in its holder.
+
+    part (Path): a file or folder in a holder; in the end perhaps the old folder.
+    target (Path): may exist.
+    RAISES (OSError): if it cannot be replaced; it is left as it was.
+    """
+    if not (part.is_dir() and target.is_dir()) or target.is_symlink():
+        os.replace(part, target)
+        return
+    if _exchange(part, target):
+        return
+    old = part.parent / _OLD
+    os.replace(target, old)
+    try:
+        os.replace(part, target)
+    except OSError:
+        os.replace(old, target)
+        raise
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """RETURNS (bool): whether the two paths were exchanged; False = not possible here."""
+    try:
+        system: Any = ctypes.CDLL(None, use_errno=True)
+        if sys.platform == "darwin":
+            return bool(system.renamex_np(os.fsencode(one), os.fsencode(other), _EXCHANGE) == 0)
+        paths = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
+        return bool(system.renameat2(*paths, _EXCHANGE) == 0)
+    except (AttributeError, OSError, TypeError):  # no such function; on Windows, no such library
+        return False
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
