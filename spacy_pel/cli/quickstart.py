@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..kb import KnowledgeBase
 
 _LABEL = "ENTITY"
-_RULER = "name_ruler"
 _N_SHOWN = 3  # entities in the example text
 _READERS = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
@@ -243,25 +242,31 @@ def _add_linker(nlp: "Language", kb: "KnowledgeBase", source: _Source, out: Path
 
 
 def _add_names(nlp: "Language", kb: "KnowledgeBase") -> int:
-    """Add a component that finds the names of the knowledge base, as the first one: what a detector finds
+    """Add components that find the names of the knowledge base, as the first ones: what a detector finds
     later does not overlap.
 
-    RETURNS (int): how many patterns it has.
+    RETURNS (int): how many patterns they have.
     """
     from ..pipeline.name_patterns import name_patterns
 
-    config = {
-        "spans_key": None,
-        "annotate_ents": True,
-        "ents_filter": {"@misc": "spacy.prioritize_existing_ents_filter.v1"},
-        "overwrite": False,
-        "phrase_matcher_attr": "LOWER",
-    }
     names = (name for names in kb.names_at(kb.live_rows) for name in names)
-    patterns = name_patterns(names, nlp.tokenizer, label=_LABEL)
-    ruler: Any = nlp.add_pipe("span_ruler", name=_RULER, config=config, first=True)
-    ruler.add_patterns(patterns)
-    return len(patterns)
+    patterns = name_patterns(names, label=_LABEL)
+    # the last one added comes first; of two that overlap, the longer one counts
+    for ruler_name, attribute, found in (
+        ("acronym_ruler", "ORTH", patterns.acronyms),
+        ("name_ruler", "LOWER", patterns.names),
+    ):
+        if not found:
+            continue  # a ruler without patterns warns at every text
+        config = {
+            "spans_key": None,
+            "annotate_ents": True,
+            "overwrite": False,
+            "phrase_matcher_attr": attribute,
+        }
+        ruler: Any = nlp.add_pipe("span_ruler", name=ruler_name, config=config, first=True)
+        ruler.add_patterns(found)
+    return len(patterns.names) + len(patterns.acronyms)
 
 
 def _summary(result: Dict[str, Any]) -> str:

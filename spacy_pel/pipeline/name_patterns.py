@@ -1,15 +1,24 @@
 """Patterns that find the names of a knowledge base in text, for spaCy's span_ruler."""
 
-from typing import Any, Callable, Dict, Iterable, List, Sequence, Set
-
-from spacy.tokens import Doc
+from typing import Dict, Iterable, List, NamedTuple, Sequence, Set
 
 _LONGEST_ACRONYM = 5  # characters
+Patterns = List[Dict[str, str]]
 
 
-def name_patterns(
-    names: Iterable[str], tokenize: Callable[[str], Doc], *, label: str
-) -> List[Dict[str, Any]]:
+class NamePatterns(NamedTuple):
+    """For a span_ruler each: its Matcher would try every token pattern at every token, so that names to be
+    found as written are phrases too.
+
+    names (List[Dict[str, str]]): for ``phrase_matcher_attr = "LOWER"``.
+    acronyms (List[Dict[str, str]]): for ``phrase_matcher_attr = "ORTH"``.
+    """
+
+    names: Patterns
+    acronyms: Patterns
+
+
+def name_patterns(names: Iterable[str], *, label: str) -> NamePatterns:
     """Patterns for names, in any case except for short ones.
 
     Acronyms are found as they are written: "MI" but not "mi", "AS" but not "as". These are words of two
@@ -17,20 +26,18 @@ def name_patterns(
     characters are left out, as they would be found everywhere.
 
     names (Iterable[str]): names and aliases; repeated ones become one pattern.
-    tokenize (Callable): the pipeline's tokenizer.
     label (str): of the mentions.
-    RETURNS (List[Dict[str, Any]]): for ``SpanRuler.add_patterns`` with ``phrase_matcher_attr = "LOWER"``.
+    RETURNS (NamePatterns): for ``SpanRuler.add_patterns``.
     """
     seen: Set[str] = set()
-    patterns: List[Dict[str, Any]] = []
+    patterns = NamePatterns([], [])
     for name in names:
         is_exact = _is_acronym(name)
         key = name if is_exact else name.lower()
         if key in seen or len(name) < 2 or not any(map(str.isalpha, name)):
             continue
         seen.add(key)
-        pattern: Any = [{"ORTH": token.text} for token in tokenize(name)] if is_exact else name
-        patterns.append({"label": label, "pattern": pattern})
+        (patterns.acronyms if is_exact else patterns.names).append({"label": label, "pattern": name})
     return patterns
 
 
