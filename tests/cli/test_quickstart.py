@@ -128,7 +128,9 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     assert (out / "meta.json").stat().st_mtime_ns == before
     table.write_text("id,name\nA,rash\n")
     assert quickstart(folder, table, out, "--overwrite").code == 0
-    assert links(spacy.load(out), "Rash, fever") == {"Rash": "A"}
+    nlp = spacy.load(out)
+    assert links(nlp, "Rash, fever") == {"Rash": "A"}
+    assert nlp.pipe_names == ["name_ruler", "proxy_entity_linker"]  # no acronyms, so no ruler for them
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file.txt").write_text("keep me")
     assert "E658" in quickstart(folder, table, tmp_path / "mine", "--overwrite").err
