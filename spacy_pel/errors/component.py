@@ -86,6 +86,11 @@ class ComponentWarnings:
         "[PEL-W505] The component '{name}' has no NIL threshold: every mention with a candidate is linked, however "
         "unlikely. Fit one with: spacy-pel calibrate PIPELINE CORPUS.jsonl, or set threshold."
     )
+    W506 = (
+        "[PEL-W506] The component '{name}' is not calibrated: NIL is decided by the default weights of its NIL "
+        "model, fitted on other text, at a threshold of {threshold}. Fit your own with: spacy-pel calibrate "
+        "PIPELINE CORPUS.jsonl, or set threshold."
+    )
     W503 = (
         "[PEL-W503] The component '{name}' was calibrated with the reranker {saved}, but now has {now}. Its "
         "NIL model and threshold are not used; recalibrate with: spacy-pel calibrate PIPELINE CORPUS.jsonl"

@@ -91,6 +91,10 @@ class CorpusErrors:
         "[PEL-E243] Expected each preprocessing step once, got {got}. Name each step once, in the order of "
         "use."
     )
+    E244 = (
+        "[PEL-E244] Expected at least two worlds with different names, each as NAME=KB,CORPUS, got {got!r}. Example: "
+        "--world CL=corpus/worlds/CL/kb,corpus/worlds/CL/dev.jsonl"
+    )
     E248 = (
         "[PEL-E248] Expected the original text of the document '{document}', but {path} has a different "
         "one of {length} characters. Pass the corpus as it was before preprocessing."

@@ -74,7 +74,8 @@ class Linker:
     nil_model (NilModel): gives the number that is compared with the threshold.
     threshold (Threshold): a mention is NIL if its nil_score is higher, and always if it
         has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
-        the one found by ``fit``; without one, NIL only for lack of candidates.
+        the one found by ``fit``; without one, the NIL model's default, if it has one; without that, NIL only
+        for lack of candidates.
     top_k (int): candidates returned for each mention. Above 128, more are retrieved.
     entity_types (Optional[Mapping]): label -> the KB types its mentions may have; mentions with other
         labels are not filtered. Applied before ranking.
@@ -147,9 +148,21 @@ class Linker:
 
     @property
     def nil_threshold(self) -> Optional[float]:
-        """RETURNS (Optional[float]): the threshold in use: the setting, or else the calibrated one. A
-        label may have its own, see ``threshold_of``."""
-        return self.threshold if isinstance(self.threshold, (float, int)) else self.calibrated_threshold
+        """RETURNS (Optional[float]): the threshold in use: the setting, or else the calibrated one, or else
+        the NIL model's default. A label may have its own, see ``threshold_of``."""
+        return self.threshold if isinstance(self.threshold, (float, int)) else self._fallback_threshold
+
+    @property
+    def is_calibrated(self) -> bool:
+        """RETURNS (bool): whether a NIL threshold was fitted; see ``fit``."""
+        return self.calibrated_threshold is not None or bool(self.calibrated_by_label)
+
+    @property
+    def _fallback_threshold(self) -> Optional[float]:
+        if self.calibrated_threshold is not None:
+            return self.calibrated_threshold
+        default: Optional[float] = getattr(self.nil_model, "default_threshold", None)
+        return default
 
     @property
     def label_thresholds(self) -> Dict[str, float]:
@@ -160,7 +173,7 @@ class Linker:
 
     def threshold_of(self, label: str) -> Optional[float]:
         """The threshold in use for the mentions of a label. A setting takes precedence over the calibration,
-        and a label's own threshold over the common one.
+        a label's own threshold over the common one, and each of them over the NIL model's default.
 
         label (str): the mention's NER label.
         RETURNS (Optional[float]): a higher nil_score is NIL; None = NIL only for lack of candidates.
@@ -170,7 +183,7 @@ class Linker:
                 return self.threshold[label]
         elif self.threshold is not None:
             return self.threshold
-        return self.calibrated_by_label.get(label, self.calibrated_threshold)
+        return self.calibrated_by_label.get(label, self._fallback_threshold)
 
     # -- linking -----------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ def learned_state(linker: Linker) -> Dict[str, Any]:
 def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> None:
     """Load the calibration of another linker.
 
-    Only what still applies is loaded; otherwise a warning is logged, as it is if there is no NIL threshold.
+    Only what still applies is loaded; otherwise a warning is logged, as it is if no NIL threshold was fitted.
     With another kind of combiner, NIL model and threshold are not loaded either, as they were fitted on its
     scores; nor are they with another kind of NIL model or reranker. With another kind of generator nothing
     is loaded.
@@ -52,8 +52,20 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
         part.load_state(saved[key]["state"])
     linker.calibrated_threshold = saved["calibrated_threshold"]
     linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
-    if linker.nil_threshold is None and not linker.label_thresholds:
-        logger.warning(Warnings.W505.format(name=name))
+    warn_uncalibrated(linker, name=name)
+
+
+def warn_uncalibrated(linker: Linker, *, name: str) -> None:
+    """Log a warning if neither a calibration nor a setting gives a NIL threshold: what decides instead.
+
+    linker (Linker): of a pipeline that is loaded.
+    name (str): the component's name.
+    """
+    if linker.is_calibrated or linker.threshold is not None:
+        return
+    threshold = linker.nil_threshold
+    text = Warnings.W505 if threshold is None else Warnings.W506
+    logger.warning(text.format(name=name, threshold=threshold))
 
 
 def generator_kind(generator: CandidateGenerator) -> str:

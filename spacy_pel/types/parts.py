@@ -144,7 +144,11 @@ class Combiner(Protocol):
 
 @runtime_checkable
 class NilModel(Protocol):
-    """Gives each mention the number that is compared with the NIL threshold."""
+    """Gives each mention the number that is compared with the NIL threshold.
+
+    It may have a ``default_threshold`` (Optional[float]), which is used where neither the settings nor a
+    calibration give one; None, or no such attribute = there is no default.
+    """
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores: ...  # (n,)
 

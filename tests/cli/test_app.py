@@ -25,7 +25,7 @@ GROUPS = {
     "candidates": ["add", "build", "eval"],
     "ranker": ["add", "train"],
     "corpus": ["info", "restore"],
-    "research": ["gradients", "map", "margins", "okb", "study", "sweep", "worlds"],
+    "research": ["default-nil", "gradients", "map", "margins", "okb", "study", "sweep", "worlds"],
 }
 GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in names]
 

@@ -140,7 +140,7 @@ def test_calibrate_by_label(folder, pipeline, tmp_path):
 @pytest.mark.parametrize("name", ["IsotonicNil", "PlattNil"])
 def test_another_nil_model_calibrates_and_reloads(folder, pipeline, tmp_path, name):
     config = pipeline / "config.cfg"
-    old, text = '@pel_nil = "spacy-pel.LogisticNil.v1"\nl2 = 10.0\ndirections = 16', config.read_text()
+    old, text = '@pel_nil = "spacy-pel.LogisticNil.v2"\nl2 = 10.0\ndirections = 16', config.read_text()
     assert old in text
     config.write_text(text.replace(old, f'@pel_nil = "spacy-pel.{name}.v1"'))
     result = run("calibrate", pipeline, folder / "dev.jsonl", "--json")
@@ -191,6 +191,15 @@ def test_a_threshold_in_the_config_is_pointed_out(folder, pipeline):
     config.write_text(config.read_text().replace("threshold = null", "threshold = 0.9"))
     result = run("calibrate", pipeline, folder / "dev.jsonl")
     assert result.code == 0 and "W600" in result.err
+
+
+def test_evaluate_says_that_a_pipeline_is_not_calibrated(folder, pipeline, calibrated, tmp_path):
+    result = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "a", "--json")
+    assert result.code == 0 and "PEL-W506" in result.err and "spacy-pel calibrate" in result.err
+    # its default weights tell zebra fish and quantum dot from the names of the KB
+    assert result.json["threshold"] == 0.5 and result.json["nil_f1"] > 0.9
+    result = run("evaluate", calibrated, folder / "dev.jsonl", "--output", tmp_path / "b", "--json")
+    assert result.code == 0 and "PEL-W506" not in result.err
 
 
 def test_evaluate_writes_the_files(folder, calibrated, tmp_path):

@@ -13,7 +13,12 @@ from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import BestRow
-from spacy_pel.linking.nil import ScoreThreshold, best_f1_threshold, precision_threshold
+from spacy_pel.linking.nil import (
+    PretrainedLogisticNil,
+    ScoreThreshold,
+    best_f1_threshold,
+    precision_threshold,
+)
 from spacy_pel.linking.thresholds import fit_by_label
 from spacy_pel.types import NIL, Entity
 
@@ -27,6 +32,20 @@ def test_what_is_set_wins_and_then_the_label(linker, setting, own, other):
     linker.calibrated_threshold, linker.calibrated_by_label = 0.5, {"A": 0.1}
     linker.threshold = setting
     assert (linker.threshold_of("A"), linker.threshold_of("B")) == (own, other)
+
+
+def test_the_default_of_the_nil_model_comes_last(linker):
+    linker.nil_model = PretrainedLogisticNil()
+    default = linker.nil_model.default_threshold
+    assert linker.nil_threshold == linker.threshold_of("A") == default == 0.5
+    linker.threshold = {"A": 0.9}
+    assert (linker.threshold_of("A"), linker.threshold_of("B"), linker.nil_threshold) == (0.9, 0.5, 0.5)
+    linker.threshold, linker.calibrated_by_label = None, {"A": 0.1}
+    assert (linker.threshold_of("A"), linker.threshold_of("B")) == (0.1, 0.5)
+    linker.calibrated_threshold = 0.0
+    assert (linker.nil_threshold, linker.threshold_of("B")) == (0.0, 0.0)
+    linker.threshold = 0.7
+    assert (linker.nil_threshold, linker.threshold_of("A")) == (0.7, 0.7)
 
 
 SCORES = np.asarray([0.9, 0.8, 0.3, 0.2, 0.7, 0.6, 0.5, 0.4, 0.95], dtype=np.float32)

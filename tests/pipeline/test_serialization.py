@@ -214,6 +214,30 @@ def test_a_pipeline_without_a_threshold_says_so_when_it_is_loaded(trained, tmp_p
     assert caplog.text.count("PEL-W505") == 1 and NAME in caplog.text
 
 
+def test_default_nil_weights_survive_and_are_named_when_loaded(make_nlp, trained, tmp_path, caplog):
+    """Nothing was fitted, so nothing is saved; a pipeline that was fitted goes back to the defaults."""
+    nlp = make_nlp(nil_model={"@pel_nil": "spacy-pel.LogisticNil.v2"})
+    expected = found(nlp)
+    ids = {ent.text: ent.kb_id_ for ent in nlp(TEXTS[4]).ents}
+    assert ids == {"Aspirin": "C02", "cold": ids["cold"], "zzyzx": NIL, "Huntington disease": "C07"}
+    nlp.to_disk(tmp_path / "v2")
+    cfg = json.loads((tmp_path / "v2" / NAME / "cfg.json").read_text())
+    assert cfg["calibrated_threshold"] is None and cfg["nil_model"]["state"] == {}
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        loaded = spacy.load(tmp_path / "v2")
+    assert caplog.text.count("PEL-W506") == 1 and NAME in caplog.text and "of 0.5." in caplog.text
+    fitted = make_nlp(nil_model={"@pel_nil": "spacy-pel.LogisticNil.v2"})
+    fitted.get_pipe(NAME).calibrate(fitted, dev_set())
+    assert found(fitted) != expected and fitted.get_pipe(NAME).linker.nil_threshold != 0.5
+    fitted.from_bytes(nlp.to_bytes())
+    for copy in (loaded, fitted, pickle.loads(pickle.dumps(nlp))):
+        assert found(copy) == expected and copy.get_pipe(NAME).linker.nil_threshold == 0.5
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        linked = spacy.load(tmp_path / "v2", config={f"components.{NAME}.threshold": 1.0})
+    assert not caplog.text and NIL not in {ent.kb_id_ for ent in linked(TEXTS[4]).ents}
+
+
 def test_calibration_of_another_combiner_is_not_used(trained, tmp_path, caplog):
     trained.to_disk(tmp_path / "pipeline")
     config = {f"components.{NAME}.combiner": PLAIN["combiner"]}

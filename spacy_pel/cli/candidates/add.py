@@ -30,8 +30,8 @@ def candidates_add(
 ) -> None:
     """Write a copy of a pipeline whose linker uses a candidate generator.
 
-    Encoder and index are kept only if vectors are used. The copy has default evidence weights and no NIL
-    threshold until it is calibrated, because those of the pipeline were fitted on other candidates.
+    Encoder and index are kept only if vectors are used. The copy has default evidence and NIL weights until
+    it is calibrated, because those of the pipeline were fitted on other candidates.
 
     Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf --ensemble rrf
     """

@@ -1,6 +1,7 @@
 from .isotonic import IsotonicNil
 from .logistic import LogisticNil
 from .platt import PlattNil
+from .pretrained import PretrainedLogisticNil
 from .score_threshold import ScoreThreshold
 from .threshold import best_f1_threshold, precision_threshold
 
@@ -8,6 +9,7 @@ __all__ = [
     "IsotonicNil",
     "LogisticNil",
     "PlattNil",
+    "PretrainedLogisticNil",
     "ScoreThreshold",
     "best_f1_threshold",
     "precision_threshold",

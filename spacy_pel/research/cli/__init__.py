@@ -1,6 +1,6 @@
 """The commands ``spacy-pel research ...``."""
 
-from . import gradients, map, margins, okb, study, sweep, worlds
+from . import default_nil, gradients, map, margins, okb, study, sweep, worlds
 from ._app import research_cli
 
-__all__ = ["gradients", "map", "margins", "okb", "research_cli", "study", "sweep", "worlds"]
+__all__ = ["default_nil", "gradients", "map", "margins", "okb", "research_cli", "study", "sweep", "worlds"]

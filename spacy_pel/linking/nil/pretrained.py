@@ -1,0 +1,110 @@
+"""P(NIL) before any calibration: weights fitted on several ontologies.
+
+Their inputs are those of the first candidate, by the combiner's score. They need no annotated text, and one
+set of weights serves several encoders (``research default-nil`` fits and measures them):
+
+input    | what it is                                        | why
+---------|---------------------------------------------------|-----------------------------------------------
+exact    | 1 if the mention is one of its names, or else its | a name is a name
+         | share of the form's mentions in annotated text    |
+edit     | spelling: similarity to its nearest name          | variants, typing errors
+partial  | the same for the best stretch                     | a name inside a longer mention, or around it
+distance | (1 - its cosine) / (1 - the cosine of an          | synonyms; how similar unrelated texts are, and
+         | unrelated entity)                                 | so the cosine itself, differs by encoder
+
+The 65th nearest candidate counts as unrelated. Where there are fewer than 128, it is the one in the middle,
+and where there are fewer than 9, an entity with a cosine of 0.
+"""
+
+from typing import Dict, Mapping, Optional
+
+import numpy as np
+
+from ...evidence.evidence import best_cosines
+from ...registry import registry
+from ...types import CandidateTable, Scores
+from ...util.ragged import segment_order
+from .best_scores import Floats
+from .logistic import LogisticNil
+
+DEFAULT_THRESHOLD = 0.5  # P(NIL)
+WITH_VECTORS = {"exact": -3.18, "edit": -1.39, "partial": -2.45, "distance": 5.03, "bias": -0.35}
+# scores of other generators have no common scale
+WITHOUT_VECTORS = {"exact": -3.78, "edit": -3.68, "partial": -2.87, "bias": 4.29}
+_FEATURES = ("name", "mention", "vote", "exact", "prior", "edit", "partial")
+_RANK, _LEAST = 64, 8  # of the unrelated candidate, from 0
+_CLOSE = 1e-3  # least distance of an unrelated entity
+
+
+@registry.pel_nil("spacy-pel.LogisticNil.v2")
+class PretrainedLogisticNil(LogisticNil):
+    """As LogisticNil.v1, which it equals after ``fit``; but before ``fit`` it gives P(NIL) as well, from
+    default weights. So a pipeline without annotated text can tell NIL.
+
+    The default weights are those of a logistic regression over six ontologies, where a third of the mentions
+    was NIL; docs/studies.md says what they find and lose on ontologies that were left out. Candidates of
+    generators without vectors are judged by exact match and spelling alone.
+
+    l2 (float): strength of the L2 penalty on the fitted weights (1 / C in scikit-learn).
+    directions (int): how many principal directions of the mentions' vectors are inputs of ``fit``; 0 = none.
+    """
+
+    @property
+    def default_threshold(self) -> Optional[float]:
+        """RETURNS (Optional[float]): the threshold of the default weights; None after ``fit``, as a threshold
+        is chosen for the fitted ones."""
+        return DEFAULT_THRESHOLD if self._fitted is None else None
+
+    def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
+        """RETURNS (Scores): (n,), P(NIL) of each mention.
+
+        RAISES (PelError): if it was fitted on vectors of another width, or there are none.
+        """
+        if self._fitted is not None:
+            return super().__call__(table, scores)
+        weights = WITHOUT_VECTORS if table.vectors is None else WITH_VECTORS
+        filled = np.diff(table.offsets) > 0
+        return np.where(filled, default_probability(default_inputs(table, scores), weights), 1.0).astype(
+            np.float32
+        )
+
+
+def default_inputs(table: CandidateTable, scores: Scores) -> Dict[str, Floats]:
+    """The inputs of the default weights.
+
+    table (CandidateTable): the candidates of n mentions; a feature that it lacks counts as 0.
+    scores (Scores): (m,), the combiner's.
+    RETURNS (Dict[str, Floats]): (n,) each, by name; zeros where there is no candidate.
+    """
+    counts = np.diff(table.offsets)
+    filled = counts > 0
+    absent = np.zeros(len(table.kb_rows), dtype=np.float32)
+    features = {name: table.features.get(name, absent) for name in _FEATURES}
+    columns = np.zeros((4, len(counts)))
+    if filled.any():
+        starts = table.offsets[:-1][filled]
+        first = segment_order(scores, table.offsets)[starts]
+        cosines = np.clip(best_cosines(features), -1.0, 1.0)
+        # the candidates by cosine, to find the unrelated one
+        ranked = cosines[segment_order(cosines, table.offsets)]
+        rank = np.clip(counts[filled] // 2, _LEAST, _RANK)
+        is_there = rank < counts[filled]
+        unrelated = np.where(is_there, ranked[np.where(is_there, starts + rank, 0)], 0.0)
+        columns[:, filled] = [
+            np.maximum(features["exact"], features["prior"])[first],
+            features["edit"][first],
+            features["partial"][first],
+            (1.0 - cosines[first].astype(np.float64)) / np.maximum(1.0 - unrelated, _CLOSE),
+        ]
+    return dict(zip(("exact", "edit", "partial", "distance"), columns, strict=True))
+
+
+def default_probability(inputs: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
+    """P(NIL) of mentions that have candidates.
+
+    inputs (Mapping[str, Floats]): (n,) each; those without a weight are not used.
+    weights (Mapping[str, float]): of inputs, and "bias".
+    RETURNS (Floats): (n,)
+    """
+    logits = weights["bias"] + sum(weights[name] * inputs[name] for name in weights if name != "bias")
+    return 0.5 * (1.0 + np.tanh(0.5 * logits))  # the logistic function without overflow
