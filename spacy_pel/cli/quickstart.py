@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Dict, List, NamedTuple, Option
 import typer
 
 from ..errors import Errors, PelError
-from ..util import atomic_path, read_json
+from ..util import atomic_path
 from ._app import pel_cli
 from ._encoder import default_pipeline, encoder_folder
 from ._output import JSON, emit, key_values, message
@@ -28,8 +28,9 @@ _READERS = {
     ".jsonl": "jsonl",
     ".xml": "mesh",
 }
-# settings of a linker that its encoder and its calibration depend on
-_TAKEN = ("encoder", "combiner", "nil_model", "max_length", "expand_abbreviations")
+# settings of a linker that its encoder depends on; its calibration is that of another knowledge base, with
+# annotated text: on ontologies without, it takes half of the linkable mentions for NIL
+_TAKEN = ("encoder", "max_length", "expand_abbreviations")
 _LINK_ALL = 1.0  # NIL threshold: a name of the table is never NIL
 
 _PYTHON = """\
@@ -91,7 +92,7 @@ def quickstart(
     """Make a pipeline from a table of codes, without training: knowledge base, index and mention finder.
 
     Without --ner, the mentions are the names of the table, and each is linked. With --ner, a mention may be
-    NIL: the threshold is that of the encoder's pipeline until you `calibrate` on annotated text of your own.
+    NIL: the default NIL weights decide until you `calibrate` on annotated text of your own.
 
     Example: spacy-pel quickstart codes.csv my_pipeline
     """
@@ -184,29 +185,25 @@ class _Source(NamedTuple):
     """Where the encoder comes from.
 
     folder (Path): of the encoder.
-    settings (Dict[str, Any]): of the linker that it was calibrated with, as far as they matter to it.
-    learned (Optional[Dict[str, Any]]): the calibration, if there is one that needs no other part.
+    settings (Dict[str, Any]): of the linker that it comes from, as far as they matter to it.
     """
 
     folder: Path
     settings: Dict[str, Any]
-    learned: Optional[Dict[str, Any]]
 
 
 def _source(model: Path) -> _Source:
     """RETURNS (_Source): of a model folder, or of the linker in a pipeline folder."""
-    from ..pipeline.linker_data import CALIBRATION
     from ..util.config import load_config
     from ..util.saved_part import read_part
 
     folder = encoder_folder(model)
     settings = {"encoder": {"@pel_encoders": read_part(folder, kind="encoder")["encoder"]}}
     if folder == model:
-        return _Source(folder, settings, None)
+        return _Source(folder, settings)
     config = load_config(model / "config.cfg")["components"][folder.parent.name]
     settings.update({name: config[name] for name in _TAKEN if name in config})
-    learned = read_json(folder.parent / CALIBRATION)
-    return _Source(folder, settings, None if {"generator", "reranker"} & learned.keys() else learned)
+    return _Source(folder, settings)
 
 
 def _add_linker(nlp: "Language", kb: "KnowledgeBase", source: _Source, out: Path) -> "ResumableEncoder":
@@ -221,7 +218,6 @@ def _add_linker(nlp: "Language", kb: "KnowledgeBase", source: _Source, out: Path
     from ..encoders import load_encoder
     from ..index import EntityIndex
     from ..index.resumable_encoder import ResumableEncoder
-    from ..pipeline.calibration import load_learned_state
 
     encoder = load_encoder(source.folder)
     vectors = ResumableEncoder(encoder, out.with_name(f"{out.name}.parts"))
@@ -236,8 +232,6 @@ def _add_linker(nlp: "Language", kb: "KnowledgeBase", source: _Source, out: Path
         encoder_loader=lambda _: encoder,
         index_loader=lambda *_: index,
     )
-    if source.learned is not None:
-        load_learned_state(component.linker, source.learned, name=FACTORY)
     return vectors
 
 
