@@ -70,7 +70,8 @@ def measure(linker: str, pipeline: Path, texts: Sequence[str], n_process: int = 
     loaded = {"load_seconds": time.perf_counter() - clock, "load_cpu_seconds": time.process_time() - cpu}
 
     def link() -> List[Any]:
-        docs = list(nlp.pipe(texts, n_process=n_process))
+        batch = None if n_process == 1 else -(-len(texts) // (4 * n_process))  # every process gets some
+        docs = list(nlp.pipe(texts, n_process=n_process, batch_size=batch))
         if NAME not in nlp.pipe_names:
             find(docs)
         return docs
