@@ -31,7 +31,7 @@ def link(
     ] = "auto",
     n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     batch_size: Annotated[
-        Optional[int], typer.Option(min=1, help="Documents per batch. [default: up to 32]")
+        Optional[int], typer.Option(min=1, help="Documents per batch. [default: up to 64]")
     ] = None,
     n_candidates: Annotated[int, typer.Option(min=0, help="Candidates written per mention.")] = 5,
     part_size: Annotated[
@@ -63,8 +63,8 @@ def link(
     if not total:
         raise PelError(Errors.E645.format(path=input_path))
     part_size = part_size or min(1000, max(10, total // 50))
-    batch_size = batch_size or min(32, -(-total // (4 * n_process)))
     nlp, _, component = load_pipeline(pipeline)
+    batch_size = batch_size or min(nlp.batch_size, 64, -(-total // (4 * n_process)))
     linker = component.linker
     settings = {
         "input": _input_fingerprint(input_path),

@@ -250,6 +250,8 @@ def _add_names(nlp: "Language", kb: "KnowledgeBase") -> int:
         ("acronym_ruler", "ORTH", patterns.acronyms),
         ("name_ruler", "LOWER", patterns.names),
     ):
+        if ruler_name in nlp.pipe_names:  # of the table that the detector's pipeline was made from
+            nlp.remove_pipe(ruler_name)
         if not found:
             continue  # a ruler without patterns warns at every text
         config = {

@@ -27,7 +27,9 @@ def verify(
 
     folders = verify_folders(path)
     covered = {Path(one["folder"]) for one in folders}
-    others = [file for file in path.rglob("*") if file.is_file() and not covered.intersection(file.parents)]
+    files = (file for file in path.rglob("*") if file.is_file())
+    visible = (file for file in files if not any(part[0] == "." for part in file.relative_to(path).parts))
+    others = [file for file in visible if not covered.intersection(file.parents)]
     if others:
         message(f"{len(others)} files of spaCy's own have no manifest.")
     emit({"folders": folders, "files_without_manifest": len(others)}, as_json=as_json, text=_text)

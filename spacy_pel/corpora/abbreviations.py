@@ -93,8 +93,8 @@ def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
     if candidate[0] >= candidate[1]:
         return None
     span = doc[slice(*candidate)]
-    text = span.text.lower()
-    wanted = doc[slice(*short)].text.lower()
+    text = _lower(span.text)
+    wanted = _lower(doc[slice(*short)].text)
     place = len(text)
     for number in range(len(wanted) - 1, -1, -1):
         character = wanted[number]
@@ -113,6 +113,14 @@ def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
     if not _are_balanced([token.text for token in span[first:]]):
         return None
     return candidate[0] + first, candidate[1]
+
+
+def _lower(text: str) -> str:
+    """RETURNS (str): in lower case and of the same length: that of "İ" would be two characters."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
 
 
 def _occurrences(

@@ -8,16 +8,29 @@ import shutil
 import sys
 import tempfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Set
 
 _AT_FDCWD = -100  # paths are relative to the working directory
 _EXCHANGE = 2  # the flag of renameat2 (Linux) and renamex_np (macOS)
-_OLD = "old"
 # .NAME.PROCESS.HOST.RANDOM
 _HOLDER = re.compile(r"\.(?P<name>.+)\.(?P<process>\d+)\.(?P<host>[0-9a-f]{8})\.[^.]+")
-_HOST = f"{zlib.crc32(platform.node().encode('utf8')):08x}"
+
 _seen: Set[Path] = set()  # folders where this process has removed what others left
+
+
+def _host() -> str:
+    """RETURNS (str): a hash of where process numbers mean the same: the machine, and in a container its own
+    numbers."""
+    try:
+        space = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        space = ""
+    return f"{zlib.crc32(f'{platform.node()} {space}'.encode()):08x}"
+
+
+_HOST = _host()
 
 
 def make_holder(target: Path) -> Path:
@@ -38,9 +51,20 @@ def remove_leftovers(parent: Path) -> None:
     for holder in parent.glob(".*"):
         match = _HOLDER.fullmatch(holder.name)
         if match and match["host"] == _HOST and not _lives(int(match["process"])):
-            if (holder / _OLD).exists() and not (parent / match["name"]).exists():
-                os.replace(holder / _OLD, parent / match["name"])
+            with suppress(OSError):  # another user's, or another process removes it, too
+                old = _old(holder, match["name"])
+                if old.exists() and not (parent / match["name"]).exists():
+                    os.replace(old, parent / match["name"])
             shutil.rmtree(holder, ignore_errors=True)
+
+
+def is_holder(name: str) -> bool:
+    """RETURNS (bool): whether a file of this name is a holder that a killed process left."""
+    return _HOLDER.fullmatch(name) is not None
+
+
+def _old(holder: Path, name: str) -> Path:
+    return holder / f"{name}.old"
 
 
 def move_into_place(part: Path, target: Path) -> None:
@@ -56,7 +80,7 @@ def move_into_place(part: Path, target: Path) -> None:
         return
     if _exchange(part, target):
         return
-    old = part.parent / _OLD
+    old = _old(part.parent, target.name)
     os.replace(target, old)
     try:
         os.replace(part, target)

@@ -23,6 +23,7 @@ from typing import (
 
 from ..errors import Errors, PelError
 from .files import atomic_path, read_json, write_json
+from .replacing import is_holder
 from .verified_files import file_hash, remembered_hash
 
 MANIFEST = "manifest.json"
@@ -75,22 +76,22 @@ def update_folder(path: Path, *, kind: str, version: int, rewritten: Iterable[st
 
 def _link_files(source: Path, target: Path, without: AbstractSet[str]) -> None:
     for file in source.iterdir():
-        if file.name in without or file.name.startswith("."):
+        if file.name in without or is_holder(file.name):
             continue
         if file.is_dir():
-            shutil.copytree(file, target / file.name, copy_function=_link, ignore=_hidden)
+            shutil.copytree(file, target / file.name, copy_function=_link, ignore=_holders)
         else:
             _link(str(file), str(target / file.name))
 
 
-def _hidden(folder: str, names: List[str]) -> Set[str]:
-    """RETURNS (Set[str]): what an interrupted write or the system left."""
-    return {name for name in names if name.startswith(".")}
+def _holders(folder: str, names: List[str]) -> Set[str]:
+    """RETURNS (Set[str]): what an interrupted write left."""
+    return {name for name in names if is_holder(name)}
 
 
 def _link(source: str, target: str) -> None:
     try:
-        os.link(source, target)
+        os.link(os.path.realpath(source), target)  # a relative link would point elsewhere
     except OSError:
         shutil.copy2(source, target)
 
@@ -151,6 +152,8 @@ def verify_folders(path: Path) -> List[Dict[str, Any]]:
     found = []
     for manifest in sorted(path.rglob(MANIFEST)):
         folder = manifest.parent
+        if any(part.startswith(".") for part in folder.relative_to(path).parts):
+            continue  # what a killed process left
         saved = _read_manifest(folder, manifest, "saved folder")
         _check_files(folder, saved["kind"], saved["files"], every_hash=True)
         for file in _files(folder):

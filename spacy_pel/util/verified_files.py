@@ -40,9 +40,16 @@ def remembered_hash(file: Path) -> str:
         if time.time() - status.st_mtime < _RECENT:
             return content
         _hashes[key] = content
-        if not file.resolve().is_relative_to(Path(tempfile.gettempdir()).resolve()):
+        if not _is_temporary(file):
             _append(f"{key} {content}\n")
     return _hashes[key]
+
+
+def _is_temporary(file: Path) -> bool:
+    try:
+        return file.resolve().is_relative_to(Path(tempfile.gettempdir()).resolve())
+    except OSError:  # nothing is writable
+        return True
 
 
 def _list() -> Optional[Path]:

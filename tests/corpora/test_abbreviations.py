@@ -28,6 +28,7 @@ def definitions(text):
         ("dose in mg/kg (5 mg/kg), the value (12) and the text (a)", {}),
         ("(HF) heart failure", {}),
         ("a reaction (RT (reverse transcription) PCR) with (CR (complete) remission)", {}),
+        ("the İİİ of chronic kidney disease (CKD)", {"CKD": "chronic kidney disease"}),
         ("soluble p-aminophenol (PAP) was given", {"PAP": "p-aminophenol"}),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -254,6 +255,37 @@ def die_before(step):
     sys.addaudithook(hook)
 
 
+def test_a_target_named_old_is_no_old_target(tmp_path):
+    pid = os.fork()
+    if pid == 0:
+        with atomic_path(tmp_path / "old") as part:
+            part.write_text("half")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    replacing._seen.clear()
+    replacing.remove_leftovers(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_relative_links_are_followed_in_an_update(folder):
+    target = folder.parent / "weights.bin"
+    target.write_bytes(b"weights")
+    (folder / "weights.bin").symlink_to("../weights.bin")
+    (folder / ".gitattributes").write_text("kept")
+    with update_folder(folder, kind=KIND, version=3):
+        pass
+    check_folder(folder, kind=KIND, version=3, every_hash=True)
+    assert (folder / "weights.bin").read_bytes() == b"weights"
+    assert "weights.bin" in read_json(folder / MANIFEST)["files"]
+    assert (folder / ".gitattributes").read_text() == "kept"
+
+
+def test_verify_skips_what_a_killed_process_left(folder):
+    shutil.copytree(folder, folder / ".inner.1.00000000.x")
+    (folder / ".inner.1.00000000.x" / "large.bin").unlink()
+    assert len(verify_folders(folder)) == 2
+
+
 def test_holders_of_processes_that_live_are_kept(tmp_path):
     with atomic_path(tmp_path / "slow") as part:
         part.write_text("new")
@@ -265,11 +297,11 @@ def test_holders_of_processes_that_live_are_kept(tmp_path):
 
 
 def test_what_an_interrupted_write_left_is_not_in_the_manifest(folder):
-    (folder / ".inner.abc" / "inner").mkdir(parents=True)
-    (folder / ".inner.abc" / "inner" / "half.bin").write_bytes(b"half")
+    (folder / ".inner.1.00000000.abc" / "inner").mkdir(parents=True)
+    (folder / ".inner.1.00000000.abc" / "inner" / "half.bin").write_bytes(b"half")
     with update_folder(folder, kind=KIND, version=3):
         pass
-    assert not (folder / ".inner.abc").exists()
+    assert not (folder / ".inner.1.00000000.abc").exists()
     check_folder(folder, kind=KIND, version=3, every_hash=True)
 
 

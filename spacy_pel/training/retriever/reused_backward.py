@@ -58,7 +58,7 @@ class _Carried(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> Any:
-        return None, *(None if one is None else one.mul_(slope) for one in ctx.gradients)
+        return None, *(None if one is None else one * slope for one in ctx.gradients)
 
 
 def keeps_small_gradients(device: torch.device) -> bool:
