@@ -2,11 +2,11 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 import spacy
 
-from spacy_pel.cli._encoder import default_pipeline
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import NIL, Entity
 
@@ -166,7 +166,8 @@ def test_the_default_pipeline(table, tmp_path, monkeypatch):
     """Its encoder and its detector; the calibration is of another knowledge base."""
     shutil.move(table, tmp_path / "my codes.csv")
     monkeypatch.chdir(tmp_path)
-    result = run("quickstart", "my codes.csv", "out", "--ner", default_pipeline())
+    default = Path(__file__).parents[2] / "assets" / "pel_medmentions"
+    result = run("quickstart", "my codes.csv", "out", "--ner", default, "--encoder", default)
     assert result.code == 0, result.err
     nlp = spacy.load(tmp_path / "out")
     found = links(nlp, "Heart attack was frequent. The students received tobramycin.")

@@ -11,12 +11,16 @@ from .conftest import run
 
 @pytest.fixture(scope="module")
 def runs(folder, tmp_path_factory):
-    """Folders a and b; in b every third mention is called NIL, the others get the second candidate."""
+    """Folders a and b; in a every mention gets the first candidate, in b every third is called NIL, and the
+    others get the second one."""
     path = tmp_path_factory.mktemp("runs")
     result = run("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", path / "a")
     assert result.code == 0, result.err
     shutil.copytree(path / "a", path / "b")
     records = list(read_jsonl(path / "a" / "predictions.jsonl"))
+    for record in records:
+        record["kb_id"] = record["candidates"][0][0]
+    write_jsonl(path / "a" / "predictions.jsonl", records)
     for number, record in enumerate(records):
         first, second = record["candidates"][:2]
         record["candidates"][:2] = second, first
