@@ -79,9 +79,10 @@ def link(
         "part_size": part_size,
     }
     parts = PartFiles(output, settings, resume=resume)
-    done = len(parts.paths())
+    paths = parts.paths()
+    done = len(paths)
     counts: Counter[str] = Counter()
-    for path in parts.paths():
+    for path in paths:
         counts.update(_count(read_jsonl(path)))
     before = counts["documents"]
     if done:

@@ -23,13 +23,12 @@ def verify(
 
     Example: spacy-pel verify assets/pel_medmentions
     """
-    from ..util.saved_folder import verify_folders
+    from ..util.saved_folder import is_hidden, verify_folders
 
     folders = verify_folders(path)
     covered = {Path(one["folder"]) for one in folders}
-    files = (file for file in path.rglob("*") if file.is_file())
-    visible = (file for file in files if not any(part[0] == "." for part in file.relative_to(path).parts))
-    others = [file for file in visible if not covered.intersection(file.parents)]
+    files = (file for file in path.rglob("*") if file.is_file() and not is_hidden(file, path))
+    others = [file for file in files if not covered.intersection(file.parents)]
     if others:
         message(f"{len(others)} files of spaCy's own have no manifest.")
     emit({"folders": folders, "files_without_manifest": len(others)}, as_json=as_json, text=_text)

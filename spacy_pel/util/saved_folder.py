@@ -152,7 +152,7 @@ def verify_folders(path: Path) -> List[Dict[str, Any]]:
     found = []
     for manifest in sorted(path.rglob(MANIFEST)):
         folder = manifest.parent
-        if any(part.startswith(".") for part in folder.relative_to(path).parts):
+        if is_hidden(folder, path):
             continue  # what a killed process left
         saved = _read_manifest(folder, manifest, "saved folder")
         _check_files(folder, saved["kind"], saved["files"], every_hash=True)
@@ -284,6 +284,12 @@ def _files(path: Path) -> Iterator[Path]:
             yield file
         elif file.is_dir():
             yield from [file / MANIFEST] if (file / MANIFEST).is_file() else _files(file)
+
+
+def is_hidden(file: Path, folder: Path) -> bool:
+    """RETURNS (bool): whether a file of a folder, or a folder around it there, has a name that begins with a
+    dot."""
+    return any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
 def _is_entry(name: str, entry: Any) -> bool:

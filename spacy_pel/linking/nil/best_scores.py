@@ -10,6 +10,11 @@ from ...types import CandidateTable, Scores
 Floats = NDArray[np.float64]
 
 
+def logistic(logits: Floats) -> Floats:
+    """RETURNS (Floats): the logistic function, without overflow."""
+    return 0.5 * (1.0 + np.tanh(0.5 * logits))  # type: ignore[no-any-return]
+
+
 def best_scores(table: CandidateTable, scores: Scores) -> Tuple[Floats, NDArray[np.bool_]]:
     """The best score of each mention.
 

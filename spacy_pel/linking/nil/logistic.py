@@ -10,7 +10,7 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import CandidateTable, Scores, Vectors
 from ...util.ragged import segment_order
-from .best_scores import Floats, best_scores
+from .best_scores import Floats, best_scores, logistic
 
 # of the summary numbers
 _MARGIN = ["score", "margin", "entropy"]
@@ -62,7 +62,7 @@ class LogisticNil:
             return np.where(filled, 1.0 - best, 1.0).astype(np.float32)
         inputs = _standardised(_inputs(table, scores, fitted.directions), fitted.mean, fitted.scale)
         logits = inputs @ fitted.weights + fitted.bias
-        probability = 0.5 * (1.0 + np.tanh(0.5 * logits))  # the logistic function without overflow
+        probability = logistic(logits)
         return np.where(np.diff(table.offsets) > 0, probability, 1.0).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...registry import registry
 from ...types import CandidateTable, NilModel, Scores
+from .best_scores import logistic
 from .calibrated import fit_base, load_base, raw_scores, with_base
 
 
@@ -34,7 +35,7 @@ class PlattNil:
         raw, filled = raw_scores(table, scores, self.base)
         if self._fitted is not None:
             slope, intercept = self._fitted
-            raw = 0.5 * (1.0 + np.tanh(0.5 * (slope * raw + intercept)))  # no overflow
+            raw = logistic(slope * raw + intercept)
         return np.where(filled, raw, 1.0).astype(np.float32)
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:

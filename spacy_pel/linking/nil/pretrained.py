@@ -24,7 +24,7 @@ from ...evidence.evidence import best_cosines
 from ...registry import registry
 from ...types import CandidateTable, Scores
 from ...util.ragged import segment_order
-from .best_scores import Floats
+from .best_scores import Floats, logistic
 from .logistic import LogisticNil
 
 DEFAULT_THRESHOLD = 0.5  # P(NIL)
@@ -107,4 +107,4 @@ def default_probability(inputs: Mapping[str, Floats], weights: Mapping[str, floa
     RETURNS (Floats): (n,)
     """
     logits = weights["bias"] + sum(weights[name] * inputs[name] for name in weights if name != "bias")
-    return 0.5 * (1.0 + np.tanh(0.5 * logits))  # the logistic function without overflow
+    return logistic(np.asarray(logits))

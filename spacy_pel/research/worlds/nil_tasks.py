@@ -20,7 +20,7 @@ from ...util import normalize_alias
 
 REMOVED = 1 / 3  # of the entities that the corpus names
 SMALL = 200  # entities; at most half of them are named by the corpus
-_NIL = 1 / 4  # of the linkable mentions: so many of removed entities, and so many of other worlds
+_NIL = 1 / 4  # NIL mentions per linkable one: this share from removed entities, and again from other worlds
 _DEPTH = 128  # candidates, as the linker requests
 
 
