@@ -1,5 +1,5 @@
 """Texts of the command ``demo``, written for it in the style of abstracts. They hold words with several
-meanings (cold, culture, discharge), define abbreviations, and name drugs (murepavadin,
+meanings (cold, discharge), define abbreviations, and name drugs (murepavadin,
 sotagliflozin) that the default knowledge base lacks."""
 
 from typing import Dict
@@ -13,9 +13,9 @@ DEMO_TEXTS: Dict[str, str] = {
     ),
     "Pseudomonas in cystic fibrosis": (
         "Bacterial culture of the sputum was positive for Pseudomonas aeruginosa in 46 adults with cystic "
-        "fibrosis (CF). Patients with CF were treated with tobramycin until hospital discharge. We also "
-        "tested murepavadin against Pseudomonas aeruginosa. In interviews after discharge, their culture "
-        "and religious beliefs influenced adherence."
+        "fibrosis (CF). Patients with CF were treated with azithromycin until hospital discharge. We also "
+        "tested murepavadin against Pseudomonas aeruginosa. In interviews after discharge, most patients "
+        "reported vomiting or diarrhea, but no hearing loss."
     ),
     "A trial in polycystic ovary syndrome": (
         "The effect of sotagliflozin on insulin resistance was studied in polycystic ovary syndrome "

@@ -23,7 +23,7 @@ def demo(
 ) -> None:
     """Link texts, print what was found and write it as JSON lines and as a page.
 
-    Example: spacy-pel demo --text "Tobramycin in cystic fibrosis."
+    Example: spacy-pel demo --text "Methotrexate in rheumatoid arthritis."
     """
     from ..evaluation.report import render_links
     from ..util import atomic_path, write_jsonl
