@@ -27,9 +27,10 @@ from ..util.saved_part import read_part, write_part
 from ..util.vectors import unit_length
 from .auto_backend import AutoBackend
 from .backend import Backend, EncodedBatch, empty_vectors, encode_batches
+from .fingerprint import NEWEST, version_setting, weights_fingerprint
 from .representations import Representations
 from .tower import Pooling, TokenTower, Tower
-from .tower_files import FILE, read_encoder, save_tower, weights_fingerprint
+from .tower_files import FILE, read_encoder, save_tower
 
 
 @registry.pel_encoders("spacy-pel.BiEncoder.v1")
@@ -91,6 +92,7 @@ class BiEncoder:
         self.towers: Any = None
         self._prepared: Dict[str, Any] = {}
         self._fingerprint: Optional[str] = None
+        self._version = NEWEST  # of the fingerprint; that of a saved model stays
 
     # -- weights ---------------------------------------------------------------------------
 
@@ -160,10 +162,17 @@ class BiEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with weights, tokenizer and templates; not with the backend."""
+        """RETURNS (str): changes with weights, config, tokenizer and templates; not with the backend."""
         if self._fingerprint is None:
             self.tower("mention")
-            self._fingerprint = weights_fingerprint(self.towers, self.tokenizer, self.settings, self.store)
+            self._fingerprint = weights_fingerprint(
+                self.towers,
+                self.tokenizer,
+                self.settings,
+                self.store,
+                transformers=[tower.transformer for tower in self.towers.values()],
+                version=self._version,
+            )
         return self._fingerprint
 
     @property
@@ -312,6 +321,7 @@ class BiEncoder:
             for side, tower in self.towers.items():
                 save_tower(tower.transformer, self.tokenizer, part / side, dtype)
             settings = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
+            settings.update(version_setting(self._version))
             write_json(part / FILE, settings)
 
     def from_disk(self, path: Path) -> "BiEncoder":
@@ -325,10 +335,12 @@ class BiEncoder:
         self.tied, self.store, self.similarity = saved.tied, saved.store, saved.similarity
         self.pooling, self.entity_pooling = saved.pooling, saved.entity_pooling
         self.mention_template, self.entity_template = saved.mention_template, saved.entity_template
-        self.tokenizer = saved.tokenizer
+        self.tokenizer, self._version = saved.tokenizer, saved.version
         self._set_towers(saved.mention, saved.entity)
         if self.fingerprint != saved.fingerprint:
-            raise damaged(path, "encoder", "the weights that were saved", "weights that have changed")
+            raise damaged(
+                path, "encoder", "the model that was saved", "weights, config or tokenizer that have changed"
+            )
         return self
 
     # -- pickling: without the compiled backends ------------------------------------------

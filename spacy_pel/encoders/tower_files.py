@@ -1,7 +1,5 @@
-"""Files of a bi-encoder's towers, and their fingerprint."""
+"""Files of a bi-encoder's towers."""
 
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, Optional, Tuple
@@ -12,32 +10,11 @@ from ..similarities.cosine import Cosine
 from ..templates import EntityTemplate, MentionTemplate
 from ..util import read_json
 from ..util.saved_folder import damaged
+from .fingerprint import read_version
 from .tower import Pooling
 
 FILE = "bi_encoder.json"  # the settings of a bi-encoder
 _COSINE: Tuple[str, Dict[str, Any]] = (Cosine.registered_name, {})  # where a folder names no similarity
-
-
-def weights_fingerprint(towers: Any, tokenizer: Any, settings: Dict[str, Any], store: str) -> str:
-    """A hash that is the same before saving and after loading.
-
-    towers (ModuleDict): the weights, hashed in the precision in which they are stored.
-    tokenizer (PreTrainedTokenizerBase): its vocabulary is hashed.
-    settings (dict): templates, pooling, tying, similarity.
-    store (str): "float32" or "float16".
-    RETURNS (str): 32 hexadecimal digits.
-    """
-    import torch
-
-    dtype = torch.float16 if store == "float16" else torch.float32
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(json.dumps(settings, sort_keys=True).encode("utf8"))
-    digest.update(json.dumps(tokenizer.get_vocab(), sort_keys=True).encode("utf8"))
-    for name, tensor in sorted(towers.state_dict().items()):
-        if tensor.is_floating_point():
-            digest.update(name.encode("utf8"))
-            digest.update(memoryview(tensor.detach().to("cpu", dtype).contiguous().numpy()).cast("B"))
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -48,6 +25,7 @@ class SavedEncoder:
     tokenizer (PreTrainedTokenizerBase): of both towers.
     mention, entity (PreTrainedModel): the transformers, in float32; the same object where they are tied.
     fingerprint (str): of the encoder when it was saved.
+    version (int): of that fingerprint.
     """
 
     tied: bool
@@ -61,6 +39,7 @@ class SavedEncoder:
     mention: Any
     entity: Any
     fingerprint: str
+    version: int
 
 
 def read_encoder(path: Path) -> SavedEncoder:
@@ -89,6 +68,7 @@ def read_encoder(path: Path) -> SavedEncoder:
             mention=mention,
             entity=mention if saved["tied"] else load_tower(path / "entity")[1],
             fingerprint=saved["fingerprint"],
+            version=read_version(saved, path, "encoder"),
         )
     except (KeyError, TypeError) as err:
         raise damaged(path, "encoder", f"{FILE} with all settings", f"one without {err}") from err

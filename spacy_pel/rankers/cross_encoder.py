@@ -7,6 +7,7 @@ import numpy as np
 
 from ..encoders.auto_backend import AutoBackend
 from ..encoders.backend import Backend, encode_batches
+from ..encoders.fingerprint import NEWEST, read_version, version_setting, weights_fingerprint
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..templates import MentionEntityPair, RaggedTokens
@@ -75,6 +76,7 @@ class CrossEncoder:
         self.tower: Any = None
         self._prepared: Any = None
         self._fingerprint: Optional[str] = None
+        self._version = NEWEST  # of the fingerprint; that of a saved model stays
 
     # -- weights ---------------------------------------------------------------------------
 
@@ -118,11 +120,17 @@ class CrossEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with weights, tokenizer and templates; not with ``top_k`` and ``mix``."""
-        from ..encoders.tower_files import weights_fingerprint
-
+        """RETURNS (str): changes with weights, config, tokenizer and templates; not with ``top_k`` and
+        ``mix``."""
         if self._fingerprint is None:
-            self._fingerprint = weights_fingerprint(self._ready(), self.tokenizer, self.settings, self.store)
+            self._fingerprint = weights_fingerprint(
+                self._ready(),
+                self.tokenizer,
+                self.settings,
+                self.store,
+                transformers=[self.tower.transformer],
+                version=self._version,
+            )
         return self._fingerprint
 
     # -- scoring ---------------------------------------------------------------------------
@@ -167,6 +175,7 @@ class CrossEncoder:
         tower = self._ready()
         dtype = torch.float16 if self.store == "float16" else torch.float32
         more = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
+        more.update(version_setting(self._version))
         with write_part(path, kind="ranker", name=self.registered_name, **more) as part:
             save_tower(tower.transformer, self.tokenizer, part, dtype)
             head = {key: tensor.detach().to(dtype).cpu() for key, tensor in tower.head.state_dict().items()}
@@ -189,6 +198,7 @@ class CrossEncoder:
             fingerprint = saved["fingerprint"]
         except (KeyError, TypeError) as err:
             raise damaged(path, "ranker", "ranker.json with all settings", f"one without {err}") from err
+        self._version = read_version(saved, path, "ranker")
         self._set_tower(*load_tower(path))
         try:
             head = load_file(str(path / _HEAD))
@@ -196,7 +206,9 @@ class CrossEncoder:
         except Exception as err:  # safetensors raises its own type
             raise damaged(path, "ranker", f"a linear layer in {_HEAD}", str(err).splitlines()[0]) from err
         if self.fingerprint != fingerprint:
-            raise damaged(path, "ranker", "the weights that were saved", "weights that have changed")
+            raise damaged(
+                path, "ranker", "the model that was saved", "weights, config or tokenizer that have changed"
+            )
         return self
 
     # -- pickling: without the compiled backend -------------------------------------------

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import torch
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
+from spacy_pel.encoders.random_init import _letter_tokenizer
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.similarities.dot_product import DotProduct
@@ -19,6 +21,7 @@ from spacy_pel.templates import MarkedContext
 from spacy_pel.types import MentionInText
 from spacy_pel.util.saved_folder import write_manifest
 
+ASSETS = Path(__file__).parents[2] / "assets"
 NAMES = ["fever", "heart attack", "kidney stone of the left kidney"]
 MENTIONS = [MentionInText("pain in the left kidney", 17, 23), MentionInText("fever", 0, 5)]
 
@@ -117,6 +120,62 @@ def test_fingerprint_follows_templates_and_not_the_backend(tiny_bert):
     assert make(tiny_bert, mention_template=MarkedContext(max_length=64)).fingerprint != encoder.fingerprint
     assert make(tiny_bert, pooling="cls").fingerprint != encoder.fingerprint
     assert make(tiny_bert, tied=True).fingerprint != encoder.fingerprint
+
+
+def test_fingerprint_follows_the_config_and_the_rules_of_the_tokenizer(tiny_bert):
+    """The weights are the same, the answers are not: an index of one is not an index of the other."""
+    encoder, other = make(tiny_bert, tied=True), make(tiny_bert, tied=True)
+    assert other.fingerprint == encoder.fingerprint
+    other.tower("mention").transformer.config.layer_norm_eps = 0.1
+    other.changed()
+    third = make(tiny_bert, tied=True)
+    third.tokenizer.backend_tokenizer.normalizer = None
+    third.changed()
+    assert len({encoder.fingerprint, other.fingerprint, third.fingerprint}) == 3
+    third._version = other._version = encoder._version = 1
+    for one in (encoder, other, third):
+        one.changed()
+    assert encoder.fingerprint == other.fingerprint == third.fingerprint
+
+
+def test_a_model_of_an_earlier_version_keeps_its_fingerprint(tmp_path):
+    shipped = ASSETS / "pel_medmentions" / "proxy_entity_linker" / "encoder"
+    encoder = BiEncoder().from_disk(shipped)
+    encoder.to_disk(tmp_path / "again")
+    for name in ("bi_encoder.json", "encoder.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (shipped / name).read_bytes()
+    assert "fingerprint_version" not in json.loads((shipped / "bi_encoder.json").read_text())
+
+
+@pytest.mark.parametrize("kind", ["roberta", "distilbert", "albert"])
+def test_fingerprints_of_other_transformers_are_the_same_after_loading(tmp_path, kind):
+    from transformers import AutoConfig, AutoModel, RobertaTokenizerFast
+
+    (tmp_path / "base").mkdir()
+    if kind == "roberta":
+        from tokenizers import ByteLevelBPETokenizer
+
+        made = ByteLevelBPETokenizer()
+        made.train_from_iterator(["fever in the heart"], special_tokens=["<s>", "<pad>", "</s>", "<unk>"])
+        made.save(str(tmp_path / "rules.json"))
+        tokenizer = RobertaTokenizerFast(tokenizer_file=str(tmp_path / "rules.json"))
+    else:
+        tokenizer = _letter_tokenizer()
+    sizes = {"vocab_size": len(tokenizer), "intermediate_size": 32, "pad_token_id": tokenizer.pad_token_id}
+    if kind == "distilbert":
+        sizes = {"vocab_size": len(tokenizer), "dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 16}
+    else:
+        sizes.update(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, embedding_size=16)
+    AutoModel.from_config(AutoConfig.for_model(kind, **sizes)).save_pretrained(tmp_path / "base")
+    tokenizer.save_pretrained(tmp_path / "base")
+    encoder = make(tmp_path / "base", tied=True)
+    encoder.to_disk(tmp_path / "model")
+    assert BiEncoder().from_disk(tmp_path / "model").fingerprint == encoder.fingerprint
+    layers = "n_heads" if kind == "distilbert" else "num_attention_heads"
+    edit_json(tmp_path / "model" / "mention" / "config.json", **{layers: 1})
+    write_manifest(tmp_path / "model", kind="encoder", version=1)
+    with pytest.raises(PelError, match="PEL-E004.*config"):
+        BiEncoder().from_disk(tmp_path / "model")
 
 
 def test_marker_vectors_start_as_the_mean_of_the_others(tiny_bert):
@@ -248,6 +307,14 @@ def test_random_models_follow_from_their_name():
         lambda path: edit_settings(path, tied=True),
         lambda path: edit_settings(path, pooling="cls"),
         lambda path: flip_a_weight(path / "entity" / "model.safetensors"),
+        lambda path: edit_json(path / "mention" / "config.json", layer_norm_eps=0.1),
+        lambda path: edit_json(path / "entity" / "config.json", num_attention_heads=1),
+        lambda path: edit_json(path / "entity" / "config.json", hidden_act="relu"),
+        lambda path: edit_rules(path, "normalizer", lowercase=False),
+        lambda path: edit_rules(path, "model", max_input_chars_per_word=3),
+        lambda path: edit_json(path / "mention" / "tokenizer_config.json", cls_token="[SEP]"),
+        lambda path: edit_settings(path, fingerprint_version=3),
+        lambda path: edit_settings(path, fingerprint_version=None),
     ],
 )
 @pytest.mark.parametrize("signed", [False, True])
@@ -269,9 +336,17 @@ def truncate(path, size):
     path.write_bytes(path.read_bytes()[:size])
 
 
+def edit_json(file, **changes):
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
 def edit_settings(path, **changes):
-    settings = json.loads((path / "bi_encoder.json").read_text())
-    (path / "bi_encoder.json").write_text(json.dumps({**settings, **changes}))
+    edit_json(path / "bi_encoder.json", **changes)
+
+
+def edit_rules(path, name, **changes):
+    file = path / "mention" / "tokenizer.json"
+    edit_json(file, **{name: {**json.loads(file.read_text())[name], **changes}})
 
 
 def flip_a_weight(path):

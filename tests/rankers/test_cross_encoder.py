@@ -15,6 +15,7 @@ from spacy_pel.rankers.cross_encoder import CrossEncoder
 from spacy_pel.rankers.dual_encoder import DualEncoder
 from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.types import RankingTask
+from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import write_manifest
 
 from .conftest import ENTITIES, MENTIONS, TASK, make_ranker
@@ -104,6 +105,21 @@ def test_fingerprint_follows_weights_and_templates_only(ranker):
         ranker.tower.head.bias += 1
     ranker.changed()
     assert len({ranker.fingerprint, *prints}) == 4
+
+
+def test_a_changed_config_is_refused_and_a_model_of_an_earlier_version_is_not(ranker, tmp_path):
+    ranker.to_disk(tmp_path / "new")
+    ranker._version = 1
+    ranker.changed()
+    ranker.to_disk(tmp_path / "old")
+    for name in ("new", "old"):
+        assert ("fingerprint_version" in read_json(tmp_path / name / "ranker.json")) == (name == "new")
+        config = read_json(tmp_path / name / "config.json")
+        write_json(tmp_path / name / "config.json", {**config, "layer_norm_eps": 0.1})
+        write_manifest(tmp_path / name, kind="ranker", version=1)
+    assert load_ranker(tmp_path / "old").fingerprint == ranker.fingerprint
+    with pytest.raises(PelError, match="PEL-E004.*config"):
+        load_ranker(tmp_path / "new")
 
 
 def test_pickle(ranker):

@@ -1,0 +1,106 @@
+"""The fingerprint of a model of transformers: a hash of all that changes its answers."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Dict, List, Sequence
+
+from ..util.saved_folder import damaged
+
+_KEY = "fingerprint_version"  # a key of the saved settings; missing = 1
+NEWEST = 2  # of the fingerprint. 1 covers settings, vocabulary and weights; 2 also what is listed below
+_VERSIONS = (1, NEWEST)
+# What an encoder of transformers reads from its config and its weights do not show. Names, not the whole
+# config: versions of transformers add keys to that.
+_CONFIG_KEYS = (
+    *("model_type", "is_decoder", "pad_token_id"),
+    *("hidden_act", "hidden_activation", "activation", "dense_act_fn", "feed_forward_proj"),
+    *("layer_norm_eps", "layer_norm_epsilon", "norm_eps"),
+    *("num_attention_heads", "num_key_value_heads", "n_heads", "num_heads"),
+    *("num_hidden_layers", "num_hidden_groups", "inner_group_num"),  # ALBERT's layers share weights
+    *("position_embedding_type", "position_biased_input", "position_buckets", "pos_att_type"),
+    *("relative_attention", "relative_attention_num_buckets", "relative_attention_max_distance"),
+    *("max_relative_positions", "share_att_key", "norm_rel_ebd"),
+    *("rope_theta", "rope_scaling", "global_rope_theta", "local_rope_theta"),
+    *("attention_window", "sliding_window", "local_attention", "global_attn_every_n_layers"),
+)
+_RULES = ("normalizer", "pre_tokenizer", "model", "added_tokens")  # of a tokenizer; templates do the rest
+
+
+def weights_fingerprint(
+    towers: Any,
+    tokenizer: Any,
+    settings: Dict[str, Any],
+    store: str,
+    *,
+    transformers: Sequence[Any],
+    version: int,
+) -> str:
+    """A hash that is the same before saving and after loading.
+
+    towers (Module): the weights, hashed in the precision in which they are stored.
+    tokenizer (PreTrainedTokenizerBase): its vocabulary is hashed, and from version 2 on how it cuts texts.
+    settings (dict): templates, pooling, tying, similarity.
+    store (str): "float32" or "float16".
+    transformers (Sequence[Module]): those in the towers; from version 2 on their configs are hashed.
+    version (int): of the fingerprint. A saved model keeps its own, so that indexes of it stay valid.
+    RETURNS (str): 32 hexadecimal digits.
+    """
+    import torch
+
+    dtype = torch.float16 if store == "float16" else torch.float32
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(json.dumps(settings, sort_keys=True).encode("utf8"))
+    digest.update(json.dumps(tokenizer.get_vocab(), sort_keys=True).encode("utf8"))
+    if version > 1:
+        configs = [{key: getattr(one.config, key, None) for key in _CONFIG_KEYS} for one in transformers]
+        reading = _without_defaults([configs, _tokenizer_rules(tokenizer)])
+        digest.update(json.dumps(reading, sort_keys=True).encode("utf8"))
+    for name, tensor in sorted(towers.state_dict().items()):
+        if tensor.is_floating_point():
+            digest.update(name.encode("utf8"))
+            digest.update(memoryview(tensor.detach().to("cpu", dtype).contiguous().numpy()).cast("B"))
+    return digest.hexdigest()
+
+
+def _tokenizer_rules(tokenizer: Any) -> List[Any]:
+    """RETURNS (List[Any]): what decides on the word pieces of a text, apart from the vocabulary."""
+    special = [getattr(tokenizer, f"{kind}_token_id", None) for kind in ("cls", "sep", "pad", "unk")]
+    if getattr(tokenizer, "backend_tokenizer", None) is None:  # a slow one: its rules are code
+        return [special]
+    rules = json.loads(tokenizer.backend_tokenizer.to_str())
+    if isinstance(rules["model"].get("vocab"), dict):  # elsewhere it is a list of pieces and scores
+        del rules["model"]["vocab"]
+    return [special, {name: rules.get(name) for name in _RULES}]
+
+
+def _without_defaults(value: Any) -> Any:
+    """RETURNS (Any): without the null and false values of objects: a new version of a library writes its new
+    options as such."""
+    if isinstance(value, list):
+        return [_without_defaults(one) for one in value]
+    if isinstance(value, dict):
+        kept = ((key, one) for key, one in value.items() if one is not None and one is not False)
+        return {key: _without_defaults(one) for key, one in kept}
+    return value
+
+
+def version_setting(version: int) -> Dict[str, int]:
+    """RETURNS (Dict[str, int]): to be saved with the settings, for ``read_version``; a model of the first
+    version is saved as it was."""
+    return {_KEY: version} if version > 1 else {}
+
+
+def read_version(saved: Dict[str, Any], path: Path, kind: str) -> int:
+    """The version of a saved fingerprint.
+
+    saved (Dict[str, Any]): the settings of an encoder or ranker.
+    path (Path): its folder.
+    kind (str): "encoder" or "ranker".
+    RETURNS (int): the version.
+    RAISES (PelError): if it is not known.
+    """
+    version = saved.get(_KEY, 1)
+    if version not in _VERSIONS:
+        raise damaged(path, kind, f"{_KEY} to be one of {_VERSIONS}", repr(version))
+    return int(version)
