@@ -23,8 +23,11 @@ def index(
     ],
     out: Annotated[Path, typer.Argument(help="The index folder to write.")],
     kinds: Annotated[
-        str, typer.Option(help="Rows of an entity: card, alias, mention; separated by commas.")
-    ] = "card,alias",
+        Optional[str],
+        typer.Option(
+            help="Rows of an entity: card, alias, mention; separated by commas. [default: card,alias]"
+        ),
+    ] = None,
     mentions: Annotated[
         Optional[List[Path]],
         typer.Option(
@@ -35,7 +38,9 @@ def index(
     max_mentions: Annotated[
         Optional[int], typer.Option(min=1, help="Maximum number of mention rows per entity.")
     ] = None,
-    index_type: Annotated[str, typer.Option(help="The type of vector index.")] = "faissivf",
+    index_type: Annotated[
+        Optional[str], typer.Option(help="The type of vector index. [default: faissivf]")
+    ] = None,
     codes: Annotated[
         Optional[str],
         typer.Option(help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."),
@@ -48,6 +53,13 @@ def index(
     ] = None,
     backend: Annotated[
         Optional[str], typer.Option(help="Inference backend, e.g. torchbackend or openvinobackend.")
+    ] = None,
+    update: Annotated[
+        Optional[Path],
+        typer.Option(
+            help="An index of the same model with fp32 codes, perhaps OUT itself. Its vectors are reused; "
+            "only what has changed is embedded. Kinds, type and codes stay the same unless they are given."
+        ),
     ] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -65,13 +77,18 @@ def index(
     from ..encoders import load_encoder
     from ..index import EntityIndex
     from ..index.resumable_encoder import ResumableEncoder
+    from ..index.reusing_encoder import ReusingEncoder
     from ..kb import KnowledgeBase
     from ..registry import registry
 
-    wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
+    old = None if update is None else EntityIndex.from_disk(update)
+    if kinds is None:
+        wanted = list(old.kinds) if old else ["card", "alias"]
+    else:
+        wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
     if "mention" in wanted and not mentions:
         raise PelError(Errors.E630)
-    vectors = make_vector_index(index_type, codes, pca, row_bytes)
+    vectors = make_vector_index(index_type, codes, pca, row_bytes, like=old.vectors if old else None)
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
@@ -80,10 +97,15 @@ def index(
         out.with_name(f"{out.name}.parts"),
         backend=backend or "",
     )
-    message(f"Embedding {len(knowledge):,} entities")
+    reusing = None if old is None else ReusingEncoder(encoder, old, vectors)
+    if old is not None and len(old.priors) and not mentions:
+        message(
+            "The old index counts the surface forms of annotated text. To keep such counts, add --mentions"
+        )
+    message(f"Embedding {len(knowledge):,} entities" + (" where they have changed" if reusing else ""))
     built = EntityIndex.build(
         knowledge,
-        encoder,
+        reusing or encoder,
         index=vectors,
         kinds=wanted,
         documents=chain.from_iterable(read_corpus(path) for path in mentions or ()),
@@ -95,23 +117,35 @@ def index(
     if encoder.n_resumed:
         message(f"Resumed: {encoder.n_resumed:,} vectors were computed before the interruption")
     size = sum(path.stat().st_size for path in Path(out).rglob("*") if path.is_file())
-    result = {**built.meta, "megabytes": size / 1e6, "seconds": time.perf_counter() - started}
+    counts = reusing.counts(built.rows) if reusing else {}
+    result = {**built.meta, **counts, "megabytes": size / 1e6, "seconds": time.perf_counter() - started}
     emit(result, as_json=as_json, text=key_values)
 
 
 def make_vector_index(
-    name: str, codes: Optional[str], pca: Optional[int], row_bytes: Optional[int] = None
+    name: Optional[str],
+    codes: Optional[str],
+    pca: Optional[int],
+    row_bytes: Optional[int] = None,
+    *,
+    like: Any = None,
 ) -> Any:
     """Make a vector index from the options of the command line.
 
+    name (Optional[str]): its type; None = as ``like``, or faissivf.
+    codes, pca, row_bytes: its settings; None = as ``like``, if that has the same type, or the default.
+    like (Optional[VectorIndex]): another one.
+    RETURNS (VectorIndex): an empty one.
     RAISES (PelError): if there is no such kind, or it has no such setting.
     """
     from ..registry import registry
 
     said = {"codes": codes, "pca": pca, "row_bytes": row_bytes}
     settings = {key: value for key, value in said.items() if value is not None}
+    kept = like.settings if like is not None and name is None else {}
+    name = name or (like.name if like is not None else "faissivf")
     try:
-        return registry.resolve_short("pel_indexes", name)(**settings)
+        return registry.resolve_short("pel_indexes", name)(**{**kept, **settings})
     except TypeError as err:
         raise PelError(
             Errors.E631.format(name=name, got=", ".join(f"--{key.replace('_', '-')}" for key in settings))

@@ -21,6 +21,7 @@ class BruteForce:
 
     name = "spacy-pel.BruteForce.v1"
     needs_training = False
+    precision = "fp32"  # ``vectors`` returns what was added
 
     def __init__(self) -> None:
         self.width = 0

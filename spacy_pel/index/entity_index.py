@@ -91,12 +91,12 @@ class EntityIndex:
         linked = linked.capped(max_mentions_per_entity) if "mention" in kinds else linked.sampled(0)
         index.train(_training_sample(kb, encoder, index, kinds, linked))
         rows = RowTable.empty()
-        for kind, kb_rows, vectors in chain(
+        for kind, kb_rows, texts, vectors in chain(
             embed_entities(kb, encoder, kb.live_rows, kinds, show_progress=show_progress),
             embed_mentions(encoder, linked, show_progress=show_progress),
         ):
             index.add(vectors)
-            rows.append(kb_rows, kind)
+            rows.append(kb_rows, kind, texts)
         if len(rows) == 0:
             raise PelError(Errors.E407.format(n_documents=linked.n_documents))
         index.finish(rows.searched_apart)
@@ -246,9 +246,9 @@ class EntityIndex:
         embedded = list(embed_entities(kb, encoder, live, self.kinds))  # may fail: nothing has changed yet
         self.rows.retire(np.setdiff1d(kb_rows, live), KINDS)
         self.rows.retire(live, NAME_KINDS)
-        for kind, found, vectors in embedded:
+        for kind, found, texts, vectors in embedded:
             self.vectors.add(vectors)
-            self.rows.append(found, kind)
+            self.rows.append(found, kind, texts)
         self.kb_fingerprint = kb.fingerprint
         self._path = self._fingerprint = None
 
@@ -342,7 +342,7 @@ def _training_sample(
     if index.needs_training:
         entities = embed_entities(kb, encoder, sample_rows(kb.live_rows, _SAMPLE), kinds)
         mentions = embed_mentions(encoder, linked.sampled(_SAMPLE))
-        parts += [vectors for _, _, vectors in chain(entities, mentions)]
+        parts += [chunk.vectors for chunk in chain(entities, mentions)]
     return np.concatenate(parts)
 
 

@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import faiss
 import numpy as np
@@ -49,6 +49,18 @@ class FaissRows:
 
     def __len__(self) -> int:
         return sum(part.ntotal for _, part in self._parts())
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): the arguments that make an empty index of the same kind."""
+        raise NotImplementedError
+
+    @property
+    def precision(self) -> Optional[str]:
+        """RETURNS (Optional[str]): "fp32" or "fp16" if ``vectors`` returns what was added, rounded to that;
+        None = codes or rotation lose more."""
+        codes: Optional[str] = self.settings.get("codes")
+        return codes if self.settings.get("pca") is None and codes in ("fp32", "fp16") else None
 
     def _learn(self, vectors: Vectors) -> Tuple[Any, Any]:
         """RETURNS (Tuple): the rotation (or None) and an empty index, trained on its output."""

@@ -44,7 +44,8 @@ def _take_rows(index: EntityIndex, into: VectorIndex, live: Rows) -> Optional[Ro
         return None
     into.take_rows(index.vectors, live)
     table = index.rows
-    return RowTable(table.kb_rows[live], table.kinds[live], table.live[live])
+    texts = None if table.texts is None else table.texts[live]
+    return RowTable(table.kb_rows[live], table.kinds[live], table.live[live], texts)
 
 
 def _encode_rows(index: EntityIndex, into: VectorIndex, live: Rows) -> RowTable:
@@ -60,5 +61,6 @@ def _encode_rows(index: EntityIndex, into: VectorIndex, live: Rows) -> RowTable:
             picked = np.flatnonzero(index.rows.live[start:stop] & (index.rows.kinds[start:stop] == number))
             if len(picked):
                 into.add(vectors[picked])
-                rows.append(index.kb_rows[start + picked].astype(np.int64), kind)
+                texts = None if index.rows.texts is None else index.rows.texts[start + picked]
+                rows.append(index.kb_rows[start + picked].astype(np.int64), kind, texts)
     return rows

@@ -2,17 +2,30 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Collection, Dict, FrozenSet, Optional
+from typing import Any, Collection, Dict, FrozenSet, Optional, Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..kb.store.arrow_files import read_arrays, write_arrays
+from ..util import hash_strings
 
 KINDS = ("card", "alias", "mention")  # a kind is stored as its index in this tuple
 NAME_KINDS = ("card", "alias")
 _FILE = "rows.arrow"
+_TEXTS = "texts.arrow"  # a file of its own: indexes of earlier versions do not have it
+
+
+def hash_texts(kind: str, items: Sequence[Any]) -> NDArray[np.uint64]:
+    """Hash what rows stand for: all that an encoder may read of it.
+
+    kind (str): of the rows.
+    items (Sequence[Union[Entity, str, MentionInText]]): entities, names or mentions.
+    RETURNS (NDArray[uint64]): one hash per item. In ten million of them, two that differ share a hash with
+        a probability of 3 in a million.
+    """
+    return hash_strings([f"{kind} {item!r}" for item in items])
 
 
 @dataclass
@@ -22,27 +35,40 @@ class RowTable:
     kb_rows (NDArray[int32]): the entity's row in the knowledge base.
     kinds (NDArray[uint8]): 0 = card, 1 = alias, 2 = mention.
     live (NDArray[bool]): False = replaced or retired, no longer found.
+    texts (Optional[NDArray[uint64]]): a hash of what each row stands for, see ``hash_texts``; None = not
+        known, as in an index of an earlier version.
     """
 
     kb_rows: NDArray[np.int32]
     kinds: NDArray[np.uint8]
     live: NDArray[np.bool_]
+    texts: Optional[NDArray[np.uint64]] = None
     _masks: Dict[FrozenSet[str], NDArray[np.bool_]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def empty(cls) -> "RowTable":
         """RETURNS (RowTable): without rows."""
-        return cls(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.bool_))
+        return cls(
+            np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0, np.bool_), np.empty(0, np.uint64)
+        )
 
     def __len__(self) -> int:
         return len(self.kb_rows)
 
-    def append(self, kb_rows: NDArray[np.int64], kind: str) -> None:
-        """Add live rows of one kind at the end."""
+    def append(self, kb_rows: NDArray[np.int64], kind: str, texts: Optional[NDArray[np.uint64]]) -> None:
+        """Add live rows of one kind at the end.
+
+        kb_rows (NDArray[int64]): the entity of each.
+        kind (str): their kind.
+        texts (Optional[NDArray[uint64]]): hashes of what they stand for; None = not known, which makes
+            those of all rows unknown.
+        """
         kinds = np.full(len(kb_rows), KINDS.index(kind), dtype=np.uint8)
         self.kb_rows = np.concatenate([self.kb_rows, kb_rows.astype(np.int32)])
         self.kinds = np.concatenate([self.kinds, kinds])
         self.live = np.concatenate([self.live, np.ones(len(kb_rows), dtype=np.bool_)])
+        known = self.texts is not None and texts is not None
+        self.texts = np.concatenate([self.texts, texts]) if known else None
         self._masks = {}
 
     def retire(self, kb_rows: NDArray[np.int64], kinds: Collection[str] = KINDS) -> None:
@@ -79,20 +105,32 @@ class RowTable:
         return int((self.live & self._of_kinds((kind,))).sum())
 
     def columns(self) -> Dict[str, NDArray[Any]]:
-        """RETURNS (Dict[str, NDArray]): the columns by name, as they are stored."""
+        """RETURNS (Dict[str, NDArray]): the columns by name, as they are stored; without ``texts``."""
         return {"kb_row": self.kb_rows, "kind": self.kinds, "live": self.live.view(np.uint8)}
 
     def to_disk(self, path: Path) -> None:
         """Write the columns to a folder."""
         write_arrays(Path(path) / _FILE, self.columns())
+        if self.texts is not None:
+            write_arrays(Path(path) / _TEXTS, {"text": self.texts})
 
     @classmethod
     def from_disk(cls, path: Path) -> "RowTable":
-        """Map the columns of a folder into memory."""
-        columns = read_arrays(pa.memory_map(str(Path(path) / _FILE)).read_buffer())
-        return cls(columns["kb_row"], columns["kind"], columns["live"].view(np.bool_))
+        """Map the columns of a folder into memory.
+
+        RAISES (ValueError): if a file is damaged.
+        """
+        columns = _mapped(Path(path) / _FILE)
+        texts = _mapped(Path(path) / _TEXTS)["text"] if (Path(path) / _TEXTS).is_file() else None
+        if texts is not None and len(texts) != len(columns["live"]):
+            raise ValueError(f"{len(texts)} texts of {len(columns['live'])} rows")
+        return cls(columns["kb_row"], columns["kind"], columns["live"].view(np.bool_), texts)
 
     def _of_kinds(self, kinds: Collection[str]) -> NDArray[np.bool_]:
         if set(kinds) >= set(KINDS):
             return np.ones(len(self), dtype=np.bool_)
         return np.isin(self.kinds, [KINDS.index(kind) for kind in kinds])
+
+
+def _mapped(path: Path) -> Dict[str, NDArray[Any]]:
+    return read_arrays(pa.memory_map(str(path)).read_buffer())

@@ -1,0 +1,143 @@
+"""index --update: vectors of an index are reused."""
+
+import json
+import os
+import shutil
+import signal
+
+import pytest
+
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.index import embed
+from spacy_pel.index.resumable_encoder import ResumableEncoder
+from spacy_pel.util import write_jsonl
+
+from .conftest import NAMES, run
+
+CHANGES = [
+    {"concept_id": "N1", "canonical_name": "gout", "aliases": ["podagra"], "types": ["T047"]},
+    {"concept_id": "C0", "canonical_name": "aspirin", "aliases": ["acetylsalicylic acid"], "types": ["T047"]},
+    {"concept_id": "C1", "retired": True},
+]
+
+
+@pytest.fixture
+def changed(folder, tmp_path):
+    """RETURNS (Path): a folder with an index of the old KB, and the new KB."""
+    args = ("--kinds", "card,alias,mention", "--mentions", folder / "train.jsonl", "--codes", "fp32")
+    assert run("index", folder / "kb", folder / "model", tmp_path / "old", *args).code == 0
+    shutil.copytree(folder / "kb", tmp_path / "kb")
+    write_jsonl(tmp_path / "changes.jsonl", CHANGES)
+    assert run("kb", "add", tmp_path / "kb", tmp_path / "changes.jsonl").code == 0
+    assert run("index", tmp_path / "kb", folder / "model", tmp_path / "expected", *args).code == 0
+    return tmp_path
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def embedded(monkeypatch):
+    """RETURNS (list): the names that HashEmbed reads."""
+    seen = []
+    encode_names = HashEmbed.encode_names
+    monkeypatch.setattr(
+        HashEmbed,
+        "encode_names",
+        lambda self, names, **kwargs: seen.extend(names) or encode_names(self, names, **kwargs),
+    )
+    return seen
+
+
+@pytest.mark.parametrize("out", ["new", "old"])
+def test_update(folder, changed, embedded, out):
+    args = ("index", changed / "kb", folder / "model", changed / out, "--update", changed / "old")
+    result = run(*args, "--mentions", folder / "train.jsonl", "--json")
+    assert result.code == 0, result.err
+    # two cards, whose names HashEmbed reads, and new names
+    assert sorted(embedded) == ["acetylsalicylic acid", "aspirin", "gout", "gout", "podagra"]
+    counts = result.json
+    assert (counts["embedded"], counts["reused"] + counts["embedded"]) == (5, counts["rows"])
+    # a card and a name of C0; of C1 a card, two names and its mentions
+    n_mentions = json.loads((folder / "index" / "meta.json").read_text())["live_rows"]["mention"]
+    lost = n_mentions - counts["live_rows"]["mention"]
+    assert lost > 0 and counts["dropped"] == 2 + 3 + lost
+    assert files(changed / out) == files(changed / "expected")
+    assert not (changed / f"{out}.parts").exists()
+
+
+def test_settings_stay_the_same_unless_they_are_given(folder, changed):
+    args = ("--kinds", "alias", "--index-type", "faissflat", "--codes", "fp16")
+    old = run("index", folder / "kb", folder / "model", changed / "old", *args, "--json").json
+    again = (
+        "index",
+        changed / "kb",
+        folder / "model",
+        changed / "new",
+        "--update",
+        changed / "old",
+        "--json",
+    )
+    new = run(*again).json
+    assert (new["kinds"], new["index"]) == (["alias"], old["index"])
+    assert new["index"]["settings"]["codes"] == "fp16" and new["reused"] == 2 * len(NAMES) - 3
+    other = run(*again, "--kinds", "card,alias", "--codes", "fp32")
+    assert other.code == 2 and "E416" in other.err and "recode" in other.err
+    other = run(*again, "--index-type", "faissivf", "--codes", "fp16").json
+    assert other["index"]["name"] == "spacy-pel.FaissIVF.v1"
+
+
+def test_an_update_can_be_smaller(folder, changed):
+    args = ("--kinds", "alias", "--codes", "int8")
+    assert run("index", changed / "kb", folder / "model", changed / "expected", *args).code == 0
+    result = run(
+        "index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old", *args
+    )
+    assert result.code == 0, result.err
+    assert "--mentions" in result.err, "the old index has counts of surface forms, and this one has none"
+    assert files(changed / "old") == files(changed / "expected")
+    again = run("index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old")
+    assert again.code == 2 and "E416" in again.err and files(changed / "old") == files(changed / "expected")
+
+
+def test_a_killed_update_resumes(folder, changed, embedded, monkeypatch):
+    monkeypatch.setattr(embed, "_CHUNK", 4)
+    before = files(changed / "old")
+    args = ("index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old")
+    args = (*args, "--mentions", folder / "train.jsonl", "--json")
+    pid = os.fork()
+    if pid == 0:
+        encode_rows = ResumableEncoder.encode_rows
+
+        def dying(self, kind, *rest):
+            if kind == "alias":
+                os.kill(os.getpid(), signal.SIGKILL)
+            return encode_rows(self, kind, *rest)
+
+        ResumableEncoder.encode_rows = dying
+        run(*args)
+        os._exit(1)
+    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    assert files(changed / "old") == before and (changed / "old.parts").is_dir()
+    resumed = run(*args)
+    assert resumed.code == 0 and "Resumed: 2 vectors" in resumed.err
+    assert sorted(embedded) == ["acetylsalicylic acid", "gout", "podagra"]  # not the cards
+    assert resumed.json["embedded"] == 5
+    assert files(changed / "old") == files(changed / "expected")
+    assert not (changed / "old.parts").exists()
+
+
+def test_what_cannot_be_updated(folder, changed):
+    HashEmbed(width=64, context_weight=0.5).to_disk(changed / "model")
+    args = ("--kinds", "alias", "--update", changed / "old")
+    before = files(changed / "old")
+    result = run("index", changed / "kb", changed / "model", changed / "old", *args)
+    assert result.code == 2 and "E401" in result.err and "another encoder" in result.err
+    assert files(changed / "old") == before
+    result = run("index", changed / "kb", folder / "model", changed / "old", "--update", changed / "old")
+    assert result.code == 2 and "E630" in result.err, "the old index has rows of mentions"
+    for path in (changed / "kb", changed / "nothing"):
+        result = run("index", changed / "kb", folder / "model", changed / "new", "--update", path)
+        assert result.code == 2 and "E007" in result.err and "index" in result.err
+    assert not (changed / "new").exists() and not (changed / "new.parts").exists()
