@@ -10,15 +10,14 @@ import typer
 from catalogue import RegistryError
 from typer.core import TyperGroup
 
-from ..errors import PelError
+from ..errors import Errors, PelError
 from ..util import logger
-from ..util.files import shortened
+from ..util.files import DATA_ERRORS, last_read
 
 # typer has its own copy of click since 0.26: this finds the class in either one
 UsageError: Type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
 PLUGINS = "spacy_pel_commands"  # group of entry points, each a typer app
-_LONGEST = 2000  # characters of an error: some quote what they found
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 
@@ -62,12 +61,15 @@ class PelGroup(TyperGroup):
         except OSError as err:
             parts = [str(part) for part in (err.strerror, err.filename) if part]
             _fail(": ".join(parts) or str(err), err, ctx)
+        except (*DATA_ERRORS, MemoryError) as err:  # the last net: no file may end in a traceback
+            got = f"{type(err).__name__} ({err})" if str(err) else type(err).__name__
+            _fail(Errors.E013.format(got=got, place=last_read() or "none"), err, ctx)
 
 
 def _fail(message: str, err: BaseException, ctx: Any) -> None:
     if ctx.meta[VERBOSE]:
         traceback.print_exception(err)
-    typer.echo("Error: " + shortened(" ".join(message.split()), _LONGEST), err=True)
+    typer.echo(f"Error: {' '.join(str(PelError(message)).split())}", err=True)
     raise typer.Exit(2)
 
 

@@ -36,3 +36,11 @@ class GeneralErrors:
         "in the config."
     )
     E011 = "[PEL-E011] Expected a folder with saved folders at {path}, got {got}. Check the path."
+    E012 = (
+        "[PEL-E012] Expected data that '{reader}' can read at {place}, got something else ({got}). Check that this "
+        "is the right reader, and fix the file."
+    )
+    E013 = (
+        "[PEL-E013] Unexpected {got}. Last file read: {place}. Check it; if it is as it should be, run the "
+        "command with --verbose and report the traceback."
+    )

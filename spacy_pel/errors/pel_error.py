@@ -1,5 +1,46 @@
 """The only exception that users see."""
 
+from reprlib import Repr
+
+_LONGEST = 1000  # characters of an error: some quote what they found
+
 
 class PelError(ValueError):
-    """A user-facing error with a code. The command line prints its text and exits with 2."""
+    """A user-facing error with a code. The command line prints its text and exits with 2.
+
+    The text is one line without control characters; of a long one the middle is left out.
+
+    text (str): an error text, filled in.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(_without_middle(one_line(text)))
+
+
+def one_line(text: str) -> str:
+    """RETURNS (str): a text without line ends and control characters, which could rewrite a terminal, and
+    without lone surrogates, which it cannot show."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _shown(char) for char in text)
+
+
+def _shown(char: str) -> str:
+    return " " if char.isspace() else ascii(char)[1:-1]
+
+
+def shortened(text: str, n: int = 200) -> str:
+    """RETURNS (str): a text for an error, cut after n characters."""
+    return text if len(text) <= n else f"{text[:n]}…"
+
+
+def quoted(value: object) -> str:
+    """RETURNS (str): the start of a value's repr, for an error; a value may be long or deeply nested."""
+    short = Repr()
+    short.maxstring = short.maxother = short.maxlong = 100
+    return shortened(short.repr(value), 200)
+
+
+def _without_middle(text: str) -> str:
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[: half - 1]}…{text[-half:]}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Union
 
+from ..errors import quoted
 from ..types import Entity
 from ..util.files import JSON_ERRORS
 from .knowledge_base import KnowledgeBase
@@ -49,7 +50,7 @@ def read_changes(path: Union[str, Path], *, strict: bool = False) -> Changes:
             reader.fail(
                 position,
                 expected='{"concept_id": "…", "retired": true, "successor": "…" or null}',
-                got=repr(line),
+                got=quoted(line),
                 todo="Fix the line.",
             )
         changes.retired[entity_id] = successor

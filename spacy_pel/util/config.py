@@ -15,6 +15,8 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
     RETURNS (Config): thinc's Config.
     RAISES (PelError): if the file is missing or not a config, or an override names none of its sections.
     """
+    from configparser import Error as ConfigParserError
+
     from spacy.util import load_config as spacy_load_config
     from thinc.api import Config, ConfigValidationError
 
@@ -36,7 +38,7 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
         return Config().from_str(config.to_str(interpolate=False), overrides=overrides)
     except ConfigValidationError as err:
         raise PelError(Errors.E601.format(path=path, got=describe_config_error(err))) from err
-    except ValueError as err:  # E050 and friends, configparser's errors
+    except (ValueError, ConfigParserError, TypeError, RecursionError, OSError) as err:  # E050 and friends
         raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
 
 

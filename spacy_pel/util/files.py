@@ -1,20 +1,44 @@
 """Reading UTF-8 files, plain or gzipped, with errors that name the line; writing files atomically."""
 
+import csv
 import gzip
+import io
 import json
+import os
+import re
 import shutil
 import zlib
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Dict, Iterable, Iterator, List, Tuple, Union
+from typing import IO, Any, Dict, Iterable, Iterator, List, Tuple, TypeVar, Union
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, quoted, shortened
 from .replacing import make_holder, move_into_place, remove_leftovers
 
 PathLike = Union[str, Path]
+Item = TypeVar("Item")
 READ_ERRORS = (EOFError, OSError, zlib.error)  # of damaged or truncated files
 JSON_ERRORS = (ValueError, RecursionError)  # the latter: nested too deeply
+# what data of another kind than a reader expects can raise in it
+DATA_ERRORS = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ArithmeticError,
+    RecursionError,
+    EOFError,
+    csv.Error,
+    zlib.error,
+)
+EXPANSION = "SPACY_PEL_MAX_EXPANSION"  # environment variable: how many times its size a .gz may hold
+_EXPANSION = 200  # MeSH expands 20 times, UMLS 8 times
+_SMALL = 64 * 2**20  # bytes that any .gz may hold
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # the only way into JSON in UTF-8
+_LINE = 256 * 2**20  # bytes of the longest line
+_BLOCK = 8 * 2**20  # bytes of a block of lines, about
 _LINES = 4096  # of a block
 
 
@@ -59,24 +83,100 @@ def unwritable(target: Path, err: OSError) -> str:
     )
 
 
+class _LastRead:
+    """The place that was read last, for errors that do not know theirs."""
+
+    path: PathLike = ""
+    line = 0
+
+
+def last_read() -> str:
+    """RETURNS (str): the file, and for one read line by line the line, that was read last; "" = none."""
+    return f"{_LastRead.path}, line {_LastRead.line}" if _LastRead.line else str(_LastRead.path)
+
+
 def open_text(path: PathLike) -> IO[str]:
     """Open a UTF-8 text file, plain or gzipped, for reading.
 
-    RAISES (PelError): if there is no such file.
+    RAISES (PelError): if there is no such file or it cannot be opened; while reading, if a .gz holds more
+        than 200 times its size, or what the environment variable SPACY_PEL_MAX_EXPANSION says.
     """
+    return io.TextIOWrapper(open_bytes(path), encoding="utf8")
+
+
+def open_bytes(path: PathLike) -> IO[bytes]:
+    """As ``open_text``, for the bytes."""
     path = Path(path)
     if not path.is_file():
+        got = "a folder" if path.is_dir() else "no regular file" if path.exists() else "nothing"
+        raise PelError(Errors.E002.format(expected="a file", path=path, got=got, todo="Check the path."))
+    _LastRead.path, _LastRead.line = path, 0
+    try:
+        return io.BufferedReader(_BoundedGzip(path)) if path.suffix == ".gz" else path.open("rb")
+    except OSError as err:
         raise PelError(
             Errors.E002.format(
-                expected="a file",
+                expected="a readable file",
                 path=path,
-                got="a folder" if path.is_dir() else "nothing",
-                todo="Check the path.",
+                got=f"an OS error ({err.strerror or err})",
+                todo="Check its permissions.",
+            )
+        ) from err
+
+
+class _BoundedGzip(io.RawIOBase):
+    """The bytes in a .gz file, up to a limit: a few megabytes can hold gigabytes of zeros."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.limit = max(_SMALL, int(path.stat().st_size * max_expansion()))
+        self.size = 0
+        self.file = gzip.open(path, "rb")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self.file.read1(len(buffer))
+        self.size += len(found)
+        check_expansion(self.path, self.size, self.limit)
+        buffer[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+def max_expansion() -> float:
+    """RETURNS (float): how many times its size a compressed file may hold."""
+    given = os.environ.get(EXPANSION, "")
+    try:
+        if not given or float(given) > 0:
+            return float(given or _EXPANSION)
+    except ValueError:
+        pass
+    raise PelError(
+        Errors.E002.format(
+            expected="a number greater than 0",
+            path=f"the environment variable {EXPANSION}",
+            got=repr(given),
+            todo="Fix or unset it.",
+        )
+    )
+
+
+def check_expansion(path: PathLike, size: int, limit: int) -> None:
+    """RAISES (PelError): if a compressed file holds more bytes than the limit (at least 64 MiB)."""
+    if size > max(limit, _SMALL):
+        raise PelError(
+            Errors.E002.format(
+                expected=f"a compressed file of at most {max(limit, _SMALL) / 2**20:,.0f} MiB of data",
+                path=path,
+                got="more",
+                todo=f"If you trust it, unpack it, or set {EXPANSION} to more than {max_expansion():g}.",
             )
         )
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf8")
-    return path.open("rt", encoding="utf8")
 
 
 def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
@@ -87,8 +187,10 @@ def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
     RAISES (PelError): if the file is missing or a damaged .gz, names the line; or if its lines end in CR
         alone, which would be one long line.
     """
-    for number, lines in raw_blocks(path):
-        yield from enumerate(lines, start=number)
+    for first, lines in raw_blocks(path):
+        for number, line in enumerate(lines, start=first):
+            _LastRead.path, _LastRead.line = path, number
+            yield number, line
 
 
 def raw_blocks(path: PathLike) -> Iterator[Tuple[int, List[bytes]]]:
@@ -98,28 +200,54 @@ def raw_blocks(path: PathLike) -> Iterator[Tuple[int, List[bytes]]]:
     RAISES (PelError): as ``raw_lines``.
     """
     number = 1
-    with open_text(path) as file:
-        stream: Iterator[bytes] = iter(file.buffer)  # type: ignore[attr-defined]
+    with open_bytes(path) as file:
+        stream = iter(partial(file.readline, _LINE + 1), b"")
         while True:
             lines: List[bytes] = []
             try:
-                lines.extend(islice(stream, _LINES))  # keeps the lines before an error
+                size = 0
+                while len(lines) < _LINES and size < _BLOCK:
+                    before = len(lines)
+                    lines.extend(islice(stream, 64))  # keeps the lines before an error
+                    if len(lines) == before:
+                        break
+                    size += sum(map(len, lines[before:]))
             except READ_ERRORS as err:
                 yield number, lines
                 raise PelError(_unreadable(f"{path}, line {number + len(lines)}", err)) from err
             if not lines:
                 return
-            if number == 1 and b"\r" in lines[0].rstrip(b"\r\n") and not lines[0].endswith(b"\n"):
-                raise PelError(
-                    Errors.E002.format(
-                        expected="lines that end in LF or CR LF",
-                        path=path,
-                        got="lines that end in CR alone",
-                        todo="Convert it, e.g. with: tr '\\r' '\\n'",
-                    )
-                )
+            _LastRead.path, _LastRead.line = path, number
+            if size > _LINE:
+                _check_lengths(path, number, lines)
+            if number == 1 and b"\r" in lines[0]:
+                text = b"".join(lines)
+                if text.count(b"\r") - text.count(b"\r\n") >= len(lines):
+                    raise PelError(_cr_alone(path))
             yield number, lines
             number += len(lines)
+
+
+def _check_lengths(path: PathLike, number: int, lines: List[bytes]) -> None:
+    for at, line in enumerate(lines, start=number):
+        if len(line) > _LINE:
+            raise PelError(
+                Errors.E002.format(
+                    expected=f"lines of at most {_LINE // 2**20} MiB",
+                    path=f"{path}, line {at}",
+                    got="a longer one",
+                    todo="Check that this is the right file.",
+                )
+            )
+
+
+def _cr_alone(path: PathLike) -> str:
+    return Errors.E002.format(
+        expected="lines that end in LF or CR LF",
+        path=path,
+        got="lines that end in CR alone",
+        todo="Convert it, e.g. with: tr '\\r' '\\n'",
+    )
 
 
 def read_lines(path: PathLike) -> Iterator[Tuple[int, str]]:
@@ -142,9 +270,9 @@ def read_text(path: PathLike) -> str:
 
     RAISES (PelError): if the file is missing, a damaged .gz, or not UTF-8.
     """
-    with open_text(path) as file:
+    with open_bytes(path) as file:
         try:
-            return str(file.buffer.read(), "utf8")  # type: ignore[attr-defined]
+            return str(file.read(), "utf8")
         except (UnicodeDecodeError, *READ_ERRORS) as err:
             raise PelError(_unreadable(path, err)) from err
 
@@ -159,23 +287,40 @@ def _unreadable(place: PathLike, err: Exception) -> str:
 def check_unicode(record: Dict[str, Any], place: object) -> None:
     """RAISES (PelError): if a string in a record has a lone surrogate, which JSON can write but UTF-8 cannot
     hold."""
-    text = json.dumps(record, ensure_ascii=False, default=str)
     try:
+        text = json.dumps(record, ensure_ascii=False, default=str)
         text.encode("utf8")
+    except RecursionError as err:
+        raise PelError(
+            Errors.E002.format(expected="flat data", path=place, got="deeply nested data", todo="Fix it.")
+        ) from err
     except UnicodeEncodeError as err:
         raise PelError(
             Errors.E002.format(
                 expected="text that UTF-8 can hold",
                 path=place,
-                got=f"a lone surrogate after {text[max(0, err.start - 40) : err.start]!r}",
+                got=f"a lone surrogate after {quoted(text[max(0, err.start - 40) : err.start])}",
                 todo="Fix the text.",
             )
         ) from err
 
 
-def shortened(text: str, n: int = 200) -> str:
-    """RETURNS (str): a text for an error, cut after n characters."""
-    return text if len(text) <= n else f"{text[:n]}…"
+def guarded(items: Iterable[Item], reader: str, paths: Iterable[PathLike]) -> Iterator[Item]:
+    """Stream what a reader gives; what unexpected data raises in it becomes an error that names the place.
+
+    reader (str): its name.
+    paths (Iterable[PathLike]): what it reads.
+    RAISES (PelError): for any error that data can cause.
+    """
+    try:
+        yield from items
+    except PelError:
+        raise
+    except DATA_ERRORS as err:
+        given, place = [str(path) for path in paths], last_read()
+        place = place if place.startswith(tuple(given)) else ", ".join(given)
+        got = f"{type(err).__name__}: {err}"
+        raise PelError(Errors.E012.format(reader=reader, place=place, got=shortened(got))) from err
 
 
 def read_json(path: PathLike) -> Any:
@@ -200,11 +345,15 @@ def numbered_jsonl(path: PathLike) -> Iterator[Tuple[int, Dict[str, Any]]]:
 
     path (PathLike): the file.
     YIELDS (Tuple[int, Dict[str, Any]]): the number of the line, from 1, and its object.
-    RAISES (PelError): as ``read_lines``, and at a line that is not a JSON object; names the line.
+    RAISES (PelError): as ``read_lines``, and at a line that is not a JSON object or holds a lone surrogate;
+        names the line.
     """
     for number, line in read_lines(path):
         if line.strip():
-            yield number, json_object(line, f"{path}, line {number}")
+            record = json_object(line, f"{path}, line {number}")
+            if _ESCAPED_SURROGATE.search(line):
+                check_unicode(record, f"{path}, line {number}")
+            yield number, record
 
 
 def json_object(line: str, place: object) -> Dict[str, Any]:

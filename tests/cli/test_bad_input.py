@@ -1,6 +1,7 @@
 """Bad input: exit code 2, one line that says what to do, and nothing half written."""
 
 import errno
+import gzip
 import json
 import os
 import shutil
@@ -139,3 +140,45 @@ def test_full_disk(folder, broken, full_disk, tmp_path):
     ):
         assert "No space left on device" in error(*args), args[0]
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_texts_to_link_that_cannot_be_read(folder, tmp_path):
+    files = {
+        "latin.txt": "Ménière".encode("latin-1"),
+        "part.txt.gz": gzip.compress(b"fever\n" * 99)[:-12],
+        "part.jsonl.gz": gzip.compress(b'{"text": "fever"}\n' * 99)[:-12],
+        "none.jsonl.gz": b"not gzipped",
+        "cr.txt": b"fever\rpain\rcold",
+        "deep.jsonl": b'{"text": ' + b"[" * 100_000,
+        "odd.jsonl": b'{"text": "a \\ud800"}',
+        "bad.parquet": b"not parquet",
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        line = error("link", folder / "pipeline", tmp_path / name, tmp_path / "out.jsonl")
+        assert name in line and len(line) < 1000 and not (tmp_path / "out.jsonl").exists()
+
+
+def test_the_last_net(folder, tmp_path, monkeypatch):
+    """What no check foresees is one line, too, and names the file that was read last."""
+    from spacy_pel.kb.readers.jsonl_kb import JsonlKB
+
+    (tmp_path / "kb.jsonl").write_text('{"concept_id": "A", "canonical_name": "a"}\n')
+
+    for err in (KeyError("nobody\x1b[2J foresaw it" * 1000), EOFError(), RecursionError("deep")):
+
+        def read(self, paths, err=err):
+            for _, _ in self.lines(paths[0]):
+                raise err
+            yield
+
+        monkeypatch.setattr(JsonlKB, "__call__", read)
+        line = error("kb", "build", tmp_path / "out", "--reader", "jsonl", tmp_path / "kb.jsonl")
+        assert "E013" in line and "kb.jsonl, line 1" in line and type(err).__name__ in line
+        assert len(line) <= 1100 and line.isprintable()
+
+
+def test_a_million_characters_are_not_printed(folder, tmp_path):
+    (tmp_path / "kb.jsonl").write_text(json.dumps({"concept_id": "x", "canonical_name": ["y" * 10**6]}))
+    line = error("kb", "build", tmp_path / "out", "--reader", "jsonl", tmp_path / "kb.jsonl")
+    assert len(line) < 1000 and "kb.jsonl, line 1" in line

@@ -12,6 +12,7 @@ from ...util.files import JSON_ERRORS, check_unicode
 from ..policy import split_ids
 from .bioc_xml import xml_documents
 from .reader_base import CorpusReaderBase
+from .values import id_text, text_or_empty, whole_number
 
 # infons that hold the concept id, in this order; case, blanks and underscores do not matter
 ID_KEYS = (
@@ -75,7 +76,7 @@ class BiocCorpus(CorpusReaderBase):
                     raise _unexpected(where, "passages with offset, text and annotations", repr(err)) from err
 
     def _document(self, record: Dict[str, Any], where: str) -> Document:
-        document = Document(str(record["id"]), "")
+        document = Document(id_text(record["id"]), "")
         where = f"{where} ({document.id})"
         found: List[Tuple[int, Dict[str, Any]]] = []
         for passage in record["passages"]:
@@ -92,25 +93,25 @@ class BiocCorpus(CorpusReaderBase):
 
     def _append(self, document: Document, piece: Dict[str, Any]) -> int:
         """Put a passage at its offset; returns how far it was moved."""
-        offset, length = int(piece.get("offset") or 0), len(document.text)
+        offset, length = whole_number(piece.get("offset") or 0), len(document.text)
         if offset > length + _MAX_GAP:
             raise ValueError(f"an offset of {offset} after {length} characters of text")
         at = offset if offset >= length else length + 1
         if at != offset:
             self.count("moved_passages")
-        document.text = document.text.ljust(at) + (piece.get("text") or "")
+        document.text = document.text.ljust(at) + text_or_empty(piece.get("text"))
         return at - offset
 
     def _mention(self, document: Document, annotation: Dict[str, Any], shift: int, where: str) -> None:
         infons = {_plain(key): value for key, value in (annotation.get("infons") or {}).items()}
-        given = next((str(infons[key]) for key in self.id_keys if infons.get(key) is not None), "")
+        given = next((id_text(infons[key]) for key in self.id_keys if infons.get(key) is not None), "")
         ids, composite = split_ids(given, alternatives="|;,", strip_prefix=self.strip_prefix)
         spans = []
         for location in annotation.get("locations") or []:
-            start = int(location["offset"]) + shift
-            spans.append((start, start + int(location["length"])))
-        label = str(infons.get("type") or "")
-        surface = annotation.get("text") or ""
+            start = whole_number(location["offset"]) + shift
+            spans.append((start, start + whole_number(location["length"])))
+        label = text_or_empty(infons.get("type"))
+        surface = text_or_empty(annotation.get("text"))
         if spans:
             self.add(document, spans, surface, label=label, ids=ids, composite=composite, where=where)
         else:

@@ -5,8 +5,7 @@ from typing import Any, Dict, Iterator
 from xml.etree import ElementTree
 
 from ...errors import Errors, PelError
-from ...util import open_text
-from ...util.files import READ_ERRORS
+from ...util.files import READ_ERRORS, open_bytes
 
 
 def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
@@ -16,15 +15,17 @@ def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
     YIELDS (Dict[str, Any]): with "id", "infons" and "passages", as BioC JSON has them.
     RAISES (PelError): if the file is not XML, or a damaged .gz.
     """
-    with open_text(path) as file:
+    with open_bytes(path) as file:
         try:
             # the bytes, not the text: the XML declaration names the encoding
-            for _, element in ElementTree.iterparse(file.buffer):  # type: ignore[attr-defined]
+            for _, element in ElementTree.iterparse(file):
                 if element.tag == "document":
                     yield _document(element)
                     element.clear()
-        # LookupError: its declaration names an unknown encoding
-        except (ElementTree.ParseError, LookupError, *READ_ERRORS) as err:
+        # LookupError, ValueError: its declaration names an encoding that is unknown, or of several bytes
+        except (ElementTree.ParseError, LookupError, ValueError, *READ_ERRORS) as err:
+            if isinstance(err, PelError):
+                raise
             raise PelError(
                 Errors.E207.format(
                     where=path, expected="BioC XML", got=f"malformed XML ({err})", reader="bioc"

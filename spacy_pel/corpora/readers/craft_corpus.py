@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Dict, Iterator, List, Literal, Optional, Sequence, Tuple
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, quoted, shortened
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl, read_lines
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase
+from .values import whole_number
 
 COLUMNS = ["ontology", "split", "pmid", "spans", "id", "label", "text"]
 Part = Literal["train", "dev", "test"]
@@ -18,7 +19,8 @@ Row = Tuple[str, Dict[str, str]]  # its file and line, and its fields
 @registry.pel_corpus_readers("spacy-pel.CraftCorpus.v1")
 class CraftCorpus(CorpusReaderBase):
     """Reads ``craft_texts.jsonl`` (pmid, split, text) with ``craft_concepts.tsv`` (ontology, split, pmid,
-    spans "start,end;start,end", id, label, text), distinguished by their endings.
+    spans "start,end;start,end", id, label, text), distinguished by their endings. Counted in ``report`` as
+    ``no_text``: annotations of documents that the texts lack.
 
     ontologies (Optional[List[str]]): keep these annotations, e.g. ["CL", "UBERON"]; None = all.
     part (Optional[str]): keep the documents of "train", "dev" or "test"; None = all.
@@ -56,16 +58,21 @@ class CraftCorpus(CorpusReaderBase):
         rows = self._rows(tables)
         for path in texts:
             for number, record in numbered_jsonl(path):
+                where = f"{path}, line {number}"
                 if not {"pmid", "split", "text"} <= record.keys():
-                    where = f"{path}, line {number}"
-                    raise self._unexpected(where, "the keys pmid, split and text", f"{sorted(record)}")
-                if self.part is not None and record["split"] != self.part:
+                    raise self._unexpected(where, "the keys pmid, split and text", quoted(sorted(record)))
+                pmid, split, text = record["pmid"], record["split"], record["text"]
+                if type(pmid) not in (str, int) or not isinstance(split, str) or not isinstance(text, str):
+                    raise self._unexpected(where, "text for pmid, split and text", quoted(record))
+                annotations = rows.pop(str(pmid), [])
+                if self.part is not None and split != self.part:
                     continue
-                meta = {"split": record["split"]}
-                document = Document(str(record["pmid"]), record["text"], meta=meta)
-                for row in rows.get(document.id, ()):
+                document = Document(str(pmid), text, meta={"split": split})
+                for row in annotations:
                     self._mention(document, row)
                 yield document
+        for pmid, left in rows.items():
+            self._no_text(pmid, left)
 
     def _rows(self, tables: Sequence[Path]) -> Dict[str, List[Row]]:
         rows: Dict[str, List[Row]] = {}
@@ -74,7 +81,7 @@ class CraftCorpus(CorpusReaderBase):
                 fields = line.split("\t")
                 if number == 1:
                     if fields != COLUMNS:
-                        raise self._unexpected(str(path), f"the columns {COLUMNS}", f"{fields}")
+                        raise self._unexpected(str(path), f"the columns {COLUMNS}", quoted(fields))
                     continue
                 where = f"{path}, line {number}"
                 if len(fields) != len(COLUMNS):
@@ -84,6 +91,15 @@ class CraftCorpus(CorpusReaderBase):
                     rows.setdefault(row["pmid"], []).append((where, row))
         return rows
 
+    def _no_text(self, pmid: str, left: Sequence[Row]) -> None:
+        for where, fields in left:
+            if self.part is not None and fields["split"] != self.part:
+                continue
+            if self.strict:
+                raise self._unexpected(where, f"a text of the document {shortened(pmid)}", "none")
+            for key in ("mentions", "dropped", "no_text"):
+                self.count(key)
+
     def _mention(self, document: Document, row: Row) -> None:
         where, fields = row
         try:
@@ -91,9 +107,9 @@ class CraftCorpus(CorpusReaderBase):
             for span in fields["spans"].split(";"):
                 start, end = span.split(",")
                 if start != end:  # two annotations have an empty part
-                    spans.append((int(start), int(end)))
+                    spans.append((whole_number(start), whole_number(end)))
         except ValueError as err:
-            raise self._unexpected(where, "spans like 10,20;25,30", fields["spans"]) from err
+            raise self._unexpected(where, "spans like 10,20;25,30", quoted(fields["spans"])) from err
         if len(spans) > 1 and self.discontinuous == "drop":
             self.count("discontinuous_dropped")
             return

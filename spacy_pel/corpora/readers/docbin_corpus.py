@@ -1,16 +1,21 @@
 """spaCy's DocBin files (.spacy), as `spacy train` and annotation tools use them."""
 
+import zlib
 from pathlib import Path
 from typing import Iterator, Literal, Optional, Sequence
 
 import spacy
 from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 
 from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import NIL, Document
+from ...util.files import check_expansion, max_expansion
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase
+
+_CHUNK = 2**20  # bytes
 
 
 @registry.pel_corpus_readers("spacy-pel.DocbinCorpus.v1")
@@ -45,7 +50,7 @@ class DocbinCorpus(CorpusReaderBase):
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         vocab = spacy.blank(self.lang).vocab
         for path in paths:
-            for number, doc in enumerate(_load(path).get_docs(vocab), start=1):
+            for number, doc in enumerate(_docs(path, vocab), start=1):
                 doc_id = doc.user_data.get("pel_doc_id", f"{path.stem}-{number}")
                 document = Document(str(doc_id), doc.text)
                 self._mentions(document, doc, f"{path}, document {number}")
@@ -63,16 +68,29 @@ class DocbinCorpus(CorpusReaderBase):
             self.add(document, place, span.text, label=span.label_, ids=ids, where=where)
 
 
-def _load(path: Path) -> DocBin:
+def _docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
     if not path.is_file():
         raise PelError(
             Errors.E002.format(expected="a .spacy file", path=path, got="no file", todo="Check the path.")
         )
+    data = path.read_bytes()
     try:
-        return DocBin(store_user_data=True).from_disk(path)
-    except Exception as err:  # zlib, msgpack and numpy each raise their own errors
+        _check_size(path, data)
+        yield from DocBin(store_user_data=True).from_bytes(data).get_docs(vocab)
+    except PelError:
+        raise
+    except Exception as err:  # zlib, msgpack, numpy and spaCy each raise their own errors
         raise PelError(
             Errors.E207.format(
                 where=path, expected="a DocBin", got=f"unreadable bytes ({err})", reader="docbin"
             )
         ) from err
+
+
+def _check_size(path: Path, data: bytes) -> None:
+    """RAISES (PelError): if it is a small file that unpacks to gigabytes."""
+    limit, size, unpacked = int(len(data) * max_expansion()), 0, zlib.decompressobj()
+    while data and not unpacked.eof:
+        size += len(unpacked.decompress(data, _CHUNK))
+        check_expansion(path, size, limit)
+        data = unpacked.unconsumed_tail

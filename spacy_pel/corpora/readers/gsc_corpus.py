@@ -4,12 +4,13 @@ import re
 from pathlib import Path
 from typing import Dict, Iterator, Optional, Sequence
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, quoted
 from ...registry import registry
 from ...types import Document
 from ...util import read_lines, read_text
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase
+from .values import whole_number
 
 _LINE = re.compile(r"\[(\d+)::(\d+)\]\s+(\S+)\s*\|\s?(.*)")
 _UNDERSCORE_ID = re.compile(r"([A-Za-z]+)_(\w+)")
@@ -52,10 +53,14 @@ class GscCorpus(CorpusReaderBase):
             where = f"{path}, line {number}"
             match = _LINE.fullmatch(line)
             if match is None:
-                raise _unexpected(where, "[start::end], a tab and HP_0000110 | text", repr(line))
+                raise _unexpected(where, "[start::end], a tab and HP_0000110 | text", quoted(line))
             start, end, given, surface = match.groups()
+            try:
+                span = whole_number(start), whole_number(end)
+            except ValueError as err:
+                raise _unexpected(where, "offsets", str(err)) from err
             ids, _ = split_ids(_UNDERSCORE_ID.sub(r"\1:\2", given), strip_prefix=self.strip_prefix)
-            self.add(document, [(int(start), int(end))], surface, label="", ids=ids, where=where)
+            self.add(document, [span], surface, label="", ids=ids, where=where)
 
 
 def _folder(path: Path, name: str) -> Path:

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, Sequence, Union
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, quoted
 from ...registry import registry
 from ...types import Document, Mention
 from ...util import numbered_jsonl, write_jsonl
-from ...util.files import check_unicode, shortened
+from ...util.files import guarded
 from ..offsets import OffsetCheck, new_report
+from .values import id_text, text_or_empty, whole_number
 
 PathLike = Union[str, Path]
 
@@ -29,6 +30,14 @@ class JsonlCorpus:
         self.report: Dict[str, int] = new_report()
 
     def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
+        """RAISES (PelError): if a line is not a document, a mention's offsets do not match, or there is no
+        document."""
+        yield from guarded(self.read(paths), type(self).__name__, paths)
+        if not self.report["documents"]:
+            raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files"))
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        """As calling it, but a file may be empty."""
         self.report = new_report()
         check = OffsetCheck(self.report, strict=self.strict)
         for path in paths:
@@ -38,13 +47,13 @@ class JsonlCorpus:
 
 
 def read_corpus(path: PathLike) -> Iterator[Document]:
-    """Read a corpus file (.jsonl or .jsonl.gz), verifying the offsets.
+    """Read a corpus file (.jsonl or .jsonl.gz), verifying the offsets; it may be empty.
 
     path (PathLike): the file.
     YIELDS (Document): the documents in order.
     RAISES (PelError): if a line is not a document or a mention's offsets do not match.
     """
-    return JsonlCorpus()([Path(path)])
+    return guarded(JsonlCorpus().read([Path(path)]), "JsonlCorpus", [path])
 
 
 def write_corpus(path: PathLike, documents: Iterable[Document]) -> int:
@@ -78,11 +87,13 @@ def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Documen
     text = record.get("text")
     mentions, meta = record.get("mentions") or [], record.get("meta") or {}
     if not isinstance(text, str) or "id" not in record or not isinstance(mentions, list):
-        raise PelError(Errors.E202.format(where=where, got=f"the keys {sorted(record)}"))
+        raise PelError(Errors.E202.format(where=where, got=f"the keys {quoted(sorted(record))}"))
     if not isinstance(meta, dict):
-        raise PelError(Errors.E202.format(where=where, got=f"the meta {shortened(repr(meta))}"))
-    check_unicode(record, where)
-    document = Document(str(record["id"]), text, meta=meta)
+        raise PelError(Errors.E202.format(where=where, got=f"the meta {quoted(meta)}"))
+    try:
+        document = Document(id_text(record["id"]), text, meta=meta)
+    except ValueError as err:
+        raise PelError(Errors.E202.format(where=where, got=f"the id {quoted(record['id'])}")) from err
     where = f"{where} ({document.id})"
     for given in mentions:
         mention = _mention(given, where)
@@ -90,7 +101,7 @@ def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Documen
         found = text[mention.start : mention.end] if in_text else ""
         surface = given.get("text", found)
         if not isinstance(surface, str):
-            raise PelError(Errors.E202.format(where=where, got=f"the mention {shortened(repr(given))}"))
+            raise PelError(Errors.E202.format(where=where, got=f"the mention {quoted(given)}"))
         if in_text and surface == found:
             check.report["mentions"] += 1
             document.mentions.append(mention)
@@ -108,12 +119,15 @@ def _mention(given: Any, where: str) -> Mention:
         ids = given.get("ids") or []
         if not isinstance(ids, list):
             raise TypeError(ids)
+        composite = given.get("composite", False)
+        if not isinstance(composite, bool):
+            raise TypeError(composite)
         return Mention(
-            int(given["start"]),
-            int(given["end"]),
-            label=str(given.get("label") or ""),
-            ids=tuple(str(entity_id) for entity_id in ids),
-            composite=bool(given.get("composite", False)),
+            whole_number(given["start"]),
+            whole_number(given["end"]),
+            label=text_or_empty(given.get("label")),
+            ids=tuple(map(id_text, ids)),
+            composite=composite,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as err:
-        raise PelError(Errors.E202.format(where=where, got=f"the mention {shortened(repr(given))}")) from err
+        raise PelError(Errors.E202.format(where=where, got=f"the mention {quoted(given)}")) from err

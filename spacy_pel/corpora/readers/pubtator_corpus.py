@@ -14,6 +14,7 @@ from ...types import Document
 from ...util import read_lines
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase
+from .values import whole_number
 
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 Line = Tuple[int, str]
@@ -43,6 +44,8 @@ class PubtatorCorpus(CorpusReaderBase):
         for number, line in block:
             match = _TEXT_LINE.fullmatch(line)
             if match and not rows:
+                if match[2] in texts or (texts and match[1] != pmid):  # one of them would be lost
+                    raise _bad_line(f"{path}, line {number}", pmid, line)
                 pmid, kind, text = match.groups()
                 texts[kind] = text
             else:
@@ -59,7 +62,7 @@ class PubtatorCorpus(CorpusReaderBase):
             self.count("relations")
             return
         try:
-            start, end, surface, kind = int(row[1]), int(row[2]), row[3], row[4].strip()
+            start, end, surface, kind = whole_number(row[1]), whole_number(row[2]), row[3], row[4].strip()
         except (IndexError, ValueError) as err:
             raise _bad_line(where, document.id, "\t".join(row)) from err
         if row[0].strip() != document.id:

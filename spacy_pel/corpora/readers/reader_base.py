@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ...errors import Errors, PelError
 from ...types import Document, Mention
+from ...util.files import check_unicode, guarded
 from ..offsets import OffsetCheck, new_report
 from ..policy import tidy
 
@@ -38,12 +39,19 @@ class CorpusReaderBase(ABC):
         """
         paths = [Path(path) for path in paths]
         self._begin()
-        for document in self.read(paths):
+        for document in guarded(self._tidied(paths), type(self).__name__, paths):
             self.report["documents"] += 1
-            document.mentions = tidy(document.mentions, self.report)
             yield document
         if not self.report["documents"]:
             raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files"))
+
+    def _tidied(self, paths: Sequence[Path]) -> Iterator[Document]:
+        for document in self.read(paths):
+            document.mentions = tidy(document.mentions, self.report)
+            ids = [entity_id for mention in document.mentions for entity_id in mention.ids]
+            # ids of documents may be file names
+            check_unicode({"id": document.id, "text": document.text, "ids": ids}, ", ".join(map(str, paths)))
+            yield document
 
     def count(self, key: str) -> None:
         """Count something in ``report``."""

@@ -7,9 +7,11 @@ from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import Document
 from ...util import numbered_jsonl
+from ...util.files import DATA_ERRORS
 from ..policy import split_ids
 from .detokenize import glue, spaces_in
 from .reader_base import CorpusReaderBase
+from .values import id_text
 
 
 @registry.pel_corpus_readers("spacy-pel.St21pvCorpus.v1")
@@ -37,11 +39,13 @@ class St21pvCorpus(CorpusReaderBase):
                 where = f"{path}, line {number}"
                 try:
                     yield self._document(record, where)
-                except (KeyError, TypeError, IndexError, AttributeError) as err:
+                except DATA_ERRORS as err:
+                    if isinstance(err, PelError):
+                        raise
                     raise PelError(Errors.E203.format(where=where, got=repr(err))) from err
 
     def _document(self, record: Dict[str, Any], where: str) -> Document:
-        document = Document(str(record["pmid"]), "")
+        document = Document(id_text(record["pmid"]), "")
         found = []
         for sentence in record["sentences"]:
             tokens: List[str] = sentence["tokens"]

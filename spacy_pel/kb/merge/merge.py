@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Set, Tuple
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
@@ -96,12 +96,20 @@ class Merge:
                     record.curated.add(name)
                 record.term_ids[term_id] = None
                 record.add_type(source.type, weak=source.weak_type)
-                if source.definitions and self.config.definitions:
-                    record.add_definition(term.definition)
-                for text in _names(term, source):
-                    counts["names_new"] += record.add_name(text)
+                try:
+                    if source.definitions and self.config.definitions:
+                        record.add_definition(term.definition)
+                    for text in _names(term, source):
+                        counts["names_new"] += record.add_name(text)
+                except ValueError as err:
+                    raise self._bad_name(source, term_id, err) from err
         self.report[name] = dict(counts)
         logger.info("%s: %s", name, self.report[name])
+
+    def _bad_name(self, source: MergeSource, entity_id: str, err: ValueError) -> PelError:
+        place = ", ".join(str(self.data / file) for file in source.files)
+        expected = f"a name or definition of {shortened(entity_id)}"
+        return PelError(Errors.E002.format(expected=expected, path=place, got=err, todo="Fix the file."))
 
     def _link(self, source: MergeSource, terms: Dict[str, Term]) -> Tuple[Pairs, Set[Tuple[str, str]]]:
         """Find each term's ids. RETURNS: term id -> ids, and the curated ones of these pairs."""
@@ -137,7 +145,11 @@ class Merge:
                     yield other.id, source.id_prefix + number
 
     def _add_entities(self, name: str, source: MergeSource) -> None:
-        reader = registry.resolve_short("pel_kb_readers", source.reader or "")(**source.settings)
+        make = registry.resolve_short("pel_kb_readers", source.reader or "")
+        try:
+            reader = make(**source.settings)
+        except TypeError as err:  # a setting that it lacks
+            raise PelError(Errors.E142.format(where=f"merge.sources.{name}.settings", fault=err)) from err
         counts = self.report[name] = defaultdict(int)
         for entity in reader([self.data / path for path in source.files]) if source.files else ():
             entity_id = self.redirects.get(entity.concept_id, entity.concept_id)
@@ -150,10 +162,13 @@ class Merge:
             record.sources.add(name)
             for kind in [source.type] if source.type else entity.types:
                 record.add_type(kind, weak=source.weak_type)
-            if source.definitions and self.config.definitions:
-                record.add_definition(entity.definition)
-            for text in (entity.canonical_name, *entity.aliases):
-                counts["names_new"] += record.add_name(text)
+            try:
+                if source.definitions and self.config.definitions:
+                    record.add_definition(entity.definition)
+                for text in (entity.canonical_name, *entity.aliases):
+                    counts["names_new"] += record.add_name(text)
+            except ValueError as err:
+                raise self._bad_name(source, entity_id, err) from err
         self.report[name] = dict(counts)
         logger.info("%s: %s", name, self.report[name])
 

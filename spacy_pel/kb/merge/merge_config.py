@@ -1,5 +1,6 @@
 """The config of a merged knowledge base: ``[merge]``, and ``[merge.sources.NAME]`` for each source."""
 
+import re
 from typing import Any, Dict, List, Literal, Mapping, Optional
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -95,6 +96,10 @@ def parse_merge_config(section: Mapping[str, Any]) -> MergeConfig:
         first = err.errors()[0]
         where = ".".join(["merge", *map(str, first["loc"])])
         raise PelError(Errors.E142.format(where=where, fault=first["msg"])) from err
+    try:
+        re.compile(config.id_pattern)
+    except (re.error, RecursionError, OverflowError) as err:
+        raise PelError(Errors.E142.format(where="merge.id_pattern", fault=err)) from err
     earlier: List[str] = []
     for name, source in config.sources.items():
         where = f"merge.sources.{name}"

@@ -1,16 +1,15 @@
 """Entities from a table with a header line: CSV, or TSV, depending on the file name."""
 
-import csv
 import re
 from itertools import chain
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ...errors import Warnings
+from ...errors import Warnings, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
-from ...util.files import shortened
+from ...util.tables import read_cells
 from .reader_base import KBReaderBase, Place
 
 _LISTS = ("aliases", "types")
@@ -105,18 +104,12 @@ class CsvKB(KBReaderBase):
                 )
 
     def _rows(self, path: Path) -> Iterator[Tuple[Place, List[str]]]:
-        lines = (line + "\n" for _, line in self.lines(path))
-        first = next(lines, "")
-        delimiter = self.delimiter or _delimiter_of(path, first)
-        table = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
-        try:
-            for cells in table:
-                if any(cells):
-                    yield Place(path, table.line_num), cells
-        except csv.Error as err:
-            self.fail(
-                Place(path, table.line_num), expected="a table", got=f"an error: {err}", todo="Fix the line."
-            )
+        lines = ((place.line, line) for place, line in self.lines(path))
+        first = next(lines, (1, ""))
+        delimiter = self.delimiter or _delimiter_of(path, first[1])
+        for number, cells in read_cells(path, chain([first], lines), delimiter=delimiter):
+            if any(cells):
+                yield Place(path, number), cells
 
     def _positions(self, place: Place, header: List[str]) -> Dict[str, int]:
         """RETURNS (Dict[str, int]): field -> its column."""

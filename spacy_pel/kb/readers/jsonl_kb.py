@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, Dict, Iterator, Sequence, Tuple
 
+from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.files import json_object
@@ -40,7 +41,7 @@ class JsonlKB(KBReaderBase):
             self.fail(
                 place,
                 expected='{"concept_id", "canonical_name", …}',
-                got=f"the keys {', '.join(map(repr, record)) or '(none)'}",
+                got=f"the keys {quoted(list(record))}",
                 todo="Write the keys of scispaCy's format.",
             )
         unknown = [key for key in record if key not in _KEYS]
@@ -58,4 +59,4 @@ class JsonlKB(KBReaderBase):
                 fits = isinstance(value, str)
             if not fits:
                 wanted = "a list of strings" if key in _LISTS else "a string"
-                self.fail(place, expected=f"{wanted} as {key}", got=f"{value!r:.80}", todo="Fix the line.")
+                self.fail(place, expected=f"{wanted} as {key}", got=quoted(value), todo="Fix the line.")

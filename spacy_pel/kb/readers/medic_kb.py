@@ -1,13 +1,14 @@
 """Entities from MEDIC, CTD's disease vocabulary, in the text form of DNorm and BioSyn."""
 
-from html import unescape
 from itertools import groupby
 from pathlib import Path
 from typing import Iterator, List, NamedTuple, Sequence, Tuple
 
+from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from .reader_base import KBReaderBase, Place
+from .references import unescape
 
 
 class _Row(NamedTuple):
@@ -54,12 +55,14 @@ class MedicKB(KBReaderBase):
                 self.fail(
                     place,
                     expected="id[|id…]||name[|synonym…]",
-                    got=repr(line[:60]),
+                    got=quoted(line),
                     todo="Fix the line.",
                 )
-            yield _Row(
-                place, tuple(map(_corpus_id, ids.split("|"))), [unescape(name) for name in names.split("|")]
-            )
+            try:
+                found = [unescape(name) for name in names.split("|")]
+            except ValueError as err:
+                self.fail(place, expected="names", got=err)
+            yield _Row(place, tuple(map(_corpus_id, ids.split("|"))), found)
 
     def _redirect(self, row: _Row) -> None:
         for other in filter(None, row.ids[1:]):

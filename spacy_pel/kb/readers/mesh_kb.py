@@ -8,6 +8,7 @@ from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
 import yaml
 
+from ...errors import PelError, quoted
 from ...registry import registry
 from ...types import Entity
 from .mesh_xml import MeshRecord, read_mesh_xml
@@ -85,7 +86,7 @@ class MeshKB(KBReaderBase):
         self.fail(
             Place(path, 1),
             expected="MeSH XML or TSV, extra aliases with a header, or an id history in YAML",
-            got=f"a file that starts with {head[:40]!r}",
+            got=f"a file that starts with {quoted(head[:40])}",
             todo="Check the path; see the reader's documentation for the columns.",
         )
 
@@ -119,7 +120,10 @@ class MeshKB(KBReaderBase):
             if not line:
                 continue
             # a cell in quotes may hold a tab; a quote inside a name is an ordinary character
-            cells = next(csv.reader([line], delimiter="\t")) if '\t"' in line else line.split("\t")
+            try:
+                cells = next(csv.reader([line], delimiter="\t")) if '\t"' in line else line.split("\t")
+            except csv.Error as err:
+                self.fail(place, expected=expected, got=f"an error: {err}", todo="Fix the line.")
             if len(cells) not in widths:
                 self.fail(place, expected=expected, got=len(cells), todo="Fix the line.")
             yield place, cells
@@ -127,10 +131,13 @@ class MeshKB(KBReaderBase):
     def _history(self, path: Path) -> Dict[str, str]:
         try:
             pairs = yaml.safe_load("\n".join(line for _, line in self.lines(path)))
-        except yaml.YAMLError as err:
+        # values that look like dates or numbers raise errors of their own
+        except (yaml.YAMLError, ValueError, RecursionError) as err:
+            if isinstance(err, PelError):
+                raise
             self.fail(Place(path), expected="YAML", got=f"invalid YAML ({' '.join(str(err).split())})")
         if not isinstance(pairs, dict) or not all(isinstance(x, str) for pair in pairs.items() for x in pair):
-            self.fail(Place(path), expected="lines 'MESH:OLD' : 'MESH:NEW'", got=repr(pairs)[:80])
+            self.fail(Place(path), expected="lines 'MESH:OLD' : 'MESH:NEW'", got=quoted(pairs))
         return {old.removeprefix("MESH:"): new.removeprefix("MESH:") for old, new in pairs.items()}
 
 

@@ -48,7 +48,9 @@ def read_mesh_xml(lines: Iterable[Tuple[Place, bytes]]) -> Iterator[MeshRecord]:
                     yield _record(place, element)
                     root.clear()  # yielded elements must not accumulate below the root
         parser.close()
-    except ParseError as err:
+    except (ParseError, LookupError, ValueError) as err:  # the latter two: of its declared encoding
+        if isinstance(err, PelError):
+            raise
         raise PelError(
             Errors.E002.format(
                 expected="MeSH XML",

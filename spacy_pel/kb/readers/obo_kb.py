@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, shortened
 from ...registry import registry
 from ...types import Entity
 from .ontology import Term, clean_text, read_terms
@@ -51,7 +51,7 @@ class OboKB(KBReaderBase):
                 for term in self._terms(path):
                     self._note_redirects(term)
                     if not term.obsolete:
-                        yield Place(path, term.line), self._entity(term.id, [term])
+                        yield Place(path, term.line), self._entity(Place(path, term.line), term.id, [term])
             return
         groups: Dict[str, List[Term]] = {}
         places: Dict[str, Place] = {}
@@ -63,7 +63,7 @@ class OboKB(KBReaderBase):
                     groups.setdefault(entity_id, []).append(term)
                     places.setdefault(entity_id, Place(path, term.line))
         for entity_id, terms in groups.items():
-            yield places[entity_id], self._entity(entity_id, terms)
+            yield places[entity_id], self._entity(places[entity_id], entity_id, terms)
 
     def _terms(self, path: Path) -> Iterator[Term]:
         noted = ""
@@ -81,7 +81,13 @@ class OboKB(KBReaderBase):
             # an obsolete stanza that names a successor takes precedence over an alt_id
             self.redirects.setdefault(old, term.id)
 
-    def _entity(self, entity_id: str, terms: List[Term]) -> Entity:
+    def _entity(self, place: Place, entity_id: str, terms: List[Term]) -> Entity:
+        try:
+            return self._cleaned(entity_id, terms)
+        except ValueError as err:
+            self.fail(place, expected=f"a name or definition of {shortened(entity_id)}", got=err)
+
+    def _cleaned(self, entity_id: str, terms: List[Term]) -> Entity:
         aliases = [
             clean_text(text)
             for term in terms

@@ -1,8 +1,6 @@
 """What all KB readers share: filters, counted repairs, and errors that name the file and the line."""
 
-import zlib
 from abc import ABC, abstractmethod
-from gzip import BadGzipFile
 from pathlib import Path
 from typing import (
     Any,
@@ -19,10 +17,10 @@ from typing import (
     Tuple,
 )
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, quoted
 from ...types import NIL, Entity
 from ...util import logger
-from ...util.files import raw_lines
+from ...util.files import guarded, raw_lines
 from .repair import is_clean, repaired
 from .umls_types import expand_types
 
@@ -42,9 +40,10 @@ class KBReaderBase(ABC):
 
     For every entity: the filters first (an entity that is filtered out is not checked), then runs of
     white space become one blank, then the repairs of ``repair.py``. Repairs are counted in ``report``
-    by kind, or are errors if ``strict``. Two kinds are counted here only:
+    by kind, or are errors if ``strict``. Three kinds are counted here only:
 
     * ``bad_encoding``: bytes that are not UTF-8 become U+FFFD.
+    * ``carriage_return``: a CR within a line, which may be two lines in fact, is white space.
     * ``lost_redirect``: a retired id whose successor is in no file. A history of ids may cover more
       than the KB, so this is never an error.
 
@@ -86,11 +85,13 @@ class KBReaderBase(ABC):
         self._begin(paths)
         seen: Set[str] = set()
         n_read = n_kept = 0
-        for place, entity in self._guarded(paths):
+        for place, entity in guarded(self.read(paths), type(self).__name__, paths):
             n_read += 1
-            if not self.wants(entity.concept_id, entity.types):
-                continue
-            kept = self._repaired(place, entity)
+            try:
+                wanted = self.wants(entity.concept_id, entity.types)
+                kept = self._repaired(place, entity) if wanted else None
+            except (TypeError, AttributeError):  # from a field that is not text
+                self.fail(place, expected="an entity whose fields are text", got=quoted(entity.to_json()))
             if kept is None:
                 continue
             if not self.ids_are_unique:
@@ -137,7 +138,10 @@ class KBReaderBase(ABC):
         """
         for place, raw in self.raw_lines(path):
             line = self.decode(place, raw)
-            yield place, (line.removeprefix("\ufeff") if place.line == 1 else line).rstrip("\r\n")
+            line = (line.removeprefix("\ufeff") if place.line == 1 else line).rstrip("\r\n")
+            if "\r" in line:
+                self.repair("carriage_return", place, "a CR within the line")
+            yield place, line
 
     def raw_lines(self, path: Path) -> Iterator[Tuple[Place, bytes]]:
         """Stream the lines of a file (plain or gzipped) as they are."""
@@ -157,20 +161,6 @@ class KBReaderBase(ABC):
         for kept in (self.report, self.redirects, self.source):
             kept.clear()  # type: ignore[attr-defined]
         self.source.update(self.about, files=[path.name for path in paths])
-
-    def _guarded(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
-        # a parser that opens files itself raises these without a line
-        try:
-            yield from self.read(paths)
-        except (UnicodeDecodeError, EOFError, BadGzipFile, zlib.error) as err:
-            raise PelError(
-                Errors.E002.format(
-                    expected="readable UTF-8",
-                    path=", ".join(map(str, paths)),
-                    got=f"an error: {err}",
-                    todo="Fix the file, or download it again.",
-                )
-            ) from err
 
     def _repaired(self, place: Place, entity: Entity) -> Optional[Entity]:
         if _is_tidy(entity):

@@ -42,10 +42,12 @@ class RrfTables:
         self.reader = reader
         self.folder = folder
 
-    def rows(self, name: str) -> Iterator[List[str]]:
-        """YIELDS (List[str]): the cells of a table's rows; none if an optional table is not there."""
+    def rows(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
+        """YIELDS (Tuple[Place, List[str]]): the place and the cells of a table's rows; none if an optional
+        table is not there."""
         for place, lines in self._blocks(name):
-            yield from self._cells(name, place, lines)
+            for number, cells in enumerate(self._cells(name, place, lines), start=place.line):
+                yield place._replace(line=number), cells
 
     def groups(self, name: str) -> Iterator[Group]:
         """YIELDS (Group): the rows of each CUI. RAISES (PelError): if the CUIs are not sorted."""
@@ -114,6 +116,8 @@ class RrfTables:
             for number, raw in raw_blocks(part):
                 if raw:
                     place = Place(part, number)
+                    if number == 1 and not held:
+                        raw[0] = raw[0].removeprefix(b"\xef\xbb\xbf")
                     raw[0] = held + raw[0]
                     held = b"" if raw[-1].endswith(b"\n") else raw.pop()
                     last = Place(part, number + len(raw))
@@ -128,6 +132,11 @@ class RrfTables:
             places = (place._replace(line=number) for number, _ in enumerate(raw, start=place.line))
             text = "".join(map(self.reader.decode, places, raw))
         lines = text.replace("\r\n", "\n").split("\n")
+        if "\r" in text:
+            for number, line in enumerate(lines, start=place.line):
+                if "\r" in line:
+                    here = place._replace(line=number)
+                    self.reader.repair("carriage_return", here, "a CR within the line")
         if not lines[-1]:
             lines.pop()  # what follows the last line end
         return lines

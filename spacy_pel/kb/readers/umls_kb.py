@@ -7,6 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
+from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from .reader_base import KBReaderBase, Place
@@ -72,7 +73,7 @@ class UmlsKB(KBReaderBase):
         tables = RrfTables(self, paths[0])
         found = re.findall(r"20\d\d[A-Z]{2}", str(paths[0].resolve()))
         self.source["version"] = found[-1] if found else ""
-        ranks = {(sab, tty): int(rank) for rank, sab, tty, *_ in tables.rows("MRRANK")}
+        ranks = self._ranks(tables)
         types = tables.join("MRSTY")
         definitions = tables.join("MRDEF")
         live = array("l")  # numbers of the CUIs, sorted as the table is
@@ -92,6 +93,14 @@ class UmlsKB(KBReaderBase):
                 live.append(number)
             yield place, Entity(cui, first, tuple(others), types_here, definition)
         self.redirects.update(self._merged(tables, live))
+
+    def _ranks(self, tables: RrfTables) -> Dict[Tuple[str, str], int]:
+        ranks: Dict[Tuple[str, str], int] = {}
+        for place, (rank, source, kind, *_) in tables.rows("MRRANK"):
+            if not (rank.isascii() and rank.isdecimal() and len(rank) < 10):
+                self.fail(place, expected="a rank in digits", got=quoted(rank))
+            ranks[source, kind] = int(rank)
+        return ranks
 
     def _names(self, rows: Sequence[List[str]], ranks: Dict[Tuple[str, str], int]) -> List[str]:
         """RETURNS (List[str]): best first."""
@@ -122,13 +131,15 @@ class UmlsKB(KBReaderBase):
         return self.sources is None or source in self.sources
 
     def _merged(self, tables: RrfTables, live: "array[int]") -> Iterator[Tuple[str, str]]:
-        for old, _, relation, _, _, new, *_ in tables.rows("MRCUI"):
+        for _, (old, _, relation, _, _, new, *_) in tables.rows("MRCUI"):
             if relation == "SY" and new and _is_in(live, new) and not _is_in(live, old):
                 yield old, new
 
 
 def _number(cui: str) -> int:
-    return int(cui[1:]) if cui[1:].isdigit() else -1
+    digits = cui[1:]
+    # of an array's items, at most 64 bits wide
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 19 else -1
 
 
 def _is_in(numbers: "array[int]", cui: str) -> bool:

@@ -2,14 +2,22 @@
 
 import gzip
 import json
+import zlib
 
 import pytest
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.readers.bioc_corpus import BiocCorpus
+from spacy_pel.corpora.readers.craft_corpus import COLUMNS, CraftCorpus
+from spacy_pel.corpora.readers.docbin_corpus import DocbinCorpus
+from spacy_pel.corpora.readers.gsc_corpus import GscCorpus
+from spacy_pel.corpora.readers.jsonl_corpus import JsonlCorpus
 from spacy_pel.corpora.readers.pubtator_corpus import PubtatorCorpus
+from spacy_pel.corpora.readers.reader_base import CorpusReaderBase
+from spacy_pel.corpora.readers.st21pv_corpus import St21pvCorpus
 from spacy_pel.errors import PelError
-from spacy_pel.util import read_json
+from spacy_pel.types import Document
+from spacy_pel.util import read_json, read_lines
 
 DEEP = "[" * 100_000 + "]" * 100_000
 BIOC = (
@@ -36,6 +44,11 @@ def mention(**more):
         (mention(label="\ud83d"), "E002.*line 1.*surrogate"),
         (document(meta=5), "E202.*line 1.*the meta 5"),
         (mention(text=5), "E202.*line 1.*'text': 5"),
+        (mention(label={"a": 1}), "E202.*line 1.*'label'"),
+        (mention(ids=[["C1"]]), "E202.*line 1.*'ids'"),
+        (mention(start=0.5), "E202.*line 1.*0.5"),
+        (mention(composite="no"), "E202.*line 1.*'no'"),
+        (document().replace('"1"', "{}"), "E202.*line 1.*the id"),
     ],
 )
 def test_json_lines(tmp_path, line, said):
@@ -47,7 +60,7 @@ def test_json_lines(tmp_path, line, said):
 
 def test_a_long_value_is_quoted_in_part(tmp_path):
     (tmp_path / "bad.jsonl").write_text(mention(start="x" * 1_000_000) + "\n")
-    with pytest.raises(PelError, match="E202.*xxx…") as caught:
+    with pytest.raises(PelError, match="E202.*xxx.{1,3}xxx") as caught:
         list(read_corpus(tmp_path / "bad.jsonl"))
     assert len(str(caught.value)) < 1000
 
@@ -97,3 +110,96 @@ def test_lines_that_end_in_cr_alone(tmp_path):
     (tmp_path / "cr.txt").write_bytes("\r".join(lines).encode())
     with pytest.raises(PelError, match=r"E002.*cr\.txt.*CR alone"):
         list(PubtatorCorpus()([tmp_path / "cr.txt"]))
+
+
+def test_an_empty_file_is_no_corpus(tmp_path):
+    (tmp_path / "empty.jsonl").write_text("\n")
+    with pytest.raises(PelError, match=r"E206.*empty\.jsonl"):
+        list(JsonlCorpus()([tmp_path / "empty.jsonl"]))
+
+
+def craft(tmp_path, *texts, rows=()):
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts))
+    table = ["\t".join(row) for row in (COLUMNS, *rows)]
+    (tmp_path / "concepts.tsv").write_text("\n".join(table) + "\n")
+    return [tmp_path / "texts.jsonl", tmp_path / "concepts.tsv"]
+
+
+def test_craft_texts_that_are_no_text(tmp_path):
+    for wrong in ({"text": None}, {"text": 5}, {"split": ["train"]}, {"pmid": None}):
+        record = {"pmid": "1", "split": "train", "text": "fever", **wrong}
+        with pytest.raises(PelError, match=r"E207.*texts\.jsonl, line 1.*'craft'"):
+            list(CraftCorpus()(craft(tmp_path, record)))
+
+
+def test_craft_annotations_of_unknown_texts_are_counted(tmp_path):
+    """They were left out without a word."""
+    known = ["CL", "train", "1", "0,5", "CL:1", "CL", "fever"]
+    rows = [known, [*known[:2], "2", *known[3:]], [known[0], "test", "3", *known[3:]]]
+    paths = craft(tmp_path, {"pmid": 1, "split": "train", "text": "fever"}, rows=rows)
+    reader = CraftCorpus()
+    assert [len(found.mentions) for found in reader(paths)] == [1]
+    assert reader.report["no_text"] == reader.report["dropped"] == 2 and reader.report["mentions"] == 3
+    with pytest.raises(PelError, match=r"E207.*concepts\.tsv, line 3.*document 2"):
+        list(CraftCorpus(strict=True)(paths))
+    of_part = CraftCorpus(part="train")
+    list(of_part(paths))
+    assert of_part.report["no_text"] == 1
+    of_part = CraftCorpus(part="test")  # the text of 1 is known, but not of this part
+    with pytest.raises(PelError, match="E206"):
+        list(of_part(paths))
+    assert of_part.report["no_text"] == 1
+
+
+def test_pubtator_lines_that_would_replace_others(tmp_path):
+    for lines in (["1|t|Fever", "1|a|one", "1|a|two"], ["1|t|Fever", "2|a|one"]):
+        (tmp_path / "bad.txt").write_text("\n".join(lines) + "\n")
+        with pytest.raises(PelError, match=rf"E205.*bad\.txt, line {len(lines)}"):
+            list(PubtatorCorpus()([tmp_path / "bad.txt"]))
+
+
+def test_gsc_offsets_of_thousands_of_digits(tmp_path):
+    for name in ("Text", "Annotations"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "Text" / "1").write_text("fever")
+    (tmp_path / "Annotations" / "1").write_text(f"[0::{'9' * 5000}]\tHP_1 | fever\n")
+    with pytest.raises(PelError, match="E207.*Annotations/1, line 1.*offsets"):
+        list(GscCorpus()([tmp_path]))
+
+
+def test_tokens_of_wrong_types(tmp_path):
+    for tokens in (5, [5], [["x"]], "fever", [""]):
+        given = [{"start": 0, "end": 1, "cui": "C1", "text": "fever"}]
+        record = {"pmid": "1", "sentences": [{"tokens": tokens, "mentions": given}]}
+        (tmp_path / "bad.jsonl").write_text(json.dumps(record) + "\n")
+        reader = St21pvCorpus()
+        try:
+            list(reader([tmp_path / "bad.jsonl"]))
+        except PelError as err:
+            assert "line 1" in str(err)
+        else:
+            assert reader.report["dropped"] == 1
+    record["pmid"] = "\ud800"
+    (tmp_path / "bad.jsonl").write_text(json.dumps(record) + "\n")
+    with pytest.raises(PelError, match="E002.*line 1.*surrogate"):
+        list(St21pvCorpus()([tmp_path / "bad.jsonl"]))
+
+
+def test_what_a_reader_does_not_check_names_the_place(tmp_path):
+    class Foreign(CorpusReaderBase):
+        def read(self, paths):
+            for _, line in read_lines(paths[0]):
+                yield Document(line.split("|")[1], line)
+
+    (tmp_path / "x.txt").write_text("A|a\nB\n")
+    with pytest.raises(PelError, match=r"E012.*Foreign.*x\.txt, line 2.*IndexError"):
+        list(Foreign()([tmp_path / "x.txt"]))
+
+
+def test_a_docbin_that_unpacks_to_gigabytes(tmp_path):
+    (tmp_path / "bomb.spacy").write_bytes(zlib.compress(bytes(100 * 2**20), 9))
+    with pytest.raises(PelError, match=r"E002.*64 MiB.*bomb\.spacy"):
+        list(DocbinCorpus()([tmp_path / "bomb.spacy"]))
+    (tmp_path / "bad.spacy").write_bytes(zlib.compress(b"\x81\xa4orth\xc0"))
+    with pytest.raises(PelError, match=r"E207.*bad\.spacy"):
+        list(DocbinCorpus()([tmp_path / "bad.spacy"]))

@@ -1,10 +1,9 @@
 """The reader for each kind of ontology file."""
 
-import json
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator
 
-from ....errors import Errors, PelError
+from ....errors import Errors, PelError, quoted
 from ....util import read_json
 from .obo import read_obo
 from .obograph import terms_of_graphs
@@ -24,13 +23,13 @@ def read_term_json(path: Path) -> Iterator[Term]:
     data = read_json(path)
     try:
         yield from _reader_of(data)(data)
-    except (KeyError, TypeError, AttributeError) as err:
+    except (KeyError, TypeError, AttributeError, RecursionError) as err:
         raise PelError(
             Errors.E002.format(
                 expected='an OBO graph {"graphs": [{"nodes": [...]}]}, a list of {"id", "name", ...} '
                 "or OncoTree's tree",
                 path=path,
-                got=f"{json.dumps(data)[:60]} ({type(err).__name__}: {err})",
+                got=f"{quoted(data)} ({type(err).__name__}: {err})",
                 todo="Check the file.",
             )
         ) from err

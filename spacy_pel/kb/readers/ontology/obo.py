@@ -16,8 +16,10 @@ from .term import Term
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
-_COMMENT = re.compile(r"(?<!\\)\s+!.*$")
-_MODIFIERS = re.compile(r"\s+\{[^{}]*\}\s*$")
+# Each begins where the white space does (or after an escaped blank), so that a long run of blanks is scanned
+# once, not once from each of its blanks.
+_COMMENT = re.compile(r"(?:(?<![\s\\])|(?<=\\\s))\s+!.*$")
+_MODIFIERS = re.compile(r"(?<!\s)\s+\{[^{}]*\}\s*$")
 _ESCAPES = {"n": " ", "t": " ", "W": " "}
 SCOPES = ("exact", "related", "narrow", "broad")
 
@@ -88,8 +90,7 @@ def _take(term: Term, tag: str, value: str) -> None:
     elif tag in ("exact_synonym", "related_synonym", "narrow_synonym", "broad_synonym"):  # OBO 1.0
         term.synonyms.append((_quoted(value)[0], tag.split("_")[0]))
     elif tag == "xref":
-        xref = value.split('"')[0].strip()
-        term.xrefs.append(_bare(xref).split()[0] if xref else "")
+        term.xrefs += _bare(value.split('"')[0].strip()).split()[:1]
     elif tag == "namespace":
         term.namespace = _bare(value)
     elif tag == "is_obsolete":

@@ -1,9 +1,10 @@
 """Terms of an OBO-graph JSON file (``{"graphs": [{"nodes": [...]}]}``)."""
 
 import re
-from typing import Any, Dict, Iterator
+from typing import Any, Dict, Iterator, List
 
 from .term import Term
+from .values import record_of, records_of, text_of
 
 # ".../obo/NCIT_C17425" or ".../ORDO/Orphanet_124"
 _IRI = re.compile(r"^https?://.*[/#]([A-Za-z][A-Za-z.]*)_([A-Za-z0-9.-]+)$")
@@ -25,38 +26,37 @@ def terms_of_graphs(data: Dict[str, Any]) -> Iterator[Term]:
     data (Dict[str, Any]): the file's content.
     YIELDS (Term): in file order, deprecated ones included.
     """
-    for graph in data["graphs"]:
+    data["graphs"]  # there must be some
+    for graph in records_of(data, "graphs"):
         ontology = re.sub(r"\.\w+$", "", str(graph.get("id", "")).rsplit("/", 1)[-1])
-        version = _version(graph.get("meta") or {})
-        for node in graph.get("nodes", []):
+        version = _version(record_of(graph, "meta"))
+        for node in records_of(graph, "nodes"):
             # some writers leave the type out; properties and individuals always have one
             if node.get("type", "CLASS") == "CLASS":
                 yield _term(node, ontology, version)
 
 
 def _version(meta: Dict[str, Any]) -> str:
-    found = (one.get("val") for one in meta.get("basicPropertyValues", []) if one.get("pred") == _VERSION)
-    return str(next(found, None) or meta.get("version") or "")
+    values = records_of(meta, "basicPropertyValues")
+    found = (text_of(one, "val") for one in values if one.get("pred") == _VERSION)
+    return next(found, "") or text_of(meta, "version")
 
 
 def _term(node: Dict[str, Any], ontology: str, version: str) -> Term:
-    meta = node.get("meta") or {}
-    name = node.get("lbl") or ""
-    if not isinstance(name, str):
-        raise TypeError(f"the label {name!r} of {node['id']}")
-    values: Dict[str, list] = {}
-    for value in meta.get("basicPropertyValues", []):
-        values.setdefault(value.get("pred", ""), []).append(str(value.get("val", "")))
+    meta = record_of(node, "meta")
+    values: Dict[str, List[str]] = {}
+    for value in records_of(meta, "basicPropertyValues"):
+        values.setdefault(text_of(value, "pred"), []).append(str(value.get("val", "")))
     return Term(
-        id=compact_id(node["id"]),
-        name=name,
+        id=compact_id(text_of(node, "id") or node["id"]),
+        name=text_of(node, "lbl"),
         synonyms=[
             # "hasExactSynonym" -> "exact"
-            (synonym["val"], synonym.get("pred", "").removeprefix("has").removesuffix("Synonym").lower())
-            for synonym in meta.get("synonyms", [])
+            (text_of(one, "val"), text_of(one, "pred").removeprefix("has").removesuffix("Synonym").lower())
+            for one in records_of(meta, "synonyms")
         ],
-        definition=(meta.get("definition") or {}).get("val"),
-        xrefs=[compact_id(xref["val"]) for xref in meta.get("xrefs", [])],
+        definition=text_of(record_of(meta, "definition"), "val") or None,
+        xrefs=[compact_id(text_of(xref, "val")) for xref in records_of(meta, "xrefs")],
         namespace=values.get(_NAMESPACE, [ontology])[0],
         version=version,
         obsolete=bool(meta.get("deprecated")),

@@ -3,6 +3,7 @@
 from typing import Any, Dict, Iterator
 
 from .term import Term
+from .values import record_of, text_of, texts_of
 
 
 def terms_of_oncotree(data: Dict[str, Any]) -> Iterator[Term]:
@@ -14,13 +15,14 @@ def terms_of_oncotree(data: Dict[str, Any]) -> Iterator[Term]:
     for code, node in data.items():
         yield Term(
             id=f"ONCOTREE:{code}",
-            name=node["name"],
+            name=text_of(node, "name") or node["name"],
             xrefs=[
                 f"{namespace}:{number}"
-                for namespace, numbers in (node.get("externalReferences") or {}).items()
-                for number in numbers
+                for references in [record_of(node, "externalReferences")]
+                for namespace in references
+                for number in texts_of(references, namespace)
             ],
             namespace="oncotree",
-            alt_ids=[f"ONCOTREE:{old}" for old in node.get("history", [])],
+            alt_ids=[f"ONCOTREE:{old}" for old in texts_of(node, "history")],
         )
-        yield from terms_of_oncotree(node.get("children") or {})
+        yield from terms_of_oncotree(record_of(node, "children"))

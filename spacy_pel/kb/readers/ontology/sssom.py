@@ -1,11 +1,11 @@
 """Pairs of a mapping table in the SSSOM format."""
 
-import csv
 from pathlib import Path
 from typing import Iterator, NamedTuple, Sequence
 
-from ....errors import Errors, PelError
+from ....errors import Errors, PelError, quoted
 from ....util import read_lines
+from ....util.tables import read_cells
 
 
 class Mapping(NamedTuple):
@@ -17,6 +17,7 @@ class Mapping(NamedTuple):
 
 
 _NEEDED = ("subject_id", "predicate_id", "object_id")
+_LABEL = "subject_label"
 
 
 def read_sssom(path: Path, *, predicates: Sequence[str] = ("skos:exactMatch",)) -> Iterator[Mapping]:
@@ -25,20 +26,30 @@ def read_sssom(path: Path, *, predicates: Sequence[str] = ("skos:exactMatch",)) 
     path (Path): the file, plain or gzipped; lines that begin with # are its header.
     predicates (Sequence[str]): the relations that count.
     YIELDS (Mapping): subject, object and the subject's label.
-    RAISES (PelError): if a needed column is missing.
+    RAISES (PelError): if a needed column is missing or is there twice, and at a row with other columns than
+        the header or without CURIEs; names the line.
     """
-    lines = (line + "\n" for _, line in read_lines(path) if not line.startswith("#"))
-    rows = csv.DictReader(lines, delimiter="\t")
-    missing = [name for name in _NEEDED if name not in (rows.fieldnames or ())]
-    if missing:
-        raise PelError(
-            Errors.E002.format(
-                expected=f"an SSSOM table with the columns {', '.join(_NEEDED)}",
-                path=path,
-                got=f"a table without {', '.join(missing)}",
-                todo="Check the file.",
-            )
+    lines = ((number, line) for number, line in read_lines(path) if not line.startswith("#"))
+    rows = read_cells(path, lines)
+    number, header = next(rows, (1, []))
+    if any(header.count(name) != 1 for name in _NEEDED) or header.count(_LABEL) > 1:
+        raise _unexpected(
+            path, number, f"an SSSOM table with the columns {', '.join(_NEEDED)}, each once", quoted(header)
         )
-    for row in rows:
-        if row["predicate_id"] in predicates:
-            yield Mapping(row["subject_id"], row["object_id"], row.get("subject_label") or "")
+    subject, predicate, target = map(header.index, _NEEDED)
+    label = header.index(_LABEL) if _LABEL in header else None
+    for number, cells in rows:
+        if len(cells) != len(header):
+            raise _unexpected(path, number, f"{len(header)} cells as in the header", f"{len(cells)}")
+        if cells[predicate] not in predicates:
+            continue
+        for curie in (cells[subject], cells[target]):
+            prefix, _, identifier = curie.partition(":")
+            if not prefix or not identifier or not curie.isprintable():
+                raise _unexpected(path, number, "ids as PREFIX:ID", quoted(curie))
+        yield Mapping(cells[subject], cells[target], "" if label is None else cells[label])
+
+
+def _unexpected(path: Path, number: int, expected: str, got: str) -> PelError:
+    place = f"{path}, line {number}"
+    return PelError(Errors.E002.format(expected=expected, path=place, got=got, todo="Check the file."))

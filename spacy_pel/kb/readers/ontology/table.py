@@ -1,11 +1,11 @@
 """Terms of tables, one term or one part of a term per line."""
 
-import csv
 from pathlib import Path
 from typing import Iterator, List, Optional, Sequence
 
-from ....errors import Errors, PelError
+from ....errors import Errors, PelError, quoted
 from ....util import read_lines
+from ....util.tables import read_cells
 from .term import Term
 
 FIELDS = ("id", "name", "synonyms", "definition", "xrefs")
@@ -37,20 +37,17 @@ def read_table(
         raise PelError(Errors.E141.format(got=list(columns), known=", ".join(FIELDS)))
     position = {name: place for place, name in enumerate(columns) if name is not None}
     needed = max(position.values()) + 1
-    lines = (line + "\n" for _, line in read_lines(path))
+    # plain exports do not escape quotation marks
+    rows = read_cells(path, read_lines(path), delimiter=delimiter, quotes=header)
     if header:
-        rows = csv.reader(lines, delimiter=delimiter)
-    else:  # plain exports do not escape quotation marks
-        rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-    for number, row in enumerate(rows, start=1):
-        if (header and number == 1) or not row:
-            continue
+        next(rows, None)
+    for number, row in rows:
         if len(row) < needed or not row[position["id"]]:
             raise PelError(
                 Errors.E002.format(
                     expected=f"an id and {needed} columns",
                     path=f"{path}, line {number}",
-                    got=f"{len(row)}: {row[:3]}",
+                    got=f"{len(row)}: {quoted(row)}",
                     todo="Fix the line, or change the setting 'columns'.",
                 )
             )

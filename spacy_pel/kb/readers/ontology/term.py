@@ -1,11 +1,12 @@
 """A term of an ontology, before it has an id in the knowledge base."""
 
-import html
 import re
 from dataclasses import dataclass, field
 from typing import List, Optional, Tuple
 
-_LITERAL_ESCAPE = re.compile(r"\\+[ntr]")
+from ..references import unescape
+
+_LITERAL_ESCAPE = re.compile(r"(?<!\\)\\+[ntr]")  # a match begins where the backslashes do
 _BLANKS = re.compile(r"\s+")
 _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z]+\d*);")
 
@@ -65,9 +66,10 @@ def clean_text(text: str) -> str:
 
     text (str): a name, synonym or definition.
     RETURNS (str): the string without those marks.
+    RAISES (ValueError): at a character reference to no character.
     """
     if "&" in text and _ENTITY.search(text):
-        text = html.unescape(text)
+        text = unescape(text)
     if "\\" in text:
         text = _LITERAL_ESCAPE.sub(" ", text).replace('\\"', '"').replace("\\'", "'")
     return _BLANKS.sub(" ", text).strip()

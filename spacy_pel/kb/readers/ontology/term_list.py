@@ -3,6 +3,7 @@
 from typing import Any, Dict, Iterator, List
 
 from .term import Term
+from .values import records_of, text_of, texts_of
 
 
 def terms_of_list(data: List[Dict[str, Any]]) -> Iterator[Term]:
@@ -12,17 +13,17 @@ def terms_of_list(data: List[Dict[str, Any]]) -> Iterator[Term]:
     YIELDS (Term): in file order.
     """
     for record in data:
-        namespace = record.get("namespace", "")
+        namespace = text_of(record, "namespace")
         yield Term(
-            id=_prefixed(record["id"], namespace),
-            name=record.get("name") or "",
-            synonyms=[(text, "exact") for text in record.get("synonyms", [])],
-            definition=record.get("definition"),
-            xrefs=[f"{xref['namespace']}:{xref['id']}" for xref in record.get("xrefs", [])],
+            id=_prefixed(text_of(record, "id") or record["id"], namespace),
+            name=text_of(record, "name"),
+            synonyms=[(text, "exact") for text in texts_of(record, "synonyms")],
+            definition=text_of(record, "definition") or None,
+            xrefs=[f"{xref['namespace']}:{xref['id']}" for xref in records_of(record, "xrefs")],
             namespace=namespace,
             obsolete=bool(record.get("obsolete")),
-            replaced_by=[_prefixed(new, namespace) for new in record.get("replaced_by", [])],
-            alt_ids=[_prefixed(old, namespace) for old in record.get("alt_ids", [])],
+            replaced_by=[_prefixed(new, namespace) for new in texts_of(record, "replaced_by")],
+            alt_ids=[_prefixed(old, namespace) for old in texts_of(record, "alt_ids")],
         )
 
 

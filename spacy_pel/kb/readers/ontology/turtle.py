@@ -8,10 +8,11 @@ time for the nine files of NIFSTD, this reader 1.6 s.
 """
 
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Dict, Iterator, List, Tuple
 
-from ....errors import Errors, PelError
+from ....errors import Errors, PelError, quoted
 from ....util import read_text
 from .obo import unescape
 from .term import Term
@@ -25,6 +26,7 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\s;,\[\]()<>\"\#]+?(?=[\s;,\[\]()]|\.\s|$))",
     re.DOTALL,
 )
+_END = ("end", "")
 _NAMED = {"owl:Class", "owl:NamedIndividual"}
 _NAMES = ("rdfs:label", "skos:prefLabel")
 _SYNONYMS = {
@@ -74,29 +76,33 @@ def _tokens(text: str, path: Path) -> Iterator[Tuple[str, str]]:
             return
         match = _TOKEN.match(text, place)
         if match is None:
-            raise PelError(
-                Errors.E002.format(
-                    expected="Turtle",
-                    path=f"{path}, line {text.count(chr(10), 0, place) + 1}",
-                    got=repr(text[place : place + 40]),
-                    todo="Fix the line.",
-                )
-            )
+            raise _unexpected(path, text, place, quoted(text[place : place + 40]))
         place = match.end()
         kind = match.lastgroup or ""
         if kind != "comment":
             yield ("text", unescape(match[kind])) if kind in ("long", "text") else (kind, match[kind])
 
 
+def _unexpected(path: Path, text: str, place: int, got: str) -> PelError:
+    where = f"{path}, line {text.count(chr(10), 0, place) + 1}"
+    return PelError(Errors.E002.format(expected="Turtle", path=where, got=got, todo="Fix the file."))
+
+
 def _statements(text: str, path: Path) -> Iterator[Tuple[str, Dict[str, List[str]]]]:
     """YIELDS (Tuple[str, Dict[str, List[str]]]): a subject and its values by predicate."""
     subject, predicate, depth = "", "", 0
     values: Dict[str, List[str]] = {}
-    for kind, token in _tokens(text, path):
+    for kind, token in chain(_tokens(text, path), [_END]):
+        if (kind, token) == _END:
+            if depth or subject:  # what follows an open bracket would be lost
+                raise _unexpected(path, text, len(text), f"the end of the file within {quoted(subject)}")
+            return
         if kind == "mark" and token in "[(":
             depth += 1
         elif kind == "mark" and token in "])":
             depth -= 1
+            if depth < 0:
+                raise _unexpected(path, text, len(text), f"a bracket too many in {quoted(subject)}")
         elif depth:
             continue
         elif kind == "mark" and token == ".":

@@ -1,0 +1,179 @@
+"""Attacks run in child processes: one that crashes or hangs is a finding, not the end."""
+
+import faulthandler
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import time
+import traceback
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, List, Optional, Protocol
+from typing import Counter as CounterType
+
+from spacy_pel.errors import PelError
+
+REFUSED, NET, ACCEPTED = "refused", "by the net", "accepted"
+RAW, WRONG, CRASH, HANG = "raw exceptions", "wrong", "crashes", "hangs"
+FAILURES = (RAW, WRONG, CRASH, HANG)
+BATCH = 500  # inputs of one child process
+MEMORY = 12 * 2**30  # bytes of address space for a child
+_CONTEXT = multiprocessing.get_context("fork")
+LONGEST = 1000  # characters of an error
+
+
+class Wrong(Exception):
+    """A finding that is no exception: an error that does not say what it must, or a false answer."""
+
+
+class Attack(Protocol):
+    """One kind of input. Its folder is its own and is there in every process."""
+
+    name: str
+
+    def prepare(self, folder: Path) -> None:
+        """Write what all inputs share; runs once, in a process of its own."""
+
+    def run(self, rng: random.Random, folder: Path) -> None:
+        """Make one input and use it. RAISES (PelError): if it was refused; any other error is a finding."""
+
+
+@dataclass
+class Tally:
+    """What became of the inputs of one attack."""
+
+    name: str
+    counts: CounterType[str] = field(default_factory=Counter)
+    worst: float = 0.0  # seconds
+    failures: List[str] = field(default_factory=list)
+
+    @property
+    def inputs(self) -> int:
+        return sum(self.counts.values())
+
+
+def verdict_of(attack: Attack, seed: int, number: int, folder: Path) -> "tuple[str, str]":
+    """Run one input.
+
+    RETURNS (Tuple[str, str]): the verdict, and for a failure what happened.
+    """
+    rng = random.Random(f"{seed}/{attack.name}/{number}")
+    try:
+        attack.run(rng, folder)
+    except PelError as err:
+        fault = _fault_of(str(err), folder)
+        return (WRONG, fault) if fault else (NET if "PEL-E012" in str(err) else REFUSED, str(err))
+    except Wrong as err:
+        return WRONG, str(err)
+    except Exception as err:
+        where = traceback.extract_tb(err.__traceback__)[-1]
+        return RAW, f"{type(err).__name__}: {err}"[
+            :300
+        ] + f" ({Path(where.filename).name}, line {where.lineno})"
+    return ACCEPTED, ""
+
+
+def _fault_of(message: str, folder: Path) -> str:
+    """RETURNS (str): what is wrong with an error; "" = nothing."""
+    if len(message) > LONGEST:
+        return f"an error of {len(message):,} characters: {message[:80]}…"
+    if not message.isprintable():
+        return f"an error of several lines or with control characters: {message!r}"
+    names = {part for path in folder.rglob("*") for part in (path.name, path.stem)} | {str(folder)}
+    return "" if any(name in message for name in names) else f"an error that names no file: {message}"
+
+
+def prepared(attack: Attack, folder: Path) -> Path:
+    """Prepare an attack in a child process: what it loads has threads that would not survive a fork.
+
+    RETURNS (Path): the folder. RAISES (RuntimeError): if it fails.
+    """
+    process = _CONTEXT.Process(target=attack.prepare, args=(folder,))
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise RuntimeError(f"The preparation of {attack.name} failed.")
+    return folder
+
+
+def run_attack(
+    attack: Attack, *, seed: int, seconds: float, most: Optional[int], hang: float, folder: Path
+) -> Tally:
+    """Run inputs until the time is over.
+
+    seconds (float): for this attack, without its preparation. most (Optional[int]): number of inputs.
+    hang (float): seconds after which an input counts as one that hangs.
+    """
+    tally = Tally(attack.name)
+    prepared(attack, folder)
+    end = time.monotonic() + seconds
+    number = 0
+    while time.monotonic() < end and (most is None or number < most):
+        stop = number + BATCH if most is None else min(number + BATCH, most)
+        number = _batch(attack, seed, range(number, stop), end, hang, folder, tally)
+    return tally
+
+
+def _batch(
+    attack: Attack,
+    seed: int,
+    numbers: range,
+    end: float,
+    hang: float,
+    folder: Path,
+    tally: Tally,
+) -> int:
+    """RETURNS (int): the number of the next input."""
+    receiver, sender = _CONTEXT.Pipe(duplex=False)
+    args = (attack, seed, numbers, end, folder, sender)
+    process = _CONTEXT.Process(target=_child, args=args, daemon=True)
+    process.start()
+    sender.close()
+    number = numbers.start
+    try:
+        while True:
+            if not receiver.poll(hang):
+                process.kill()
+                process.join()
+                _note(tally, HANG, number, seed, f"after {hang:g} s")
+                return number + 1
+            verdict, spent, text = receiver.recv()
+            tally.worst = max(tally.worst, spent)
+            _note(tally, verdict, number, seed, text)
+            number += 1
+    except EOFError:
+        process.join()
+    if process.exitcode:
+        _note(tally, CRASH, number, seed, f"exit code {process.exitcode}")
+        return number + 1
+    return number
+
+
+def _note(tally: Tally, verdict: str, number: int, seed: int, text: str) -> None:
+    tally.counts[verdict] += 1
+    if verdict in FAILURES:
+        tally.failures.append(f"{tally.name} --seed {seed} --number {number}: {verdict}: {text}")
+
+
+def _child(attack: Attack, seed: int, numbers: range, end: float, folder: Path, sender: Any) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.disable()
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    for number in numbers:
+        started = time.monotonic()
+        verdict, text = verdict_of(attack, seed, number, folder)
+        sender.send((verdict, time.monotonic() - started, text if verdict in FAILURES else ""))
+        if time.monotonic() > end:
+            break
+    sender.close()
+
+
+def emptied(folder: Path) -> Path:
+    """RETURNS (Path): the folder, empty."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder

@@ -1,0 +1,93 @@
+"""The attack finds what it is there to find: raw exceptions, crashes, hangs and poor errors."""
+
+import os
+import random
+import time
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from benchmarks.attack.__main__ import attacks, main, table_of
+from benchmarks.attack.mutations import changes_by_name, mutated
+from benchmarks.attack.readers import ReaderAttack
+from benchmarks.attack.runner import CRASH, HANG, RAW, REFUSED, WRONG, Wrong, run_attack, verdict_of
+from spacy_pel.errors import PelError
+from spacy_pel.registry import registry
+
+
+def reads(paths, out):
+    """Fails in another way for each first letter of the file."""
+    kind = paths[0].read_text()[:1]
+    if kind == "c":
+        os.abort()
+    if kind == "h":
+        time.sleep(60)
+    if kind == "w":
+        raise Wrong("a false answer")
+    if kind == "n":
+        raise PelError("[PEL-E002] It does not say which file.")
+    if kind == "p":
+        raise PelError(f"[PEL-E002] Expected something else at {paths[0]}.")
+    raise KeyError(kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict"), [("c", CRASH), ("h", HANG), ("w", WRONG), ("n", WRONG), ("p", REFUSED), ("k", RAW)]
+)
+def test_every_kind_of_failure_is_found(tmp_path, monkeypatch, kind, verdict):
+    (tmp_path / "x.txt").write_text(kind)
+    attack = ReaderAttack("made-up", tmp_path / "x.txt", reads)
+    monkeypatch.setattr("benchmarks.attack.readers.mutated", lambda data, rng: data)
+    attack.packs = False
+    tally = run_attack(attack, seed=3, seconds=60, most=2, hang=1.5, folder=tmp_path / "run")
+    assert tally.counts == {verdict: 2} and tally.inputs == 2
+    assert len(tally.failures) == (0 if verdict == REFUSED else 2)
+    if verdict != REFUSED:
+        assert f"made-up --seed 3 --number 1: {verdict}" in tally.failures[1]
+    assert "made-up" in [*table_of([tally]).columns[0].cells]
+
+
+def test_an_input_is_made_from_its_seed_and_number(tmp_path):
+    seen = []
+    attack = ReaderAttack("made-up", _file(tmp_path), lambda paths, out: seen.append(paths[0].read_bytes()))
+    attack.prepare(tmp_path / "run")
+    for number in (0, 1, 0, 1):
+        verdict_of(attack, 0, number, tmp_path / "run")
+    assert seen[:2] == seen[2:] and seen[0] != seen[1]
+    assert (tmp_path / "run" / "given" / "x.txt").read_bytes() == _file(tmp_path).read_bytes()
+
+
+def _file(folder):
+    (folder / "x.txt").write_text("\n".join(f"line {number}\tof several" for number in range(20)))
+    return folder / "x.txt"
+
+
+def test_each_kind_of_damage_does_some():
+    data = b'{"a": "some text", "b": [1, 2]}\n{"a": "more\ttext", "b": [3]}\n'
+    for name, change in changes_by_name().items():
+        data_of = b'<?xml version="1.0" encoding="utf-8"?>' + data if name == "declared_encoding" else data
+        assert any(change(data_of, random.Random(seed)) != data_of for seed in range(5)), name
+    assert len({mutated(data, random.Random(seed)) for seed in range(50)}) > 40
+
+
+def test_every_registered_reader_is_attacked():
+    names = attacks("readers").keys()
+    assert {f"corpus-{name}" for name in registry.parts("pel_corpus_readers")} <= names
+    assert {f"kb-{name}" for name in registry.parts("pel_kb_readers")} <= names
+
+
+def test_command(tmp_path):
+    app = typer.Typer()
+    app.command()(main)
+
+    def run(*args):
+        return CliRunner().invoke(app, [str(arg) for arg in args])
+
+    done = run("--seconds", 20, "--inputs", 20, "--target", "kb-medic", "--target", "sssom")
+    assert done.exit_code == 0, done.output
+    assert "kb-medic" in done.stdout and "sssom" in done.stdout
+    again = run("--target", "kb-medic", "--number", 3, "--keep", tmp_path)
+    assert again.exit_code == 0 and "kb-medic: " in again.stdout
+    assert (tmp_path / "kb-medic" / "given").is_dir()
+    assert run("--target", "nonsense").exit_code == 2 and run("--only", "nonsense").exit_code == 2

@@ -1,0 +1,278 @@
+"""Sources of knowledge bases that are damaged or meant to do harm: a clear error, or a counted repair."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb.merge.merge import Merge
+from spacy_pel.kb.merge.merge_config import parse_merge_config
+from spacy_pel.kb.readers.jsonl_kb import JsonlKB
+from spacy_pel.kb.readers.medic_kb import MedicKB
+from spacy_pel.kb.readers.mesh_kb import MeshKB
+from spacy_pel.kb.readers.obo_kb import OboKB
+from spacy_pel.kb.readers.ontology import clean_text, read_sssom, read_terms
+from spacy_pel.kb.readers.ontology.obo import _bare
+from spacy_pel.kb.readers.reader_base import KBReaderBase, Place
+from spacy_pel.kb.readers.umls_kb import UmlsKB
+from spacy_pel.types import Entity
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "kb"
+META = FIXTURES / "umls" / "META"
+NODE = {"id": "http://x.org/A_1", "lbl": "one"}
+
+
+def refused(reader, path, said):
+    with pytest.raises(PelError, match=said) as caught:
+        list(reader([path]))
+    assert len(str(caught.value)) <= 1000 and str(caught.value).isprintable()
+    assert path.name in str(caught.value)
+
+
+def graph(**more):
+    return {"graphs": [{"nodes": [{**NODE, **more}]}]}
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (graph(lbl=5), "5 as lbl"),
+        (graph(meta=[]), None),
+        (graph(meta=["x"]), "as meta"),
+        (graph(meta={"synonyms": "abc"}), "'abc' as synonyms"),
+        (graph(meta={"definition": {"val": ["x"]}}), "as val"),
+        ({"graphs": {"nodes": []}}, "as graphs"),
+        ([{"id": "A:1", "name": ["x"]}], "as name"),
+        ([{"id": "A:1", "name": "x", "synonyms": "abc"}], "'abc' as synonyms"),
+        ([{"id": ["A:1"], "name": "x"}], "as id"),
+        ({"OVARY": {"name": 5}}, "5 as name"),
+        ({"OVARY": {"name": "x", "history": "abc"}}, "'abc' as history"),
+        ("abc", "OBO graph"),
+        (5, "OBO graph"),
+    ],
+)
+def test_ontology_json_of_wrong_types(tmp_path, data, said):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(data))
+    if said is None:
+        assert len(list(OboKB()([path]))) == 1
+    else:
+        refused(OboKB(), path, f"E002.*{said}")
+
+
+def test_json_that_is_nested_too_deeply(tmp_path):
+    deep = "[" * 100_000 + "]" * 100_000
+    for name, reader in (("deep.json", OboKB()), ("deep.jsonl", JsonlKB())):
+        (tmp_path / name).write_text(deep)
+        refused(reader, tmp_path / name, "E002.*invalid JSON")
+
+
+@pytest.mark.parametrize("reference", ["&#" + "9" * 5000 + ";", "&#x110000;", "&#55296;", "&#99999999999"])
+def test_character_references_to_no_character(tmp_path, reference):
+    (tmp_path / "medic.txt").write_text(f"D1||one\nD2||two {reference}|three\n")
+    refused(MedicKB(), tmp_path / "medic.txt", r"E002.*medic\.txt, line 2.*no character")
+    (tmp_path / "terms.obo").write_text(f"[Term]\nid: A:1\nname: one {reference};\n")
+    refused(OboKB(), tmp_path / "terms.obo", r"E002.*A:1.*terms\.obo, line 1.*no character")
+
+
+def test_character_references_are_read():
+    assert clean_text("&#946; &#x03B2; &amp; &#0000000000065;") == "β β & A"
+
+
+def meta_with(tmp_path, name, change):
+    folder = shutil.copytree(META, tmp_path / "META")
+    table = folder / f"{name}.RRF"
+    table.write_bytes(change(table.read_bytes()))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["MRRANK", "MRCONSO", "MRSTY", "MRCUI"])
+def test_umls_tables_with_a_bom(tmp_path, name):
+    plain = list(UmlsKB()([META]))
+    assert list(UmlsKB()([meta_with(tmp_path, name, lambda data: b"\xef\xbb\xbf" + data)])) == plain
+
+
+@pytest.mark.parametrize("rank", [b"high", b"9" * 5000, "²".encode(), b""])
+def test_umls_ranks_that_are_no_numbers(tmp_path, rank):
+    folder = meta_with(tmp_path, "MRRANK", lambda data: re.sub(rb"^\d+", rank, data))
+    with pytest.raises(PelError, match=r"E002.*rank in digits.*MRRANK\.RRF, line 1"):
+        list(UmlsKB()([folder]))
+
+
+def test_umls_ids_that_are_no_numbers(tmp_path):
+    folder = tmp_path / "META"
+    shutil.copytree(META, folder)
+    for path in folder.iterdir():
+        path.write_bytes(
+            path.read_bytes().replace(b"C0000001", b"C" + b"0" * 30 + b"1").replace(b"C0", b"C\xc2\xb2")
+        )
+    assert len(list(UmlsKB()([folder]))) >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "reader", "lines"),
+    [
+        ("medic.txt", MedicKB, ["D1||one", "D2||two", "D3||three"]),
+        ("kb.jsonl", JsonlKB, [json.dumps({"concept_id": c, "canonical_name": c}) for c in "abc"]),
+        ("descriptors.tsv", MeshKB, [f"D{i}\tname\tterm\tC04\t" for i in range(3)]),
+    ],
+)
+def test_lines_that_end_in_cr(tmp_path, name, reader, lines):
+    """Read as one line, they gave one concept of several."""
+    path = tmp_path / name
+    for end in ("\r", "\n"):  # also where only the last line has another end
+        path.write_bytes(("\r".join(lines) + end).encode())
+        refused(reader(), path, "E002.*CR alone")
+
+
+def test_a_cr_within_a_line_is_counted(tmp_path):
+    (tmp_path / "medic.txt").write_bytes(b"D1||one\nD2||two\rD3||three\nD4||four\n")
+    reader = MedicKB()
+    assert len(list(reader([tmp_path / "medic.txt"]))) == 3 and reader.report == {"carriage_return": 1}
+    refused(MedicKB(strict=True), tmp_path / "medic.txt", "E121.*line 2.*carriage_return")
+    folder = meta_with(tmp_path, "MRCONSO", lambda data: data.replace(b"\n", b"\r", 1))
+    umls = UmlsKB()
+    list(umls([folder]))
+    assert umls.report == {"carriage_return": 1}
+
+
+def test_mesh_xml_in_cr_and_in_unknown_encodings(tmp_path):
+    content = (FIXTURES / "mesh" / "desc2025.xml").read_bytes()
+    path = tmp_path / "desc2025.xml"
+    path.write_bytes(content.replace(b"\n", b"\r"))
+    refused(MeshKB(), path, "E002.*CR alone")
+    for encoding in (b"UF-8", b"euc-jp", b"utf-16"):
+        path.write_bytes(
+            b'<?xml version="1.0" encoding="%b"?>\n' % encoding + content[content.index(b"<!DOC") :]
+        )
+        refused(MeshKB(), path, "E002.*malformed XML")
+
+
+def test_a_history_of_ids_that_is_no_history(tmp_path):
+    laughs = "a0: &a0 x\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
+    for content in (laughs, "'MESH:D1': 2001-99-99", "a: " + "[" * 5000, "a: " + "9" * 5000, "- a\n- b"):
+        path = tmp_path / "history.yaml"
+        path.write_text(content)
+        refused(MeshKB(), path, "E002")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a owl:Class ; rdfs:label [ 'x' .\n", "end of the file"),
+        ('A:1 a owl:Class ; rdfs:label "x"', "end of the file"),
+        ('A:1 a owl:Class ] ; rdfs:label "x" .\n', "bracket too many"),
+    ],
+)
+def test_turtle_that_would_lose_its_rest(tmp_path, content, said):
+    path = tmp_path / "bad.ttl"
+    path.write_text('A:0 a owl:Class ; rdfs:label "zero" .\n' + content)
+    refused(OboKB(), path, f"E002.*bad.ttl, line .*{said}")
+
+
+HEADER = "# curie_map:\n#  - : [\nsubject_id\tpredicate_id\tobject_id\tsubject_label"
+ROW = "A:1\tskos:exactMatch\tB:1\tone"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([HEADER], None),
+        ([HEADER, ROW], None),
+        ([HEADER, ROW, "A:2\tskos:exactMatch"], "line 5, got 2"),
+        ([HEADER, ROW + "\tmore"], "line 4, got 5"),
+        ([HEADER, ROW.replace("B:1", "B1")], "PREFIX:ID.*line 4.*'B1'"),
+        ([HEADER, ROW.replace("A:1", "")], "PREFIX:ID.*line 4"),
+        ([HEADER, ROW.replace("A:1", "A:1\0")], "PREFIX:ID.*line 4"),
+        ([HEADER, ROW.replace("A:1", '"A:1'), ROW, ROW.replace("A:1", 'A:3"'), ROW], "rows in it"),
+        ([HEADER, ROW.replace("one", '"one')], "line 4.*error"),
+        ([HEADER, ROW.replace("one", '"one"more')], "line 4.*error"),
+        ([HEADER, ROW.replace("one", "o" * 200_000)], "line 4.*field limit"),
+        ([HEADER + "\tsubject_id", ROW + "\tC:1"], "each once"),
+        ([HEADER.replace("object_id", "other")], "each once"),
+        ([""], "each once"),
+    ],
+)
+def test_mapping_tables(tmp_path, lines, said):
+    path = tmp_path / "bad.sssom.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    if said is None:
+        assert len(list(read_sssom(path))) == len(lines) - 1
+        return
+    with pytest.raises(PelError, match=f"E002.*{said}") as caught:
+        list(read_sssom(path))
+    assert "bad.sssom.tsv" in str(caught.value) and len(str(caught.value)) <= 1000
+
+
+def test_merge_names_the_file_of_a_bad_name(tmp_path):
+    (tmp_path / "terms.obo").write_text("[Term]\nid: A:1\nname: x &#55296; y\nxref: UMLS:C1\n")
+    sources = {"onto": {"files": ["terms.obo"], "id_xref": ["UMLS"]}}
+    with pytest.raises(PelError, match=r"E002.*A:1.*terms\.obo.*no character"):
+        list(Merge(parse_merge_config({"sources": sources}), tmp_path)())
+    with pytest.raises(PelError, match=r"E142.*merge\.id_pattern"):
+        parse_merge_config({"sources": sources, "id_pattern": "C[0-9"})
+    reading = {"names": {"reader": "jsonl", "settings": {"nonsense": 1}}}
+    with pytest.raises(PelError, match=r"E142.*merge\.sources\.names\.settings.*nonsense"):
+        list(Merge(parse_merge_config({"sources": reading}), tmp_path)())
+
+
+def test_entities_with_fields_that_are_not_text(tmp_path):
+    class Foreign(KBReaderBase):
+        def read(self, paths):
+            yield Place(paths[0], 7), Entity("A", ["a"])
+
+    refused(Foreign(), tmp_path / "kb.txt", r"E002.*kb\.txt, line 7.*\['a'\]")
+
+
+def test_what_a_reader_does_not_check_names_the_place(tmp_path):
+    class Foreign(KBReaderBase):
+        def read(self, paths):
+            for place, line in self.lines(paths[0]):
+                yield place, Entity(line, line.split("|")[1])
+
+    (tmp_path / "kb.txt").write_text("A|a\nB\n")
+    refused(Foreign(), tmp_path / "kb.txt", r"E012.*Foreign.*kb\.txt, line 2.*IndexError")
+
+
+def test_comments_and_modifiers_of_obo():
+    for value, bare in [
+        ("A:1 ! name", "A:1"),
+        ("A:1   ! name {x}", "A:1"),
+        ("A:1 {source=x} ! name", "A:1"),
+        ("A:1! name", "A:1! name"),
+        ("A:1\\ ! name", "A:1  ! name".replace("  ", " ")),
+        ("A:1\\   ! name", "A:1"),
+        ("! name", "! name"),
+        (" ! name", ""),
+        ("A:1 {a} {b}", "A:1 {a}"),
+        ("A:1 {a} b", "A:1 {a} b"),
+    ]:
+        assert _bare(value) == bare, value
+
+
+LONG = """
+from spacy_pel.kb.readers.ontology import clean_text
+from spacy_pel.kb.readers.ontology.obo import _bare, _quoted
+n = 200_000
+for part in (" ", " !", " {", " {}", "\\\\ ", "\\\\", "\\t"):
+    for tail in ("", "x", "! x", "{"):
+        _bare("A:1" + part * n + tail)
+        _quoted('"' + part * n + tail)
+for part in ("\\\\", "&", "&#", "&a", " "):
+    clean_text("a" + part * n + "x")
+"""
+
+
+def test_long_runs_take_time_in_proportion():
+    """In quadratic time it would take an hour: 16,000 blanks took 0.8 s."""
+    subprocess.run([sys.executable, "-c", LONG], check=True, timeout=120)
+
+
+def test_an_xref_of_nothing(tmp_path):
+    (tmp_path / "x.obo").write_text("[Term]\nid: A:1\nname: one\nxref: \\W\nxref:\nxref: UMLS:C1\n")
+    assert [term.xrefs for term in read_terms(tmp_path / "x.obo")] == [["UMLS:C1"]]

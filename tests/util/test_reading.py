@@ -1,0 +1,129 @@
+"""Reading files that are damaged or expand to gigabytes; errors that stay short and on one line."""
+
+import gzip
+import os
+import pickle
+
+import pytest
+
+from spacy_pel.errors import PelError, quoted
+from spacy_pel.util import files, numbered_jsonl, read_lines, read_text
+from spacy_pel.util.files import guarded, last_read, open_bytes
+from spacy_pel.util.tables import read_cells
+
+
+def packed(path, data):
+    path.write_bytes(gzip.compress(data, 9))
+    return path
+
+
+def test_a_bomb_is_refused_and_the_limit_can_be_set(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_SMALL", 2**20)
+    bomb = packed(tmp_path / "bomb.txt.gz", b"x" * (8 * 2**20))  # 1,000 times its size
+    for read in (read_text, lambda path: list(read_lines(path)), lambda path: open_bytes(path).read()):
+        with pytest.raises(PelError, match=r"E002.*MiB.*bomb\.txt\.gz.*SPACY_PEL_MAX_EXPANSION"):
+            read(bomb)
+    monkeypatch.setenv("SPACY_PEL_MAX_EXPANSION", "2000")
+    assert len(read_text(bomb)) == 8 * 2**20
+    for wrong in ("many", "0", "-1", "nan"):
+        monkeypatch.setenv("SPACY_PEL_MAX_EXPANSION", wrong)
+        with pytest.raises(PelError, match="E002.*SPACY_PEL_MAX_EXPANSION"):
+            read_text(bomb)
+
+
+def test_what_releases_hold_is_read(tmp_path, monkeypatch):
+    """MeSH expands 15 to 30 times."""
+    monkeypatch.setattr(files, "_SMALL", 2**10)
+    lines = b"".join(b"<String>name %d</String>\n" % (number // 8) for number in range(300_000))
+    path = packed(tmp_path / "desc.xml.gz", lines)
+    assert len(lines) > 15 * path.stat().st_size
+    assert sum(1 for _ in read_lines(path)) == 300_000
+
+
+def test_a_line_of_gigabytes_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_LINE", 1000)
+    (tmp_path / "long.txt").write_bytes(b"short\n" + b"x" * 999 + b"\n" + b"y" * 1001)
+    with pytest.raises(PelError, match=r"E002.*long\.txt, line 3"):
+        list(read_lines(tmp_path / "long.txt"))
+
+
+def test_blocks_of_lines_end_by_their_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_BLOCK", 1000)
+    (tmp_path / "x.txt").write_bytes(b"".join(b"%d\n" % number for number in range(10_000)))
+    blocks = list(files.raw_blocks(tmp_path / "x.txt"))
+    assert len(blocks) > 20 and blocks[1][0] == len(blocks[0][1]) + 1
+    assert [int(line) for _, block in blocks for line in block] == list(range(10_000))
+
+
+def test_a_truncated_file_gives_what_is_whole_and_names_the_line(tmp_path):
+    path = packed(tmp_path / "part.txt.gz", os.urandom(100_000).hex().encode() + b"\n" + b"x\n" * 9)
+    path.write_bytes(path.read_bytes()[:-12])
+    lines = read_lines(path)
+    assert len(next(lines)[1]) == 200_000
+    with pytest.raises(PelError, match=r"E002.*part\.txt\.gz, line \d"):
+        list(lines)
+
+
+def test_special_files_and_unreadable_ones(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")  # opening it would wait for a writer
+    with pytest.raises(PelError, match="E002.*no regular file"):
+        read_text(tmp_path / "pipe.txt")
+    with pytest.raises(PelError, match="E002.*a folder"):
+        read_text(tmp_path)
+
+
+def test_lone_surrogates_in_json_lines(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a": "\\ud83d\\ude00"}\n{"a": "\\\\ud800"}\n{"a": "\\uD800"}\n')
+    lines = numbered_jsonl(path)
+    assert next(lines) == (1, {"a": "😀"}) and next(lines) == (2, {"a": "\\ud800"})
+    with pytest.raises(PelError, match="E002.*line 3.*surrogate"):
+        next(lines)
+
+
+def test_errors_are_one_short_line():
+    err = PelError("start " + "x" * 1_000_000 + " the end\nof it \x1b[2J \ud800")
+    assert len(str(err)) == 1000 and str(err).isprintable()
+    assert str(err).startswith("start xx") and str(err).endswith("the end of it \\x1b[2J \\ud800")
+    assert str(pickle.loads(pickle.dumps(err))) == str(err)
+    assert str(PelError("naïve – 中")) == "naïve – 中"
+
+
+def test_quoted_values_are_short():
+    laughs = "x"
+    for _ in range(50):
+        laughs = [laughs] * 9
+    deep = []
+    for _ in range(5000):
+        deep = [deep]
+    for value in ("x" * 10**6, list(range(10**6)), laughs, deep, {"a" * 10**6: 1}, 10**4000):
+        assert len(quoted(value)) <= 201
+    assert quoted({"a": [1]}) == "{'a': [1]}"
+
+
+def test_cells(tmp_path):
+    path = tmp_path / "x.tsv"
+
+    def cells(*lines, **settings):
+        return list(read_cells(path, enumerate(lines, start=1), **settings))
+
+    assert cells("a\tb", "", '"c\td"\te') == [(1, ["a", "b"]), (3, ["c\td", "e"])]
+    assert cells('"a\tb', quotes=False) == [(1, ['"a', "b"])]
+    assert cells('a,"b', 'c"', delimiter=",") == [(2, ["a", "b\nc"])]
+    for lines in (['a\t"b', "c\td", 'e"\tf'], ['"a', "b"], ['"a"b']):
+        with pytest.raises(PelError, match=r"E002.*x\.tsv, line \d.*quotation marks"):
+            cells(*lines)
+
+
+def test_guarded_names_the_place_read_last(tmp_path):
+    (tmp_path / "x.txt").write_text("1\n2\nthree\n")
+
+    def numbers():
+        for _, line in read_lines(tmp_path / "x.txt"):
+            yield int(line)
+
+    with pytest.raises(PelError, match=r"E012.*'Numbers'.*x\.txt, line 3.*ValueError"):
+        list(guarded(numbers(), "Numbers", [tmp_path / "x.txt"]))
+    assert last_read() == f"{tmp_path / 'x.txt'}, line 3"
+    with pytest.raises(PelError, match=r"E012.*other\.txt"):  # the reader opened it by itself
+        list(guarded(map(int, ["x"]), "Numbers", [tmp_path / "other.txt"]))
