@@ -135,7 +135,7 @@ def test_bad_files_say_what_is_wrong(tmp_path, name, content, expected):
 def test_a_label_that_is_no_text(tmp_path):
     nodes = [{"id": "http://x/A_1", "type": "CLASS", "lbl": 5}]
     (tmp_path / "bad.json").write_text(json.dumps({"graphs": [{"nodes": nodes}]}))
-    with pytest.raises(PelError, match=r"E002.*bad\.json.*the label 5 of http://x/A_1"):
+    with pytest.raises(PelError, match=r"E002.*bad\.json.*5 as lbl of 'http://x/A_1'"):
         list(read_terms(tmp_path / "bad.json"))
 
 

@@ -3,6 +3,7 @@
 import re
 from typing import Any, Dict, Iterator, List
 
+from ....errors import quoted
 from .term import Term
 from .values import record_of, records_of, text_of
 
@@ -33,7 +34,10 @@ def terms_of_graphs(data: Dict[str, Any]) -> Iterator[Term]:
         for node in records_of(graph, "nodes"):
             # some writers leave the type out; properties and individuals always have one
             if node.get("type", "CLASS") == "CLASS":
-                yield _term(node, ontology, version)
+                try:
+                    yield _term(node, ontology, version)
+                except TypeError as err:
+                    raise TypeError(f"{err} of {quoted(node.get('id'))}") from err
 
 
 def _version(meta: Dict[str, Any]) -> str:
