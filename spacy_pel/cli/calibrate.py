@@ -48,7 +48,9 @@ def calibrate(
     ] = None,
     as_json: bool = JSON,
 ) -> None:
-    """Fit the evidence weights, P(NIL) and the NIL threshold (best F1), and store them in the pipeline.
+    """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right).
+
+    They are stored in the pipeline.
 
     The printed metrics are computed on the mentions used for fitting: expect lower ones on unseen text.
 
@@ -79,7 +81,10 @@ def calibrate(
     if 0 < n_nil < _FEW:
         message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable; use a larger corpus")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
-    links = component.linker.fit_mentions(queries, gold, choose=choose, label_least=by_label)
+    numbers = [number for number, document in enumerate(documents) for _ in document.mentions]
+    links = component.linker.fit_mentions(
+        queries, gold, documents=numbers, choose=choose, label_least=by_label
+    )
     learned = learned_state(component.linker)
     if output:
         copy_pipeline(pipeline, output, learned)

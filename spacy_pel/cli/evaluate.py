@@ -103,5 +103,5 @@ def table(metrics: Dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-_MAY_BE_NULL = ("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier")
-_NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share"}
+_MAY_BE_NULL = ("accuracy_seen", "accuracy_unseen", "nil_ece", "nil_brier", "answer_ece", "answer_brier")
+_NO_SHARES = {"seconds", "mentions_per_second", "threshold", "nil_share", "set_size"}

@@ -61,6 +61,8 @@ class ComponentErrors:
         "got {got}."
     )
     E518 = '[PEL-E518] Expected {expected}, got {got}. Example: {name} = {{"@{registry}":"{example}"}}'
+    E519 = "[PEL-E519] Sets of answers need a calibration. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
+    E520 = "[PEL-E520] Expected coverage to be null or a number between 0 and 1, such as 0.95, got {got}."
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
         "component."
@@ -85,6 +87,14 @@ class ComponentWarnings:
     W505 = (
         "[PEL-W505] The component '{name}' has no NIL threshold: every mention with a candidate is linked, however "
         "unlikely. Fit one with: spacy-pel calibrate PIPELINE CORPUS.jsonl, or set threshold."
+    )
+    W507 = (
+        "[PEL-W507] P(right) and coverage were not calibrated: that needs {n} documents, with NIL and other mentions "
+        "in each part of them. Calibrate on a larger corpus."
+    )
+    W508 = (
+        "[PEL-W508] The component '{name}' has coverage = {coverage}, but no calibration to find sets with, so there are "
+        "none. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
     W506 = (
         "[PEL-W506] The component '{name}' is not calibrated: NIL is decided by the default weights of its NIL "

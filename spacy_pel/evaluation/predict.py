@@ -72,6 +72,7 @@ def predict_gold(
                     (candidate.entity_id, candidate.score) for candidate in link.candidates
                 ]
                 prediction.nil_score = link.nil_score
+                prediction.probability, prediction.id_set = link.probability, link.id_set
                 yield prediction
 
 
@@ -122,6 +123,8 @@ def predict_end_to_end(
                 candidates = span._.get(f"{prefix}_candidates")
                 prediction.candidates = [(str(key), float(score)) for key, score in candidates]
                 prediction.nil_score = float(span._.get(f"{prefix}_nil_score") or 0.0)
+                prediction.probability = span._.get(f"{prefix}_probability")
+                prediction.id_set = span._.get(f"{prefix}_set") or None
             predictions.append(prediction)
         counts.add([(document.id, *at, _id_of(span, prefix)) for at, span in found.items()], predictions)
         yield from predictions

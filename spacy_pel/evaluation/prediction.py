@@ -1,7 +1,7 @@
 """The link of one gold mention: a line of predictions.jsonl."""
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ..types import NIL
 
@@ -21,6 +21,8 @@ class Prediction:
     seen (bool): a gold entity occurs in the training corpus.
     outside (List[str]): gold ids that the KB lacks.
     types (List[str]): the KB's types of the gold entities.
+    probability (Optional[float]): P(right) of ``kb_id``; None = not linked.
+    id_set (Optional[List[str]]): holds the right answer at the rate ``coverage``; None = no sets.
     """
 
     doc: str
@@ -36,6 +38,8 @@ class Prediction:
     seen: bool = False
     outside: List[str] = field(default_factory=list)
     types: List[str] = field(default_factory=list)
+    probability: Optional[float] = None
+    id_set: Optional[List[str]] = None
 
     @property
     def rank(self) -> int:
@@ -59,9 +63,14 @@ class Prediction:
         single = not self.composite or len(set(self.gold)) == 1
         return single and self.kb_id in self.gold
 
+    @property
+    def covered(self) -> bool:
+        """RETURNS (bool): ``id_set`` holds a right answer: NIL, or one of the gold ids."""
+        return not set(self.id_set or ()).isdisjoint(self.gold or [NIL])
+
     def to_json(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): as JSON data; without ``composite``, ``outside`` and ``types`` where they
-        are empty."""
+        """RETURNS (Dict[str, Any]): as JSON data; without ``composite``, ``outside``, ``types``,
+        ``probability`` and ``id_set`` where there are none."""
         record: Dict[str, Any] = {
             "doc": self.doc,
             "start": self.start,
@@ -74,6 +83,10 @@ class Prediction:
             "nil_score": round(self.nil_score, 6),
             "seen": self.seen,
         }
+        if self.probability is not None:
+            record["probability"] = round(self.probability, 6)
+        if self.id_set is not None:
+            record["id_set"] = self.id_set
         if self.composite:
             record["composite"] = True
         if self.outside:

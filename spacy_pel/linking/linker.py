@@ -25,7 +25,9 @@ from ..types import (
 )
 from ..util import logger
 from ..util.ragged import places_in_pieces, segment_order
+from .confidence import N_FOLDS, Confidence, cross_fitted
 from .nil import best_f1_threshold
+from .nil.best_scores import best_scores
 from .query import MentionQuery, read_batch
 from .reranker import Reranker
 from .tables import insert_empty, join_tables, take_mentions
@@ -50,12 +52,17 @@ class Link:
     nil_score (float): the number compared with the NIL threshold.
     ids (List[str]): ids of the candidates, best first, distinct, at most top_k.
     scores (List[float]): their scores.
+    probability (float): P(right) of ``kb_id``; calibrated if the linker is, see ``Confidence``.
+    id_set (Optional[List[str]]): the answers, ids or "NIL", most probable first, among which the right one is
+        at the rate ``coverage``. None without that setting, or before calibration.
     """
 
     kb_id: str
     nil_score: float
     ids: List[str]
     scores: List[float]
+    probability: float
+    id_set: Optional[List[str]] = None
 
     @property
     def candidates(self) -> List[Candidate]:
@@ -80,6 +87,8 @@ class Linker:
     entity_types (Optional[Mapping]): label -> the KB types its mentions may have; mentions with other
         labels are not filtered. Applied before ranking.
     batch_size (int): mentions linked together.
+    coverage (Optional[float]): how often ``Link.id_set`` has to hold the right answer, between 0 and 1;
+        None = no sets.
     reranker (Optional[Reranker]): reorders the best candidates.
     generator (Optional[CandidateGenerator]): finds the candidates; built from ``kb``. None = those near
         the mention's vector, see ``BiEncoderCandidates``.
@@ -99,6 +108,7 @@ class Linker:
         top_k: int = 64,
         entity_types: Optional[Mapping[str, Sequence[str]]] = None,
         batch_size: int = 64,
+        coverage: Optional[float] = None,
         reranker: Optional[Reranker] = None,
         generator: Optional[CandidateGenerator] = None,
     ):
@@ -113,6 +123,8 @@ class Linker:
         self.top_k = top_k
         self.entity_types = read_entity_types(kb, entity_types)
         self.batch_size = batch_size
+        self.coverage = coverage
+        self.confidence = Confidence()
         self.reranker = reranker
         self.calibrated_threshold: Optional[float] = None
         self.calibrated_by_label: Dict[str, float] = {}
@@ -258,12 +270,33 @@ class Linker:
         ids = np.array(self.kb.ids_at(rows), dtype=object)[which].tolist()
         values = scores[order].tolist()
         ends = np.cumsum(np.minimum(np.diff(table.offsets), top_k)).tolist()
-        thresholds = {label: self.threshold_of(label) for label in {query.label for query in queries}}
+        labels = {query.label for query in queries}
+        thresholds = {label: self.threshold_of(label) for label in labels}
+        least: Dict[str, Optional[float]] = dict.fromkeys(labels)
+        if self.coverage is not None and self.confidence.is_fitted:
+            least = {label: self.confidence.least(self.coverage, label) for label in labels}
+        best, _ = best_scores(table, scores)
+        right = zip(
+            *(p.tolist() for p in self.confidence.probabilities(best, nil_scores.astype(np.float64))),
+            strict=True,
+        )
         links, start = [], 0
-        for query, end, nil_score in zip(queries, ends, nil_scores.tolist(), strict=True):
-            threshold = thresholds[query.label]
+        for query, end, nil_score, (of_link, of_nil) in zip(
+            queries, ends, nil_scores.tolist(), right, strict=True
+        ):
+            threshold, least_of_set = thresholds[query.label], least[query.label]
             is_nil = start == end or (threshold is not None and nil_score > threshold)
-            links.append(Link(NIL if is_nil else ids[start], nil_score, ids[start:end], values[start:end]))
+            own_ids, own_scores = ids[start:end], values[start:end]
+            links.append(
+                Link(
+                    NIL if is_nil else own_ids[0],
+                    nil_score,
+                    own_ids,
+                    own_scores,
+                    of_nil if is_nil else of_link,
+                    None if least_of_set is None else _id_set(own_ids, own_scores, nil_score, least_of_set),
+                )
+            )
             start = end
         return links
 
@@ -275,28 +308,32 @@ class Linker:
         documents (Iterable[Document]): a development set, not used for training or the index.
         RAISES (PelError): if no mention's entity is in the KB.
         """
-        queries, gold = [], []
-        for document in documents:
+        queries, gold, numbers = [], [], []
+        for number, document in enumerate(documents):
             for mention in document.mentions:
                 queries.append(MentionQuery(document.text, mention.start, mention.end, mention.label))
                 gold.append(mention.ids)
-        self.fit_mentions(queries, gold)
+                numbers.append(number)
+        self.fit_mentions(queries, gold, documents=numbers)
 
     def fit_mentions(
         self,
         queries: Sequence[MentionQuery],
         gold: Sequence[Sequence[str]],
         *,
+        documents: Optional[Sequence[Any]] = None,
         choose: ChooseThreshold = best_f1_threshold,
         label_least: Optional[int] = None,
     ) -> List[Link]:
         """Fit the combiner on the mentions whose entity is in the KB, then the reranker's weights, then
-        the NIL model on all mentions, and choose the threshold with the best F1 of the NIL class.
+        the NIL model on all mentions, choose the threshold with the best F1 of the NIL class, and calibrate
+        P(right) and the sets by cross-fitting over documents.
 
         Without NIL mentions only the combiner is fitted; that is logged as a warning.
 
         queries (Sequence[MentionQuery]): mentions.
         gold (Sequence[Sequence[str]]): their entity ids; none of them in the KB = NIL.
+        documents (Optional[Sequence[Any]]): which document each is in; None = each text is a document.
         choose (ChooseThreshold): takes nil_scores and which are NIL, gives the threshold.
         label_least (Optional[int]): labels with at least this many NIL mentions, and as many others,
             get their own threshold. None = one for all.
@@ -310,7 +347,7 @@ class Linker:
         table = self.evidence(queries)
         linkable = np.flatnonzero(~is_nil)
         self.combiner.fit(take_mentions(table, linkable), [gold_rows[i] for i in linkable])
-        scores = self._fitted_scores(queries, table, gold_rows)
+        scores, read = self._fitted_scores(queries, table, gold_rows)
         if is_nil.any():
             self.nil_model.fit(table, scores, is_nil)
         else:
@@ -322,20 +359,48 @@ class Linker:
             self.calibrated_by_label = {}
             if label_least is not None:
                 self.calibrated_by_label = fit_by_label(choose, labels, nil_scores, is_nil, least=label_least)
+            texts = [query.text for query in queries] if documents is None else documents
+            self._fit_confidence(table, gold_rows, labels, texts, read)
         return self._links(queries, table, scores, nil_scores, self.top_k)
 
     def _fitted_scores(
         self, queries: Sequence[MentionQuery], table: CandidateTable, gold: Sequence[NDArray[np.int64]]
-    ) -> Scores:
-        """Scores of the fitted combiner and reranker; a reranker is slow, so it reads only once."""
+    ) -> Tuple[Scores, Optional[Scores]]:
+        """Scores of the fitted combiner and reranker, and what the reranker read, once, as it is slow."""
         scores = self.combiner(table)
         if self.reranker is None:
-            return scores
+            return scores, None
         read = self.reranker.read(self.kb, queries, table, scores, show_progress=logger.isEnabledFor(INFO))
         self.reranker.fit(table, scores, read, gold)
-        return self.reranker.combine(table, scores, read)
+        return self.reranker.combine(table, scores, read), read
+
+    def _fit_confidence(
+        self,
+        table: CandidateTable,
+        gold: Sequence[NDArray[np.int64]],
+        labels: Sequence[str],
+        documents: Sequence[Any],
+        read: Optional[Scores],
+    ) -> None:
+        self.confidence = Confidence()
+        found = cross_fitted(
+            table, gold, documents, self.combiner, self.nil_model, reranker=self.reranker, read=read
+        )
+        if found is None:
+            logger.warning(Warnings.W507.format(n=N_FOLDS))
+        else:
+            self.confidence.fit(table, found, gold, labels, top_k=self.top_k)
 
     def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """RETURNS (NDArray[int64]): distinct KB rows of gold ids, redirects followed; unknown have none."""
         rows = np.unique(self.kb.rows(list(ids))) if ids else np.zeros(0, dtype=np.int64)
         return rows[rows >= 0]
+
+
+def _id_set(ids: List[str], scores: List[float], nil_score: float, least: float) -> List[str]:
+    """RETURNS (List[str]): the answers of at least this probability, or else the most probable one."""
+    answers = [(score * (1.0 - nil_score), one) for one, score in zip(ids, scores, strict=True)]
+    answers.append((nil_score, NIL))
+    answers.sort(key=lambda answer: -answer[0])  # stable
+    kept = [one for probability, one in answers if probability >= least]
+    return kept or [answers[0][1]]

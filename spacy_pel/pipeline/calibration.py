@@ -5,6 +5,7 @@ from typing import Any, Dict, Optional, Union
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Warnings
 from ..linking import Linker, Reranker
+from ..linking.confidence import Confidence
 from ..types import CandidateGenerator, Combiner, NilModel
 from ..util import logger
 
@@ -22,6 +23,7 @@ def learned_state(linker: Linker) -> Dict[str, Any]:
         **({"calibrated_by_label": dict(by_label)} if by_label else {}),
         "combiner": _state(linker.combiner),
         "nil_model": _state(linker.nil_model),
+        **({"confidence": linker.confidence.state()} if linker.confidence.is_fitted else {}),
         **({"generator": {"kind": generator}} if generator != _DEFAULT_GENERATOR else {}),
         **({"reranker": _reranker_state(linker.reranker)} if linker.reranker else {}),
     }
@@ -52,15 +54,19 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
         part.load_state(saved[key]["state"])
     linker.calibrated_threshold = saved["calibrated_threshold"]
     linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
+    linker.confidence = Confidence.from_state(saved.get("confidence", {}))
     warn_uncalibrated(linker, name=name)
 
 
 def warn_uncalibrated(linker: Linker, *, name: str) -> None:
-    """Log a warning if neither a calibration nor a setting gives a NIL threshold: what decides instead.
+    """Log a warning if neither a calibration nor a setting gives a NIL threshold: what decides instead. Also
+    if there is no calibration for the setting ``coverage``.
 
     linker (Linker): of a pipeline that is loaded.
     name (str): the component's name.
     """
+    if linker.coverage is not None and not linker.confidence.is_fitted:
+        logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
     if linker.is_calibrated or linker.threshold is not None:
         return
     threshold = linker.nil_threshold

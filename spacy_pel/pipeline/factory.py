@@ -11,6 +11,7 @@ DEFAULT_CONFIG: Dict[str, Any] = {
     "top_k": 64,
     "threshold": None,
     "batch_size": 256,
+    "coverage": None,
     "overwrite": True,
     "labels_discard": [],
     "max_length": None,
@@ -38,6 +39,8 @@ DEFAULT_CONFIG: Dict[str, Any] = {
         "span._.pel_nil_score",
         "span._.pel_id",
         "span._.pel_name",
+        "span._.pel_probability",
+        "span._.pel_set",
     ],
     default_config=DEFAULT_CONFIG,
     default_score_weights={
@@ -56,6 +59,7 @@ def make_proxy_entity_linker(
     top_k: int,
     threshold: Union[None, float, Dict[str, float]],
     batch_size: int,
+    coverage: Optional[float],
     overwrite: bool,
     labels_discard: List[str],
     max_length: Optional[int],
@@ -80,6 +84,8 @@ def make_proxy_entity_linker(
         May be a map, label -> threshold. None, or a label that is not in the map = the calibrated
         one that was saved with the component.
     batch_size (int): mentions per batch, across documents.
+    coverage (Optional[float]): ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
+        calibration. None = no sets.
     overwrite (bool): also link mentions that already have an id.
     labels_discard (List[str]): labels whose mentions are not linked.
     max_length (Optional[int]): word pieces that the mention tower reads; None = as in training.
@@ -96,7 +102,8 @@ def make_proxy_entity_linker(
         has the weights of the encoder's mention tower, whose template is DocumentWindows. None = the encoder
         reads the text itself.
     extension_prefix (str): the results are in ``span._.PREFIX_candidates``, ``PREFIX_nil_score``,
-        ``PREFIX_id`` and ``PREFIX_name``: with another prefix for each, several linkers keep their answers.
+        ``PREFIX_id``, ``PREFIX_name``, ``PREFIX_probability`` and ``PREFIX_set``: with another prefix
+        for each, several linkers keep their answers.
     encoder (Optional[Encoder]): architecture only. None for a generator that does not use vectors.
     index (Optional[VectorIndex]): type only. None for a generator that does not use vectors.
     combiner (Combiner): how evidence becomes a score.
@@ -114,6 +121,7 @@ def make_proxy_entity_linker(
         top_k=top_k,
         threshold=threshold,
         batch_size=batch_size,
+        coverage=coverage,
         overwrite=overwrite,
         labels_discard=labels_discard,
         max_length=max_length,

@@ -7,12 +7,20 @@ from spacy.tokens import Doc, Span
 from ..errors import Errors, PelError
 from ..linking import Link, MentionQuery, replace_mention
 
-_EXTENSIONS: Dict[str, Any] = {"candidates": [], "nil_score": None, "id": "", "name": None}  # with defaults
+# with defaults
+_EXTENSIONS: Dict[str, Any] = {
+    "candidates": [],
+    "nil_score": None,
+    "id": "",
+    "name": None,
+    "probability": None,
+    "set": [],
+}
 
 
 def add_extensions(prefix: str) -> None:
-    """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id`` and ``pel_name``
-    for the prefix "pel".
+    """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id``, ``pel_name``,
+    ``pel_probability`` and ``pel_set`` for the prefix "pel".
 
     Values are plain lists, strings and floats, so that they survive ``doc.to_bytes`` and a DocBin with
     ``store_user_data=True``. spaCy keeps them by character offsets: spans of equal offsets share them.
@@ -124,7 +132,6 @@ def write_links(
                 doc, span.start, span.end, label=span.label, kb_id=link.kb_id, span_id=span.id
             )
         candidates = list(map(list, zip(link.ids, link.scores, strict=True)))
-        for name, value in zip(
-            _EXTENSIONS, (candidates, link.nil_score, link.kb_id, names.get(link.kb_id)), strict=True
-        ):
+        found = (candidates, link.nil_score, link.kb_id, names.get(link.kb_id), link.probability)
+        for name, value in zip(_EXTENSIONS, (*found, link.id_set or []), strict=True):
             span._.set(f"{prefix}_{name}", value)

@@ -31,7 +31,7 @@ from ..util import read_json, write_json
 from ..util.files import json_object
 from ..util.saved_folder import check_folder, pack_files, unpack_files
 from .calibration import learned_state, load_learned_state
-from .checks import check_interfaces, check_loaders, check_parts
+from .checks import check_coverage, check_interfaces, check_loaders, check_parts
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, VERSION, LinkerData, update_linker_folder
 from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
@@ -41,12 +41,12 @@ from .transformer_states import TransformerStates
 PathLike = Union[str, Path]
 Links = List[List[Optional[Link]]]
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
-_LINKER_SETTINGS = ("top_k", "threshold", "batch_size")
+_LINKER_SETTINGS = ("top_k", "threshold", "batch_size", "coverage")
 
 
 class ProxyEntityLinker(Pipe):
-    """Sets ``kb_id_`` of the mentions, ``span._.pel_candidates``, ``span._.pel_nil_score``, ``span._.pel_id``
-    and ``span._.pel_name``.
+    """Sets ``kb_id_`` of the mentions, and ``span._.pel_id``, ``pel_name``, ``pel_candidates``,
+    ``pel_nil_score``, ``pel_probability`` and ``pel_set``.
 
     Settings are plain attributes and may be changed at any time, except ``entity_types``, ``max_length`` and
     ``transformer``, which are read when the data is loaded, and the parts.
@@ -72,6 +72,7 @@ class ProxyEntityLinker(Pipe):
         top_k: int = 64,
         threshold: Union[None, float, Dict[str, float]] = None,
         batch_size: int = 256,
+        coverage: Optional[float] = None,
         overwrite: bool = True,
         labels_discard: Sequence[str] = (),
         max_length: Optional[int] = None,
@@ -98,6 +99,7 @@ class ProxyEntityLinker(Pipe):
         self.top_k = top_k
         self.threshold = threshold
         self.batch_size = batch_size
+        self.coverage = coverage
         self.overwrite = overwrite
         self.labels_discard = list(labels_discard)
         self.max_length = max_length
@@ -113,6 +115,8 @@ class ProxyEntityLinker(Pipe):
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "extension_prefix":
             add_extensions(value)
+        if name == "coverage":
+            check_coverage(value)
         super().__setattr__(name, value)
         if name in _LINKER_SETTINGS and self._linker is not None:
             setattr(self._linker, name, value)
@@ -176,6 +180,7 @@ class ProxyEntityLinker(Pipe):
             top_k=self.top_k,
             entity_types=self.entity_types,
             batch_size=self.batch_size,
+            coverage=self.coverage,
             reranker=self.reranker,
             generator=data.generator,
         )
@@ -286,7 +291,8 @@ class ProxyEntityLinker(Pipe):
         ask = query_maker(nlp, name=self.name)
         documents = list(documents)
         queries = [query for document in documents for query in ask(document)]
-        self.linker.fit_mentions(queries, [m.ids for document in documents for m in document.mentions])
+        gold = [(m.ids, number) for number, document in enumerate(documents) for m in document.mentions]
+        self.linker.fit_mentions(queries, [ids for ids, _ in gold], documents=[number for _, number in gold])
 
     # -- use ---------------------------------------------------------------------------------
 
@@ -417,7 +423,7 @@ class ProxyEntityLinker(Pipe):
         # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index on disk is
         # pickled as its path
         linker = self._linker
-        calibrated = linker and (linker.calibrated_threshold, linker.calibrated_by_label)
+        calibrated = linker and (linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence)
         attributes = {**self.__dict__, "_linker": None, "states": None}
         return __newobj__, (type(self),), (self.name, attributes, calibrated)
 
@@ -427,7 +433,8 @@ class ProxyEntityLinker(Pipe):
         add_extensions(self.extension_prefix)
         if calibrated is not None:
             self._use(self.data)
-            self.linker.calibrated_threshold, self.linker.calibrated_by_label = calibrated
+            linker = self.linker
+            linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence = calibrated
 
 
 def _with_weights(part: WeightsT, loader: Optional[Callable[[WeightsT], WeightsT]]) -> WeightsT:

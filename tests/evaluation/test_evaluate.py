@@ -108,7 +108,8 @@ def test_nothing_is_left_of_a_broken_run(linker, documents, tmp_path):
 def test_plots_of_little_data(tmp_path):
     """No NIL mention, one mention, no recall at all: still a picture."""
     flags = np.asarray([False])
-    outcomes = Outcomes(np.zeros(1, int), np.zeros(1, int), flags, flags, np.zeros(1), flags, flags)
+    rank, score = np.zeros(1, int), np.zeros(1)
+    outcomes = Outcomes(rank, rank, flags, flags, score, flags, flags, score, flags, rank)
     save_figure(*nil_figure({"a": outcomes}), tmp_path / "nil.png")
     save_figure(*recall_figure({"a": {"recall@1": 0.0}, "b": {"recall@1": 1.0}}), tmp_path / "recall.png")
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.iterdir())

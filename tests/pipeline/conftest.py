@@ -105,6 +105,8 @@ def links(doc: Doc):
             ent.kb_id_,
             [(candidate[0], round(candidate[1], 4)) for candidate in ent._.pel_candidates],
             None if ent._.pel_nil_score is None else round(ent._.pel_nil_score, 4),
+            None if ent._.pel_probability is None else round(ent._.pel_probability, 4),
+            ent._.pel_set,
         )
         for ent in doc.ents
     ]

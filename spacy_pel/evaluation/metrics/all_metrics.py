@@ -9,6 +9,7 @@ from .nil import average_precision, precision_recall_f1
 from .outcomes import Flags, Floats, Outcomes
 from .recall import RECALL_AT, found_within, recall_all_at, recall_at, reciprocal_rank, share
 from .reliability import reliability_metrics
+from .trust import trust_metrics
 
 POLICY = (
     "recall@k: share of the mentions whose gold entity is in the KB (all of them: unnormalised) that have it "
@@ -22,8 +23,10 @@ POLICY = (
     "mentions, NIL as one more class: a mention called NIL has this one answer at every k, so it is right if "
     "it is NIL, and wrong at every k if its entity is in the KB; any other is right if its gold entity is "
     "among the first k. nil_ece: expected calibration error of nil_score as a probability, 15 bins of equal "
-    "width; null if nil_score is not a probability. accuracy_seen and accuracy_unseen are null where there "
-    "is no such mention. Intervals: 95 % bootstrap, documents drawn with replacement."
+    "width; null if nil_score is not a probability. answer_ece: the same of P(right) of the answers, ids and "
+    "NIL. set_coverage: share of the sets of answers that hold a right one. accuracy_seen and "
+    "accuracy_unseen are null where there is no such mention. Intervals: 95 % bootstrap, documents "
+    "drawn with replacement."
 )
 
 
@@ -57,6 +60,7 @@ def compute_metrics(
         "nil_share": share(outcomes.is_nil),
         **precision_recall_f1(outcomes),
         **reliability_metrics(outcomes.nil_score, outcomes.is_nil),
+        **trust_metrics(outcomes),
     }
     for name, chosen in (("seen", in_kb & outcomes.seen), ("unseen", in_kb & ~outcomes.seen)):
         metrics[f"n_{name}"] = int(chosen.sum())

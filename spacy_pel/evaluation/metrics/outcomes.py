@@ -22,6 +22,9 @@ class Outcomes(NamedTuple):
     nil_score: (n,) float64.
     seen: (n,) bool, the gold entity occurs in the training corpus.
     correct: (n,) bool, the decision, an id or NIL, is right.
+    probability: (n,) float64, P(right) of the decision; NaN = there is none.
+    covered: (n,) bool, the set of answers holds a right one.
+    set_size: (n,) int64, its size; 0 = there is no set.
     """
 
     document: NDArray[np.int64]
@@ -31,6 +34,9 @@ class Outcomes(NamedTuple):
     nil_score: Floats
     seen: Flags
     correct: Flags
+    probability: Floats
+    covered: Flags
+    set_size: NDArray[np.int64]
 
     @classmethod
     def of(cls, predictions: Iterable[Prediction]) -> "Outcomes":
@@ -45,10 +51,14 @@ class Outcomes(NamedTuple):
                 one.nil_score,
                 one.seen,
                 one.correct,
+                np.nan if one.probability is None else one.probability,
+                one.covered,
+                len(one.id_set or ()),
             )
             for one in predictions
         ]
-        kinds = (np.int64, np.int64, np.bool_, np.bool_, np.float64, np.bool_, np.bool_)
+        flag = np.bool_
+        kinds = (np.int64, np.int64, flag, flag, np.float64, flag, flag, np.float64, flag, np.int64)
         columns: List[Any] = [
             np.asarray([row[column] for row in rows], dtype=kind) for column, kind in enumerate(kinds)
         ]

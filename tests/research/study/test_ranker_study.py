@@ -159,7 +159,8 @@ def outcomes_with(right):
     n = len(right)
     zeros = np.zeros(n, dtype=bool)
     rank = np.where(right, 1, 3)
-    return Outcomes(np.arange(n) // 4, rank, np.arange(n) % 10 == 0, zeros, np.zeros(n), zeros, rank == 1)
+    is_nil, score = np.arange(n) % 10 == 0, np.zeros(n)
+    return Outcomes(np.arange(n) // 4, rank, is_nil, zeros, score, zeros, rank == 1, score, zeros, 0 * rank)
 
 
 def test_every_two_settings_are_compared():

@@ -214,6 +214,9 @@ def outcomes_with(right, nil_score):
         nil_score=np.where(is_nil, nil_score, 0.0) + np.linspace(0, 0.1, n),
         seen=np.zeros(n, bool),
         correct=rank == 1,
+        probability=np.full(n, 0.5),
+        covered=np.zeros(n, bool),
+        set_size=np.zeros(n, int),
     )
 
 

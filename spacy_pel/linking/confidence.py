@@ -1,0 +1,232 @@
+"""How far an answer can be trusted: P(right), and sets of answers that hold the right one at a given rate.
+
+Both are fitted by cross-fitting: combiner and NIL model, fitted without a fold of documents, score that
+fold, so that the scores to learn from are as uncertain as those of new text.
+"""
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, PelError
+from ..types import CandidateTable, Combiner, NilModel, Scores
+from ..util.ragged import owners, segment_order, segment_rank, segment_sum
+from .combiners.linear import is_gold
+from .nil.best_scores import Floats, best_scores, logistic
+from .reranker import Reranker
+from .tables import take_mentions
+
+N_FOLDS = 5
+_KEPT = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
+_LEAST = 200  # mentions of a label that has order statistics of its own
+_CLOSE = 1e-6  # probabilities have finite logits
+Flags = NDArray[np.bool_]
+
+
+class AnswerScores(NamedTuple):
+    """Scores of the answers to n mentions.
+
+    scores (Scores): (m,), of the candidates; shares of their mention.
+    nil_scores (Scores): (n,).
+    """
+
+    scores: Scores
+    nil_scores: Scores
+
+
+@dataclass
+class Confidence:
+    """P(right) of an answer, and conformal sets.
+
+    P(right) is logistic in the logits of the best candidate's share and of the NIL score (Platt 1999). Before
+    ``fit`` it is their product: share x (1 - NIL score) for a link, and the NIL score for NIL.
+
+    A set holds the answers, candidates or NIL, of at least a given probability: share x (1 - NIL score), or
+    the NIL score. That probability is an order statistic of what the right answers had in the calibration
+    text, so a set holds the right answer at least as often as asked for, if new mentions are drawn like those
+    (split conformal prediction with the least ambiguous sets; Sadinle et al. 2019, Eq. 7). Labels with 200
+    mentions have their own order statistics.
+
+    link_weights (Tuple[float, ...]): of 1, the logit of the best share and that of the NIL score.
+    nil_weights (Tuple[float, ...]): of 1 and the logit of the NIL score.
+    n_mentions (Dict[str, int]): label -> calibration mentions; "" = all.
+    smallest (Dict[str, List[float]]): label -> evenly spaced order statistics, ascending, of the
+        probabilities of their right answers; 0 where it is no candidate.
+    """
+
+    link_weights: Tuple[float, ...] = ()
+    nil_weights: Tuple[float, ...] = ()
+    n_mentions: Dict[str, int] = field(default_factory=dict)
+    smallest: Dict[str, List[float]] = field(default_factory=dict)
+
+    @property
+    def is_fitted(self) -> bool:
+        """RETURNS (bool): whether ``fit`` or ``load_state`` gave it weights."""
+        return bool(self.link_weights)
+
+    def probabilities(self, best: Floats, nil_scores: Floats) -> Tuple[Floats, Floats]:
+        """P(right) of both possible answers.
+
+        best (Floats): (n,), the best candidate's share; 0 = no candidate.
+        nil_scores (Floats): (n,).
+        RETURNS (Tuple[Floats, Floats]): (n,) that the best candidate is right, and (n,) that NIL is.
+        """
+        if not self.is_fitted:
+            return best * (1.0 - nil_scores), nil_scores
+        bias, of_best, of_nil = self.link_weights
+        link = logistic(bias + of_best * _logit(best) + of_nil * _logit(nil_scores))
+        bias, of_nil = self.nil_weights
+        return np.where(best > 0, link, 0.0), logistic(bias + of_nil * _logit(nil_scores))
+
+    def least(self, coverage: float, label: str) -> float:
+        """RETURNS (float): the least probability of an answer in a set; 0 = all answers belong to it, since
+        too few right answers are among the candidates.
+
+        coverage (float): how often a set has to hold the right answer, between 0 and 1.
+        label (str): of the mention.
+        RAISES (PelError): if this was not fitted.
+        """
+        if not self.is_fitted:
+            raise PelError(Errors.E519)
+        label = label if label in self.smallest else ""
+        n, kept = self.n_mentions[label], self.smallest[label]
+        rank = int(np.floor((n + 1) * (1.0 - coverage) + 1e-9))  # of n, from 1; 0 = n is too small
+        place = int(np.floor(rank * len(kept) / n + 1e-9))  # the kept one at this rank or before it
+        return kept[place - 1] if place > 0 else 0.0
+
+    def fit(
+        self,
+        table: CandidateTable,
+        found: AnswerScores,
+        gold: Sequence[NDArray[np.int64]],
+        labels: Sequence[str],
+        *,
+        top_k: int,
+    ) -> None:
+        """Learn from the answers to annotated mentions.
+
+        table (CandidateTable): the candidates of n mentions.
+        found (AnswerScores): their scores, by cross-fitting.
+        gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity, any of them right;
+            empty = NIL.
+        labels (Sequence[str]): (n,), of the mentions.
+        top_k (int): candidates that are returned; a right one behind them is not found.
+        """
+        best, _ = best_scores(table, found.scores)
+        nil_scores = found.nil_scores.astype(np.float64)
+        right, is_nil = is_gold(table, gold), np.array([len(rows) == 0 for rows in gold])
+        is_first = np.zeros(len(gold), dtype=np.bool_)
+        filled = np.diff(table.offsets) > 0
+        order = segment_order(found.scores, table.offsets)
+        is_first[filled] = right[order[table.offsets[:-1][filled]]]
+        logits = [_logit(best), _logit(nil_scores)]
+        self.link_weights = _platt(np.stack(logits, axis=1)[filled], is_first[filled])
+        self.nil_weights = _platt(logits[1][:, None], is_nil)
+
+        returned = right & (segment_rank(found.scores, table.offsets) < top_k)
+        of_gold = np.zeros(len(gold))
+        np.maximum.at(of_gold, owners(table.offsets)[returned], found.scores[returned].astype(np.float64))
+        of_right = np.where(is_nil, nil_scores, of_gold * (1.0 - nil_scores))
+        self.n_mentions, self.smallest = {}, {}
+        for label in ["", *sorted(set(labels) - {""})]:
+            own = np.array([label in ("", each) for each in labels])
+            if own.sum() >= (_LEAST if label else 1):
+                self.n_mentions[label] = int(own.sum())
+                self.smallest[label] = _order_statistics(of_right[own])
+
+    def state(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): what ``fit`` learned, as JSON; empty before."""
+        if not self.is_fitted:
+            return {}
+        return {
+            "link": list(self.link_weights),
+            "nil": list(self.nil_weights),
+            "n_mentions": dict(self.n_mentions),
+            "smallest": {label: list(kept) for label, kept in self.smallest.items()},
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "Confidence":
+        """RETURNS (Confidence): as saved by ``state``; an empty state gives one that is not fitted."""
+        if not state:
+            return cls()
+        smallest = {label: [float(one) for one in kept] for label, kept in state["smallest"].items()}
+        return cls(tuple(state["link"]), tuple(state["nil"]), dict(state["n_mentions"]), smallest)
+
+
+def cross_fitted(
+    table: CandidateTable,
+    gold: Sequence[NDArray[np.int64]],
+    documents: Sequence[Any],
+    combiner: Combiner,
+    nil_model: NilModel,
+    *,
+    reranker: Optional[Reranker] = None,
+    read: Optional[Scores] = None,
+) -> Optional[AnswerScores]:
+    """Score each fold of documents with parts that were fitted on the other folds.
+
+    table (CandidateTable): the candidates of n mentions.
+    gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity; empty = NIL.
+    documents (Sequence[Any]): (n,), which document each mention is in.
+    combiner (Combiner), nil_model (NilModel): fitted on all of them; copies are fitted here.
+    reranker (Optional[Reranker]): also fitted on all; its two weights are kept.
+    read (Optional[Scores]): (m,), what the reranker read.
+    RETURNS (Optional[AnswerScores]): None if there are too few documents, or a fold leaves nothing to fit on.
+    """
+    from sklearn.model_selection import GroupKFold
+
+    is_nil = np.array([len(rows) == 0 for rows in gold])
+    numbers: Dict[Any, int] = {}
+    groups = np.array([numbers.setdefault(one, len(numbers)) for one in documents])
+    if len(numbers) < N_FOLDS:
+        return None
+    found = segment_sum(is_gold(table, gold), table.offsets) > 0
+    filled = np.diff(table.offsets) > 0
+    owner = owners(table.offsets)
+    result = AnswerScores(np.zeros(len(table.kb_rows), np.float32), np.zeros(len(gold), np.float32))
+    for kept, left_out in GroupKFold(N_FOLDS).split(groups, groups=groups):
+        linkable = kept[found[kept]]
+        n_nil = int(is_nil[kept][filled[kept]].sum())
+        if not len(linkable) or n_nil in (0, int(filled[kept].sum())):
+            return None
+        own_combiner, own_nil = copy.deepcopy(combiner), copy.deepcopy(nil_model)
+        own_combiner.fit(take_mentions(table, linkable), [gold[i] for i in linkable])
+        scores = own_combiner(table)
+        if reranker is not None and read is not None:
+            scores = reranker.combine(table, scores, read)
+        own_nil.fit(take_mentions(table, kept), scores[np.isin(owner, kept)], is_nil[kept])
+        mine = np.isin(owner, left_out)
+        result.scores[mine] = scores[mine]
+        result.nil_scores[left_out] = own_nil(take_mentions(table, left_out), scores[mine])
+    result.nil_scores[~filled] = 1.0
+    return result
+
+
+def _platt(inputs: Floats, truth: Flags) -> Tuple[float, ...]:
+    """RETURNS (Tuple[float, ...]): the bias and the weights of a logistic regression; of a single class,
+    the bias that gives its share with one more mention of each class."""
+    from sklearn.linear_model import LogisticRegression
+
+    if truth.all() or not truth.any():
+        share = (truth.sum() + 1.0) / (len(truth) + 2.0)
+        return (float(np.log(share / (1.0 - share))), *([0.0] * inputs.shape[1]))
+    model = LogisticRegression(C=100.0, max_iter=1000).fit(inputs, truth)
+    return (float(model.intercept_[0]), *model.coef_[0].tolist())
+
+
+def _order_statistics(values: Floats) -> List[float]:
+    """RETURNS (List[float]): of n values those at the ranks n/k, 2n/k, … rounded down, with k at most 1,000:
+    each stands for its rank and those after it, so that coverage errs upwards."""
+    ordered = np.sort(values)
+    k = min(len(ordered), _KEPT)
+    ranks = np.floor(np.arange(1, k + 1) * len(ordered) / k + 1e-9).astype(np.int64)
+    return (np.floor(ordered[ranks - 1] * 1e8) / 1e8).tolist()  # type: ignore[no-any-return]
+
+
+def _logit(probability: Floats) -> Floats:
+    inside = np.clip(probability, _CLOSE, 1.0 - _CLOSE)
+    return np.log(inside / (1.0 - inside))  # type: ignore[no-any-return]

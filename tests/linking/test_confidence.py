@@ -1,0 +1,216 @@
+"""P(right) and conformal sets: they are what they claim to be."""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.alias_match import AliasMatch
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.confidence import AnswerScores, Confidence, cross_fitted
+from spacy_pel.linking.nil import LogisticNil
+from spacy_pel.types import NIL, CandidateTable, Entity
+from spacy_pel.util.ragged import offsets_of
+
+
+def made_up(n, seed, n_candidates=6):
+    """Candidates of n mentions with shares, NIL scores, and right answers drawn from these probabilities."""
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(n_candidates, 0.3), size=n)
+    nil_scores = rng.beta(0.5, 1.5, size=n)
+    is_nil = rng.random(n) < nil_scores
+    right = np.array([rng.choice(n_candidates, p=row) for row in shares])
+    gold = [np.zeros(0, np.int64) if nil else np.array([one]) for nil, one in zip(is_nil, right, strict=True)]
+    table = CandidateTable(np.tile(np.arange(n_candidates), n), offsets_of(np.full(n, n_candidates)), {})
+    return table, AnswerScores(shares.ravel().astype(np.float32), nil_scores.astype(np.float32)), gold
+
+
+def probabilities_of_right(found, gold):
+    shares = found.scores.reshape(len(gold), -1)
+    return np.array(
+        [
+            nil if not len(rows) else row[rows[0]] * (1.0 - nil)
+            for row, nil, rows in zip(shares, found.nil_scores, gold, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.8, 0.95, 0.99])
+@pytest.mark.parametrize("n", [150, 4000])
+def test_sets_hold_the_right_answer_as_often_as_asked_for(coverage, n):
+    rates = []
+    for seed in range(12):
+        table, found, gold = made_up(n, seed)
+        confidence = Confidence()
+        confidence.fit(table, found, gold, [""] * n, top_k=6)
+        _, other, truth = made_up(4000, 100 + seed)
+        rates.append(np.mean(probabilities_of_right(other, truth) >= confidence.least(coverage, "")))
+    assert coverage - 0.015 < np.mean(rates) < min(1.0, coverage + (0.03 if n == 150 else 0.015))
+
+
+def test_too_few_mentions_or_candidates_for_a_coverage_give_all_answers():
+    table, found, gold = made_up(50, 0)
+    confidence = Confidence()
+    confidence.fit(table, found, gold, [""] * 50, top_k=6)
+    assert confidence.least(0.99, "") == 0.0 < confidence.least(0.9, "")
+    gold[:10] = [np.array([77])] * 10  # the right entity is no candidate: 80 % can be covered at most
+    confidence.fit(table, found, gold, [""] * 50, top_k=6)
+    assert confidence.least(0.9, "") == 0.0 < confidence.least(0.7, "")
+
+
+def test_labels_with_enough_mentions_have_their_own_sets():
+    table, found, gold = made_up(800, 0)
+    easy = np.arange(800) < 400  # of these the right answer is certain
+    shares = found.scores.reshape(800, -1)
+    for i in np.flatnonzero(easy):
+        shares[i], found.nil_scores[i] = 0.0, 0.0
+        shares[i, 0], gold[i] = 1.0, np.array([0])
+    labels = ["EASY" if one else "HARD" for one in easy[:700]] + ["RARE"] * 100
+    confidence = Confidence()
+    confidence.fit(table, found, gold, labels, top_k=6)
+    assert sorted(confidence.smallest) == ["", "EASY", "HARD"]
+    assert confidence.least(0.9, "EASY") == 1.0 > confidence.least(0.9, "") > confidence.least(0.9, "HARD")
+    assert confidence.least(0.9, "RARE") == confidence.least(0.9, "")
+
+
+def test_p_right_is_calibrated_on_other_mentions():
+    """The scores are far too sure: their logits are three times as large as they should be."""
+
+    def too_sure(p):
+        odds = (p / (1 - p)) ** 3
+        return odds / (1 + odds)
+
+    table, found, gold = made_up(5000, 0)
+    confidence = Confidence()
+    errors = []
+    for fitted in (False, True):
+        _, other, truth = made_up(5000, 1)
+        best = other.scores.reshape(5000, -1).max(axis=1).astype(np.float64)
+        first = other.scores.reshape(5000, -1).argmax(axis=1)
+        right = np.array([len(rows) > 0 and rows[0] == one for rows, one in zip(truth, first, strict=True)])
+        if fitted:
+            sure = AnswerScores(found.scores, too_sure(found.nil_scores.astype(np.float64)))
+            confidence.fit(table, sure, gold, [""] * 5000, top_k=6)
+        of_link, of_nil = confidence.probabilities(best, too_sure(other.nil_scores.astype(np.float64)))
+        is_nil = np.array([len(rows) == 0 for rows in truth])
+        errors.append([])
+        for p, truth in ((of_link, right), (of_nil, is_nil)):
+            for chosen in (p < 0.3, (p >= 0.3) & (p < 0.7), p >= 0.7):
+                errors[-1].append(abs(np.mean(p[chosen]) - np.mean(truth[chosen])))
+    assert max(errors[1]) < 0.06 < max(errors[0])
+
+
+def test_before_fit_p_right_is_a_product():
+    of_link, of_nil = Confidence().probabilities(np.array([0.8, 0.0]), np.array([0.25, 1.0]))
+    assert of_link.tolist() == pytest.approx([0.6, 0.0]) and of_nil.tolist() == [0.25, 1.0]
+    with pytest.raises(PelError, match="E519.*calibrate"):
+        Confidence().least(0.9, "")
+
+
+def test_state_survives_json():
+    table, found, gold = made_up(400, 0)
+    confidence = Confidence()
+    confidence.fit(table, found, gold, ["A"] * 250 + ["B"] * 150, top_k=6)
+    again = Confidence.from_state(json.loads(json.dumps(confidence.state())))
+    assert again == confidence and again.is_fitted
+    assert Confidence.from_state({}) == Confidence() and Confidence().state() == {}
+
+
+# -- cross-fitting and the linker ------------------------------------------------------------------
+
+
+NAMES = [f"{a}{b}" for a in ("mel", "cor", "tan", "vir") for b in ("osis", "itis", "emia", "oma", "algia")]
+UNKNOWN = ["zzyzx", "qwrtp", "xyloph", "vbnmk", "plokij"]
+
+
+@pytest.fixture(scope="module")
+def kb():
+    return KnowledgeBase([Entity(f"D{i}", name) for i, name in enumerate(NAMES)])
+
+
+def queries_and_gold():
+    queries, gold, documents = [], [], []
+    for number in range(10):
+        for i, name in enumerate(NAMES[number::5]):
+            surface = name if i % 2 else name[:-1]
+            queries.append(MentionQuery(f"about {surface}", 6, 6 + len(surface), ""))
+            gold.append((f"D{NAMES.index(name)}",))
+            documents.append(f"doc{number}")
+        for surface in (UNKNOWN[number % 5], UNKNOWN[(number + 2) % 5] + "osis"):
+            queries.append(MentionQuery(f"about {surface}", 6, 6 + len(surface), ""))
+            gold.append(("X",))
+            documents.append(f"doc{number}")
+    return queries, gold, documents
+
+
+def tfidf_linker(kb, **settings):
+    from spacy_pel.candidates.tfidf import TfIdf
+
+    generator = TfIdf()
+    generator.build(kb)
+    return Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator, **settings)
+
+
+def test_no_fold_is_scored_by_parts_that_saw_it(kb):
+    linker = tfidf_linker(kb)
+    queries, gold, documents = queries_and_gold()
+    table, rows = linker.evidence(queries), [linker.gold_rows(ids) for ids in gold]
+    seen = []
+
+    class Spy(LinearCombiner):
+        def fit(self, table, gold):
+            seen.append(len(table))
+            super().fit(table, gold)
+
+    found = cross_fitted(table, rows, documents, Spy(), LogisticNil())
+    n_linkable = sum(len(one) > 0 for one in rows)
+    assert len(seen) == 5 and max(seen) < n_linkable and sum(seen) <= 4 * n_linkable
+    # other labels in one document do not change how that document is scored
+    other = list(rows)
+    for i, name in enumerate(documents):
+        if name == "doc3" and len(rows[i]):
+            other[i] = np.array([(rows[i][0] + 1) % len(NAMES)])
+    again = cross_fitted(table, other, documents, LinearCombiner(), LogisticNil())
+    mine = np.array([name == "doc3" for name in documents])
+    assert np.array_equal(found.nil_scores[mine], again.nil_scores[mine])
+    assert not np.array_equal(found.nil_scores[~mine], again.nil_scores[~mine])
+    assert cross_fitted(table, rows, ["one"] * len(rows), LinearCombiner(), LogisticNil()) is None
+
+
+def test_calibrated_linker_gives_probabilities_and_sets(kb):
+    linker = tfidf_linker(kb, coverage=0.9)
+    queries, gold, documents = queries_and_gold()
+    before = linker.link(queries)
+    assert all(link.id_set is None for link in before)
+    assert before[0].probability == pytest.approx(before[0].scores[0] * (1 - before[0].nil_score))
+    links = linker.fit_mentions(queries, gold, documents=documents)
+    assert linker.confidence.is_fitted and all(0.0 <= link.probability <= 1.0 for link in links)
+    truth = [ids[0] if ids[0] in kb else NIL for ids in gold]
+    assert np.mean([one in link.id_set for one, link in zip(truth, links, strict=True)]) >= 0.9
+    assert all(len(set(link.id_set)) == len(link.id_set) >= 1 for link in links)
+    linker.coverage = 0.99  # more than so few mentions can promise: all answers
+    larger = linker.link(queries)
+    assert all(set(a.id_set) <= set(b.id_set) == {NIL, *b.ids} for a, b in zip(links, larger, strict=True))
+    assert sum(len(a.id_set) for a in links) < sum(len(b.id_set) for b in larger)
+    linker.coverage = None
+    assert linker.link(queries[:1])[0].id_set is None
+
+
+def test_too_few_documents_are_said(kb, caplog):
+    linker = tfidf_linker(kb)
+    queries, gold, _ = queries_and_gold()
+    with caplog.at_level(logging.WARNING, logger="spacy_pel"):
+        linker.fit_mentions(queries, gold, documents=[0] * len(queries))
+    assert "PEL-W507" in caplog.text and not linker.confidence.is_fitted
+
+
+def test_no_candidates(kb):
+    generator = AliasMatch()
+    generator.build(kb)
+    linker = Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
+    (link,) = linker.link([MentionQuery("about zzyzx", 6, 11, "")])
+    assert (link.kb_id, link.probability) == (NIL, 1.0)
