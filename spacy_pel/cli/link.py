@@ -25,9 +25,19 @@ def link(
             "plain or gzipped (.gz), except for Parquet.",
         ),
     ],
-    output: Annotated[Path, typer.Argument(help="A .jsonl, .jsonl.gz or .parquet file.")],
+    output: Annotated[
+        Path,
+        typer.Argument(
+            help="A file .jsonl, .parquet, .pubtator or .xml (BioC), or a folder .brat; .gz gzips all but "
+            "Parquet."
+        ),
+    ],
     format_name: Annotated[
         str, typer.Option("--format", help="txt, jsonl, parquet, pubtator; auto = by file name and content.")
+    ] = "auto",
+    to: Annotated[
+        str,
+        typer.Option(help="Format of the output: jsonl, parquet, pubtator, bioc, brat; auto = by its name."),
     ] = "auto",
     n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     batch_size: Annotated[
@@ -42,22 +52,25 @@ def link(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that exists.")] = False,
     as_json: bool = JSON,
 ) -> None:
-    """Link a corpus. Each output line is a document with its mentions, ids and candidates.
+    """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates.
 
     What is linked is saved part by part; a run that was interrupted goes on with --resume.
 
     Example: spacy-pel link training/pipeline abstracts.txt linked.jsonl --n-process 2 --resume
     """
-    from ..util import fingerprint, progress, read_jsonl
+    from ..util import fingerprint, progress
     from ._documents import read_documents
+    from ._link_formats import check_replaceable, output_format, write_links
     from ._pipeline import load_pipeline
     from ._resumable import PartFiles
     from ._workers import workers_end_with_this_process
 
-    if output.exists() and input_path.exists() and output.samefile(input_path):
+    to = output_format(to, output)
+    if output.exists() and input_path.exists() and _is_inside(input_path, output):
         raise PelError(Errors.E649.format(path=output))
     if output.exists() and not overwrite:
         raise PelError(Errors.E657.format(path=output))
+    check_replaceable(output, to)
     # reading is a thousand times faster than linking, and finds what cannot be read before the work begins
     total = sum(1 for _ in read_documents(input_path, format_name))
     if not total:
@@ -79,11 +92,8 @@ def link(
         "part_size": part_size,
     }
     parts = PartFiles(output, settings, resume=resume)
-    paths = parts.paths()
-    done = len(paths)
-    counts: Counter[str] = Counter()
-    for path in paths:
-        counts.update(_count(read_jsonl(path)))
+    done = len(parts.paths())
+    counts = Counter(_count(parts.records()))
     before = counts["documents"]
     if done:
         message(f"Resuming after {before:,} of {total:,} documents")
@@ -96,7 +106,8 @@ def link(
             parts.write(done, part)
             done += 1
             counts.update(_count(part))
-    parts.finish()
+    write_links(output, parts.records(), to)
+    parts.remove()
     if not counts["mentions"] and counts["documents"]:
         message("No mentions were found. Does the pipeline have a component that finds them (ner)?")
     seconds = time.perf_counter() - started
@@ -134,6 +145,11 @@ def _records(
         spans = mention_spans(doc, component.spans_key)
         mentions = [mention_record(component, span, n_candidates) for span in spans]
         yield {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """RETURNS (bool): whether a path is a folder, or a file, or in it."""
+    return any(parent.exists() and parent.samefile(folder) for parent in (path, *path.resolve().parents))
 
 
 def _input_fingerprint(path: Path) -> str:

@@ -52,7 +52,7 @@ class CommandErrors:
     E631 = "[PEL-E631] The index type '{name}' does not take the settings {got}. Remove them."
     E640 = "[PEL-E640] Expected one of the formats {known}, got '{got}' for {path}. Set the format with --format."
     E641 = '[PEL-E641] {where}: expected a "text" column or key, got {got}. Rename the one with the text.'
-    E642 = "[PEL-E642] Expected an output file of type {known}, got {path}. Rename it."
+    E642 = "[PEL-E642] Expected an output whose name ends in {known}, got {path}. {todo}"
     E643 = (
         "[PEL-E643] {folder} holds the results of an interrupted run. Add --resume to continue it, or delete the "
         "folder to start over."
@@ -62,6 +62,8 @@ class CommandErrors:
         "folder to start over."
     )
     E645 = "[PEL-E645] Expected texts to link, but {path} holds none. Check the path and --format."
+    E646 = "[PEL-E646] Expected one of the formats {known}, got '{got}'. Fix --to."
+    E647 = "[PEL-E647] Expected {wanted} to replace at {path}, got {got}. Choose another output."
     E649 = "[PEL-E649] Expected an output other than the input, got {path} for both. Choose another file."
     E650 = "[PEL-E650] The pipeline {path} cannot be loaded: {got}. Assemble it again."
     E651 = (

@@ -1,0 +1,1 @@
+"""Writers of linked documents, one format per file."""

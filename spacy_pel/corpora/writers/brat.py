@@ -1,0 +1,85 @@
+"""BRAT standoff: a .txt and an .ann file per document. See https://brat.nlplab.org/standoff.html"""
+
+import re
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Dict, Iterable, Iterator, Set, Tuple
+from urllib.parse import quote
+
+from ...types import NIL
+from ...util import atomic_path
+from .one_line import one_line, plain_lines
+
+_PREFIX = "KB"  # of ids without one: BRAT wants DATABASE:ID
+_LONGEST = 200  # bytes of a file's name, without its suffix
+
+
+def write_brat(path: Path, records: Iterable[Dict[str, Any]]) -> None:
+    """Write linked documents as a folder of .txt and .ann files, atomically.
+
+    A mention is a line ``T1``, its id a line ``N1`` with the entity's name. An id without a colon gets the
+    prefix ``KB:``, as BRAT wants a database. A NIL mention has a note ``NIL`` instead; one that the linker
+    did not look at has neither. Offsets count characters (Unicode code points) of the .txt file, which are
+    those of the text: tabs, and line ends other than newlines, become blanks, one each. A mention that goes
+    on in the next line has a fragment for each line, as BRAT itself writes it.
+
+    A file is named by the document's id: characters other than letters, digits, ``.``, ``-`` and ``_`` are
+    written as %XX, and where two documents have the same id, the second is ``id~2``.
+
+    path (Path): the folder.
+    records (Iterable[Dict[str, Any]]): lines of ``link``: "id", "text" and "mentions".
+    RAISES (PelError): if the folder cannot be written.
+    """
+    with atomic_path(path) as part:
+        part.mkdir()
+        taken: Set[str] = set()
+        for record in records:
+            name = _file_name(record["id"], taken)
+            text = plain_lines(record["text"])
+            _write(part / f"{name}.txt", text)
+            _write(part / f"{name}.ann", "".join(f"{line}\n" for line in _lines(text, record["mentions"])))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_bytes(text.encode("utf8"))  # without other line ends on Windows
+
+
+def _lines(text: str, mentions: Iterable[Dict[str, Any]]) -> Iterator[str]:
+    for number, mention in enumerate(mentions, start=1):
+        fragments = list(_fragments(text, mention["start"], mention["end"]))
+        if not fragments:
+            continue
+        spans = ";".join(f"{start} {end}" for start, end in fragments)
+        surface = " ".join(text[start:end] for start, end in fragments)
+        label = re.sub(r"[^A-Za-z0-9_-]+", "_", mention["label"]) or "Mention"
+        yield f"T{number}\t{label} {spans}\t{surface}"
+        kb_id = mention["kb_id"]
+        if kb_id == NIL:
+            yield f"#{number}\tAnnotatorNotes T{number}\t{NIL}"
+        elif kb_id:
+            name = " ".join(one_line(mention.get("name") or kb_id).split())
+            yield f"N{number}\tReference T{number} {_reference(kb_id)}\t{name}"
+
+
+def _fragments(text: str, start: int, end: int) -> Iterator[Tuple[int, int]]:
+    """The parts of a mention between newlines."""
+    for match in re.finditer(r"[^\n]+", text[start:end]):
+        yield start + match.start(), start + match.end()
+
+
+def _reference(kb_id: str) -> str:
+    kb_id = re.sub(r"[\s%]", lambda found: quote(found[0], safe=""), kb_id)  # columns are parted by blanks
+    return kb_id if ":" in kb_id else f"{_PREFIX}:{kb_id}"
+
+
+def _file_name(document_id: str, taken: Set[str]) -> str:
+    name = re.sub(r"[^\w.-]|^\.", lambda found: f"%{ord(found[0]):02X}", document_id) or "%"
+    if len(name.encode("utf8")) > _LONGEST:
+        end = blake2b(document_id.encode("utf8"), digest_size=8).hexdigest()
+        name = f"{name.encode('utf8')[:_LONGEST].decode('utf8', 'ignore')}~{end}"
+    unique, number = name, 1
+    while unique.casefold() in taken:  # some file systems do not tell A from a
+        number += 1
+        unique = f"{name}~{number}"
+    taken.add(unique.casefold())
+    return unique

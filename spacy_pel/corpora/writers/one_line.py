@@ -1,0 +1,23 @@
+"""Text for formats of lines and columns, with all offsets unchanged."""
+
+import re
+
+_LINE_END = re.compile(r"[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")  # those of str.splitlines
+_OTHER = re.compile(r"[\t\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")  # all but \n, and tabs
+
+
+def one_line(text: str) -> str:
+    """RETURNS (str): a text of the same length, with a blank for each line end and tab."""
+    return _LINE_END.sub(" ", text.replace("\t", " "))
+
+
+def plain_lines(text: str) -> str:
+    r"""RETURNS (str): a text of the same length, in which lines end in \n alone; with a blank for each other
+    line end and tab."""
+    return _OTHER.sub(" ", text)
+
+
+def first_line_end(text: str) -> int:
+    """RETURNS (int): the position of the first line end, -1 if there is none."""
+    match = _LINE_END.search(text)
+    return match.start() if match else -1

@@ -1,0 +1,56 @@
+"""Parquet: one row per document, its mentions as a list of structures."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any, Dict, Iterable
+
+from ...util import atomic_path
+
+_ROWS = 1000  # of a row group
+
+
+def write_parquet(path: Path, records: Iterable[Dict[str, Any]]) -> None:
+    """Write linked documents as Parquet, atomically.
+
+    The columns are the keys of the JSON lines, but a candidate is a structure of "id" and "score", as a list
+    in Parquet has one type, and "meta" is a string of JSON.
+
+    path (Path): the file.
+    records (Iterable[Dict[str, Any]]): lines of ``link``: "id", "text", "mentions" and "meta".
+    RAISES (PelError): if the file cannot be written.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    candidate = pa.struct([("id", pa.string()), ("score", pa.float64())])
+    mention = pa.struct(
+        [
+            *((name, pa.int64()) for name in ("start", "end")),
+            *((name, pa.string()) for name in ("text", "label")),
+            ("ids", pa.list_(pa.string())),
+            *((name, pa.string()) for name in ("kb_id", "name")),
+            *((name, pa.float64()) for name in ("score", "nil_score")),
+            ("candidates", pa.list_(candidate)),
+        ]
+    )
+    schema = pa.schema(
+        [
+            *((name, pa.string()) for name in ("id", "text")),
+            ("mentions", pa.list_(mention)),
+            ("meta", pa.string()),
+        ]
+    )
+    stream = iter(records)
+    with atomic_path(path) as part, pq.ParquetWriter(part, schema) as writer:
+        while rows := [_row(record) for record in islice(stream, _ROWS)]:
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+
+
+def _row(record: Dict[str, Any]) -> Dict[str, Any]:
+    mentions = [
+        {**found, "candidates": [{"id": key, "score": score} for key, score in found["candidates"]]}
+        for found in record["mentions"]
+    ]
+    meta = json.dumps(record.get("meta") or {}, ensure_ascii=False)
+    return {**record, "mentions": mentions, "meta": meta}

@@ -1,0 +1,45 @@
+"""PubTator: title, abstract and a line per mention."""
+
+import re
+from pathlib import Path
+from typing import Any, Dict, Iterable, Iterator
+
+from ...types import NIL
+from .one_line import first_line_end, one_line
+from .text_file import text_file
+
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s")
+_NO_ID = "-"  # as PubTator Central writes it
+
+
+def write_pubtator(path: Path, records: Iterable[Dict[str, Any]]) -> None:
+    """Write linked documents as PubTator, atomically; gzipped if the name ends in .gz.
+
+    The title is the first line of a text or, if it has one line, its first sentence; a text of one sentence
+    has no abstract. Offsets are those of the text: tabs and line ends become blanks, one each. The last
+    column is the id, or ``-`` if there is none.
+
+    path (Path): the file.
+    records (Iterable[Dict[str, Any]]): lines of ``link``: "id", "text" and "mentions".
+    RAISES (PelError): if the file cannot be written.
+    """
+    with text_file(path) as file:
+        for record in records:
+            file.writelines(f"{line}\n" for line in _lines(record))
+
+
+def _lines(record: Dict[str, Any]) -> Iterator[str]:
+    name = re.sub(r"[\s|]", "_", record["id"])
+    text = one_line(record["text"])
+    cut = first_line_end(record["text"])
+    if cut < 0:
+        sentence = _SENTENCE_END.search(text)
+        cut = sentence.start() if sentence else len(text)
+    yield f"{name}|t|{text[:cut]}"
+    if cut < len(text):
+        yield f"{name}|a|{text[cut + 1 :]}"  # a reader joins both by the blank that is left out
+    for mention in record["mentions"]:
+        start, end, kb_id = mention["start"], mention["end"], mention["kb_id"]
+        entity_id = _NO_ID if kb_id in ("", NIL) else one_line(kb_id)
+        yield "\t".join([name, str(start), str(end), text[start:end], one_line(mention["label"]), entity_id])
+    yield ""

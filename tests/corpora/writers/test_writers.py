@@ -1,0 +1,192 @@
+"""What is written can be read: by our readers, and for BRAT by a parser of its standoff format."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from spacy_pel.corpora.readers.bioc_corpus import BiocCorpus
+from spacy_pel.corpora.readers.pubtator_corpus import PubtatorCorpus
+from spacy_pel.corpora.writers.bioc import write_bioc
+from spacy_pel.corpora.writers.brat import write_brat
+from spacy_pel.corpora.writers.pubtator import write_pubtator
+from spacy_pel.util import read_text
+
+
+def record(document_id, text, *mentions):
+    """mentions: (surface, label, id) in order of the text."""
+    found, at = [], 0
+    for surface, label, kb_id in mentions:
+        at = text.index(surface, at)
+        end = at + len(surface)
+        name = f"name of {kb_id}" if kb_id not in ("", "NIL") else None
+        found.append({"start": at, "end": end, "label": label, "kb_id": kb_id, "name": name, "score": 0.5})
+        at = end
+    return {"id": document_id, "text": text, "mentions": found}
+
+
+LONG = "Gout 🦶 is not 𝒻ever. " * 20_000
+RECORDS = [
+    record("1", "CF was severe. No gout.", ("CF", "DISEASE", "C0010674"), ("gout", "DISEASE", "NIL")),
+    record("PMC1|a", "Aspirin", ("Aspirin", "CHEMICAL", "MESH:D001241")),
+    record(
+        "emoji",
+        "😀 𝒜stro 👨‍👩‍👧 fever\u0301 é",
+        ("𝒜stro", "X", "C1"),
+        ("fever\u0301", "X", "C2"),
+        ("é", "X", ""),
+    ),
+    record("xml", 'a < b & "c" ]]> d > e <!-- f', ('b & "c" ]]>', "A&B", "C<1>"), ("<!-- f", "A", "NIL")),
+    record(
+        "lines",
+        "Title of\r\ntwo\tlines. Heart\nattack.\n\nEnd\x85 a\u2028b\x0bc \x00d",
+        ("Heart\nattack", "X", "C1"),
+    ),
+    record("empty", ""),
+    record("blank", "\n\n fever \n", ("fever", "X", "C3")),
+    record("long", LONG, ("𝒻ever", "X", "C4")),
+    record("last", LONG, *[("𝒻ever", "X", "C4")] * 3),
+    record("none", "Nothing here."),
+]
+RECORDS[7]["mentions"][0].update(start=len(LONG) - 7, end=len(LONG) - 2)
+SPACES = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
+def expected(document, text):
+    """RETURNS (tuple): what a reader should find."""
+    mentions = [
+        (m["start"], m["end"], m["label"], (m["kb_id"],) if m["kb_id"] not in ("", "NIL") else ())
+        for m in document["mentions"]
+    ]
+    return document["id"], text, mentions
+
+
+def found(document):
+    return document.id, document.text, [(m.start, m.end, m.label, m.ids) for m in document.mentions]
+
+
+@pytest.mark.parametrize("name", ["out.pubtator", "out.pubtator.gz"])
+def test_pubtator_round_trip(tmp_path, name):
+    write_pubtator(tmp_path / name, RECORDS)
+    documents = list(PubtatorCorpus(strict=True)([tmp_path / name]))
+    assert [document.id for document in documents][:2] == ["1", "PMC1_a"]
+    documents[1].id = "PMC1|a"
+    for written, read in zip(RECORDS, documents, strict=True):
+        assert found(read) == expected(written, SPACES.sub(" ", written["text"]))
+
+
+def test_pubtator_lines(tmp_path):
+    write_pubtator(tmp_path / "out.pubtator", [*RECORDS[:2], RECORDS[4]])
+    lines = (tmp_path / "out.pubtator").read_bytes().decode().split("\n")
+    assert lines[:5] == [
+        "1|t|CF was severe.",
+        "1|a|No gout.",
+        "1\t0\t2\tCF\tDISEASE\tC0010674",
+        "1\t18\t22\tgout\tDISEASE\t-",
+        "",
+    ]
+    assert lines[5:8] == ["PMC1_a|t|Aspirin", "PMC1_a\t0\t7\tAspirin\tCHEMICAL\tMESH:D001241", ""]
+    assert lines[8] == "lines|t|Title of" and lines[9].startswith("lines|a| two lines. Heart attack.  End")
+
+
+@pytest.mark.parametrize("name", ["out.xml", "out.xml.gz"])
+def test_bioc_round_trip(tmp_path, name):
+    write_bioc(tmp_path / name, RECORDS)
+    documents = list(BiocCorpus(strict=True)([tmp_path / name]))
+    for written, read in zip(RECORDS, documents, strict=True):
+        assert found(read) == expected(written, re.sub("[\x00\x0b]", " ", written["text"]))
+
+
+def test_bioc_elements(tmp_path):
+    write_bioc(tmp_path / "out.xml", [RECORDS[0], RECORDS[2]])
+    root = ElementTree.fromstring(read_text(tmp_path / "out.xml"))
+    assert [child.tag for child in root] == ["source", "date", "key", "document", "document"]
+    passage = root.find("document/passage")
+    assert [child.tag for child in passage] == ["offset", "text", "annotation", "annotation"]
+    infons = [
+        {infon.get("key"): infon.text for infon in annotation.findall("infon")}
+        for annotation in root.iter("annotation")
+    ]
+    assert infons[0] == {
+        "identifier": "C0010674",
+        "type": "DISEASE",
+        "name": "name of C0010674",
+        "score": "0.5",
+    }
+    assert infons[1]["identifier"] == "-" and "name" not in infons[1]
+    assert "identifier" not in infons[4]  # not looked at
+    assert [annotation.get("id") for annotation in passage.findall("annotation")] == ["T1", "T2"]
+
+
+def read_brat(folder):
+    """YIELDS (tuple): name, text, and (start, end, label, id, note) of the mentions, as BRAT reads them."""
+    for path in sorted(folder.glob("*.txt")):
+        text = path.read_text(encoding="utf8")
+        assert text == path.read_bytes().decode("utf8"), "no line ends that Python would change"
+        mentions, ids, notes = {}, {}, {}
+        content = path.with_suffix(".ann").read_text(encoding="utf8")
+        assert content.splitlines() == content.split("\n")[:-1]
+        for line in content.splitlines():
+            key, middle, rest = line.split("\t")
+            words = middle.split(" ", 1)
+            if key[0] == "T":
+                spans = [tuple(map(int, span.split())) for span in words[1].split(";")]
+                assert " ".join(text[start:end] for start, end in spans) == rest
+                assert re.fullmatch(r"[\w-]+", words[0])
+                mentions[key] = (spans[0][0], spans[-1][1], words[0])
+            elif key[0] == "N":
+                assert words[0] == "Reference"
+                target, reference = words[1].split(" ")
+                ids[target] = (reference, rest)
+            else:
+                assert (key[0], words[0]) == ("#", "AnnotatorNotes")
+                notes[words[1]] = rest
+        yield (
+            path.stem,
+            text,
+            [(*span, *ids.get(key, (None, None)), notes.get(key)) for key, span in mentions.items()],
+        )
+
+
+def test_brat(tmp_path):
+    write_brat(tmp_path / "out.brat", RECORDS)
+    documents = {name: (text, mentions) for name, text, mentions in read_brat(tmp_path / "out.brat")}
+    names = {written["id"]: written["id"].replace("|", "%7C") for written in RECORDS}
+    assert documents.keys() == set(names.values())
+    for written in RECORDS:
+        text, mentions = documents[names[written["id"]]]
+        assert text == re.sub(r"[\t\r\x0b\x85\u2028]", " ", written["text"])
+        spans = [(m["start"], m["end"], m["label"].replace("&", "_")) for m in written["mentions"]]
+        assert [mention[:3] for mention in mentions] == spans
+    assert documents["1"][1] == [
+        (0, 2, "DISEASE", "KB:C0010674", "name of C0010674", None),
+        (18, 22, "DISEASE", None, None, "NIL"),
+    ]
+    assert documents["PMC1%7Ca"][1][0][3] == "MESH:D001241"
+    assert documents["emoji"][1][2][3:] == (None, None, None), "not looked at"
+    fragments = (tmp_path / "out.brat" / "lines.ann").read_text(encoding="utf8").splitlines()[0]
+    assert fragments == "T1\tX 21 26;27 33\tHeart attack"
+
+
+def test_brat_names_of_files(tmp_path):
+    ids = ["a/b", "../c", "a", "A", "a", ".hidden", "x" * 300, "x" * 299 + "y", "é ü", "a~2", "50%"]
+    write_brat(tmp_path / "out", [record(document_id, f"Text {n}.") for n, document_id in enumerate(ids)])
+    texts = {path.stem: path.read_text() for path in (tmp_path / "out").glob("*.txt")}
+    names = {text: name for name, text in texts.items()}
+    assert len(texts) == len(ids) and len({name.casefold() for name in texts}) == len(ids)
+    assert [names[f"Text {n}."] for n in (0, 1, 2, 3, 4, 5, 8, 10)] == [
+        *("a%2Fb", "%2E.%2Fc", "a", "A~2", "a~3", "%2Ehidden", "é%20ü", "50%25")
+    ]
+    assert all(len(name.encode()) < 250 for name in texts)
+
+
+def test_brat_odd_ids_labels_and_names(tmp_path):
+    odd = record("1", "gout and x", ("gout", "Bone disease/joint", "my id%"), ("x", "", "KB2:1"))
+    odd["mentions"][0]["name"] = "Gout\n(of the\tfoot)"
+    odd["mentions"][1]["name"] = None
+    write_brat(tmp_path / "out", [odd])
+    ((_, _, mentions),) = read_brat(tmp_path / "out")
+    assert mentions == [
+        (0, 4, "Bone_disease_joint", "KB:my%20id%25", "Gout (of the foot)", None),
+        (9, 10, "Mention", "KB2:1", "KB2:1", None),
+    ]
