@@ -1,24 +1,75 @@
-"""Worker processes that do not outlive the command."""
+"""Worker processes that do not outlive the command, nor it them."""
 
+import multiprocessing
 import os
 import threading
 import time
 from contextlib import contextmanager
-from typing import Iterator, List
+from traceback import walk_tb
+from typing import Any, Iterator, List, Optional, Set
 
-_SECONDS = 1.0  # between two looks at the parent
+from ..errors import Errors, PelError
+
+_SECONDS = 1.0  # between two looks at the other processes
 _parents: List[int] = []  # process ids whose workers are watched; empty outside of the context
 
 
 @contextmanager
 def workers_end_with_this_process() -> Iterator[None]:
     """Forked workers exit soon after this process, even if it is killed; spaCy's would wait for texts
-    forever. Where processes are not forked (Windows, macOS), nothing changes."""
+    forever. Where processes are not forked (Windows, macOS), that changes nothing.
+
+    If a worker is killed, this process stops; spaCy would wait for its documents forever.
+
+    RAISES (PelError): if a worker was killed.
+    """
+    watch = _Workers()
     _parents.append(os.getpid())
     try:
         yield
+    except (EOFError, OSError) as err:  # from the pipe of an ended worker
+        if watch.exit_code is None:
+            raise
+        _forget_texts(err)
+        raise PelError(Errors.E668.format(got=watch.exit_code)) from err
     finally:
         _parents.pop()
+        watch.end()
+
+
+class _Workers:
+    """Watches the workers that start from now on. Once one has failed, all are ended: then spaCy notices.
+
+    exit_code (Optional[int]): of the worker that failed; negative = the number of a signal.
+    """
+
+    def __init__(self) -> None:
+        self.exit_code: Optional[int] = None
+        self._before = set(multiprocessing.active_children())
+        self._seen: Set[Any] = set()
+        self._ended = threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def end(self) -> None:
+        """Stop watching."""
+        self._ended.set()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_SECONDS):
+            self._seen |= {*multiprocessing.active_children()} - self._before
+            failed = [worker.exitcode for worker in self._seen if worker.exitcode]
+            if failed:
+                self.exit_code = failed[0]
+                for worker in self._seen:
+                    worker.kill()
+                return
+
+
+def _forget_texts(err: BaseException) -> None:
+    """The texts in the queues of ended workers are read by nobody: do not wait for that at exit."""
+    for frame, _ in walk_tb(err.__traceback__):
+        for queue in frame.f_locals.get("texts_q", ()):  # of Language._multiprocessing_pipe
+            queue.cancel_join_thread()
 
 
 def _watch_parent() -> None:

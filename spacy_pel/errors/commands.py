@@ -118,6 +118,10 @@ class CommandErrors:
         "[PEL-E666] Expected the default pipeline at {path}, got nothing. Run this in the root of the repository, or "
         "give a model or pipeline folder with --encoder."
     )
+    E668 = (
+        "[PEL-E668] Expected all worker processes to reach the end, but one ended with exit code {got} (-9 = it was "
+        "killed, often for lack of memory). Resume with --resume; fewer processes (--n-process) need less memory."
+    )
     E670 = (
         "[PEL-E670] Expected a KB with entities at {path}, but it is empty. Build it with: spacy-pel kb build OUT "
         "--reader NAME FILE"
