@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterator, Optional
 from ..errors import Errors, PelError
 from ..registry import registry
 from .files import read_json, write_json
-from .saved_folder import check_folder, damaged, write_folder
+from .saved_folder import check_folder, damaged, write_folder, write_manifest
 
 _VERSION = 1
 _REGISTRIES = {"encoder": "pel_encoders", "ranker": "pel_rankers", "generator": "pel_candidates"}
@@ -27,6 +27,18 @@ def write_part(path: Path, *, kind: str, name: str, **more: Any) -> Iterator[Pat
     with write_folder(Path(path), kind=kind, version=_VERSION) as part:
         write_json(part / f"{kind}.json", {kind: name, **more})
         yield part
+
+
+def add_to_part(path: Path, name: str, data: Any, *, kind: str) -> None:
+    """Add a JSON file to a saved part.
+
+    path (Path): its folder, which is being written (in ``atomic_path``): this takes more than one step.
+    name (str): of the file.
+    data (Any): what to write.
+    kind (str): as for ``write_part``.
+    """
+    write_json(path / name, data)
+    write_manifest(path, kind=kind, version=_VERSION)
 
 
 def read_part(path: Path, *, kind: str, name: Optional[str] = None) -> Dict[str, Any]:

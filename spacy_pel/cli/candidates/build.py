@@ -39,7 +39,8 @@ def candidates_build(
     Example: spacy-pel candidates build corpus/kb training/tfidf --generator tfidf
     """
     from ...candidates.loading import make_generator
-    from ...util import write_json
+    from ...util import atomic_path
+    from ...util.saved_part import add_to_part
     from .._kb import open_kb
 
     made = make_generator(generator, parse_settings(settings or []))
@@ -49,8 +50,9 @@ def candidates_build(
     started = time.perf_counter()
     made.build(entities, show_progress=True)
     seconds = time.perf_counter() - started
-    made.to_disk(out)
-    write_json(out / BUILD, {"seconds": seconds})
+    with atomic_path(out) as part:
+        made.to_disk(part)
+        add_to_part(part, BUILD, {"seconds": seconds}, kind="generator")
     result: Dict[str, Any] = {
         "generator": made.registered_name,
         "settings": made.settings,
