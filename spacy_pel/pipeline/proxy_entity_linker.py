@@ -29,7 +29,7 @@ from ..types import (
 )
 from ..util import read_json, write_json
 from ..util.files import json_object
-from ..util.saved_folder import check_folder, pack_files, unpack_files
+from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .calibration import learned_state, load_learned_state
 from .checks import check_coverage, check_interfaces, check_loaders, check_parts
 from .gold import documents_of, query_maker
@@ -388,10 +388,14 @@ class ProxyEntityLinker(Pipe):
         RAISES (PelError): if something is missing or damaged, or the parts do not belong together.
         """
         path = Path(path)
-        check_folder(path, kind=KIND, version=VERSION)
-        self._use(self.data.load(path, exclude=exclude))
-        if "cfg" not in exclude:
-            load_learned_state(self.linker, read_json(path / CALIBRATION), name=self.name)
+
+        def read() -> None:
+            check_folder(path, kind=KIND, version=VERSION)
+            self._use(self.data.load(path, exclude=exclude))
+            if "cfg" not in exclude:
+                load_learned_state(self.linker, read_json(path / CALIBRATION), name=self.name)
+
+        read_whole(path, read)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

@@ -15,6 +15,7 @@ from typing import (
     Iterator,
     List,
     Mapping,
+    Optional,
     Set,
     Tuple,
     TypeVar,
@@ -30,6 +31,7 @@ MANIFEST = "manifest.json"
 LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail above this
 _ALIGN = 64  # Arrow and numpy map buffers without a copy where these begin at such an address
 _SMALL = 1 << 20  # files up to this size are read each time the folder is opened
+_READINGS = 20  # of a folder that is replaced each time it is read
 Buffer = Union[bytes, memoryview]
 T = TypeVar("T")
 
@@ -67,11 +69,47 @@ def update_folder(path: Path, *, kind: str, version: int, rewritten: Iterable[st
     """
     path = path.resolve()
     with atomic_path(path) as part:
-        part.mkdir()
-        if path.is_dir():
-            _link_files(path, part, {*rewritten, MANIFEST})
+
+        def link_files() -> None:
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir()
+            if path.is_dir():
+                _link_files(path, part, {*rewritten, MANIFEST})
+
+        read_whole(path, link_files)
         yield part
         write_manifest(part, kind=kind, version=version)
+
+
+def read_whole(path: Path, read: Callable[[], T]) -> T:
+    """Read a folder that other processes may replace at the same time: never half of the old folder and half
+    of the new one. What was replaced while it was read is read again.
+
+    path (Path): the folder, which is replaced as a whole, as in ``write_folder``.
+    read (Callable): reads it; may be called several times.
+    RETURNS (T): what ``read`` returned.
+    RAISES (Exception): that of ``read``, for a folder that stayed in its place.
+    """
+    for _ in range(_READINGS - 1):
+        before = _identity(path)
+        try:
+            result = read()
+        except (PelError, OSError):
+            if before is not None and _identity(path) == before:
+                raise
+        else:
+            if _identity(path) == before:
+                return result
+    return read()
+
+
+def _identity(path: Path) -> Optional[Tuple[int, int, int]]:
+    """RETURNS (Optional[Tuple[int, int, int]]): which folder it is; another one after a replacement."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_ctime_ns
 
 
 def _link_files(source: Path, target: Path, without: AbstractSet[str]) -> None:

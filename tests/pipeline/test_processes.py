@@ -2,10 +2,15 @@
 process of its own, with a time limit."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import spacy
 
 from spacy_pel.types import Entity
 
@@ -70,3 +75,48 @@ def test_fork_of_a_pipeline_that_lies_in_memory(nlp):
     nlp.get_pipe(NAME).add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
     expected = [links(doc) for doc in nlp.pipe(TEXTS)]
     assert [links(doc) for doc in nlp.pipe(TEXTS, n_process=2)] == expected
+
+
+def test_threads_find_the_same(nlp):
+    expected = [links(doc) for doc in nlp.pipe(TEXTS * 4)]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            assert [links(doc) for doc in pool.map(nlp, TEXTS * 4)] == expected
+
+
+def test_joblib_finds_the_same(nlp):
+    """Its workers get the pipeline pickled."""
+    joblib = pytest.importorskip("joblib")
+    nlp.get_pipe(NAME).add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
+    run = joblib.Parallel(n_jobs=2, timeout=120)
+    found = run(joblib.delayed(_linked_ids)(nlp, text) for text in TEXTS)
+    joblib.externals.loky.get_reusable_executor().shutdown(wait=True)
+    assert found == [_linked_ids(nlp, text) for text in TEXTS] and any(found)
+
+
+def _linked_ids(nlp, text):
+    return [ent.kb_id_ for ent in nlp(text).ents]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks, and exchanges folders in one step")
+def test_a_pipeline_is_read_while_another_process_saves_it(nlp, tmp_path):
+    """Knowledge base, index and calibration always belong together."""
+    path = tmp_path / "pipeline"
+    nlp.to_disk(path)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(100)
+        linker = nlp.get_pipe(NAME)
+        for number in range(25):
+            linker.add_entities([Entity(f"N{number}", "Cold sore", ("cold",), ("T047",))])
+            linker.to_disk(path / NAME)
+        os._exit(0)
+    counts, done, end = [], 0, time.monotonic() + 90
+    while not done and time.monotonic() < end:
+        other = nlp.get_pipe(NAME).from_disk(path / NAME)
+        counts.append(len(other.kb))
+        assert _linked_ids(nlp, TEXTS[2]) and len(other.index) >= len(other.kb)
+        done, status = os.waitpid(child, os.WNOHANG)
+    assert done and status == 0
+    assert counts == sorted(counts) and len(set(counts)) > 1
+    assert len(spacy.load(path).get_pipe(NAME).kb) == 35

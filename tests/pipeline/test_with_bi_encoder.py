@@ -9,7 +9,7 @@ import spacy
 from spacy_pel.errors import PelError
 from spacy_pel.pipeline.linker_data import update_linker_folder
 
-from .conftest import NAME, TEXTS, links
+from .conftest import NAME, PHRASES, TEXTS, links
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,28 @@ def test_round_trips(nlp, blank, tmp_path):
     assert [links(doc) for doc in spacy.load(tmp_path / "pipeline").pipe(TEXTS)] == expected
     assert [links(doc) for doc in pickle.loads(pickle.dumps(nlp)).pipe(TEXTS)] == expected
     assert [links(doc) for doc in blank.from_bytes(nlp.to_bytes()).pipe(TEXTS)] == expected
+
+
+def test_links_do_not_depend_on_batches(make_nlp, model_path):
+    """Ids and their order are the same; scores up to what rounding in another order changes."""
+    backend = {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"}
+    encoder = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(model_path), "backend": backend}
+    nlp = make_nlp(encoder=encoder, threshold=0.6)
+    words = [phrase for _, phrase in PHRASES]
+    texts = [
+        " ".join(["It was"] * (number % 5) + [words[(number * step) % len(words)] for step in (1, 2, 3)])
+        for number in range(60)
+    ]
+    alone = [list(nlp(text).ents) for text in texts]
+    assert sum(map(len, alone)) > 150 and len({ent.kb_id_ for ents in alone for ent in ents}) > 3
+    for batch_size in (1, 7, 60):
+        for ents, doc in zip(alone, nlp.pipe(texts, batch_size=batch_size), strict=True):
+            for one, other in zip(ents, doc.ents, strict=True):
+                assert (one.text, one.kb_id_) == (other.text, other.kb_id_)
+                ids, scores = zip(*one._.pel_candidates, strict=True)
+                other_ids, other_scores = zip(*other._.pel_candidates, strict=True)
+                assert ids == other_ids and scores == pytest.approx(other_scores, abs=1e-5)
+                assert one._.pel_nil_score == pytest.approx(other._.pel_nil_score, abs=1e-5)
 
 
 def test_max_length_changes_what_mentions_read_and_nothing_that_is_saved(nlp, tmp_path):

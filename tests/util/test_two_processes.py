@@ -1,0 +1,101 @@
+"""Processes that write the same folder, or read it while it is written: old or new, never half of each."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from spacy_pel import PelError
+from spacy_pel.util.saved_folder import check_folder, read_whole, update_folder, verify_folders, write_folder
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, and exchanges folders in one step")
+KIND = "test folder"
+NAMES = [f"{number:02}.txt" for number in range(40)]
+
+
+def in_child(work):
+    """RETURNS (int): the id of a process that does the work; it ends with 0, or 1 after an error."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(100)
+        try:
+            work()
+        except BaseException as err:
+            sys.stderr.write(f"{err!r}\n")
+            os._exit(1)
+        os._exit(0)
+    return child
+
+
+def write_all(path, content):
+    with write_folder(path, kind=KIND, version=1) as part:
+        for name in [*NAMES, "counter.txt"]:
+            (part / name).write_text(content)
+
+
+def count(path, n):
+    """Change one file n times; the others stay as they are."""
+    for number in range(n):
+        with update_folder(path, kind=KIND, version=1, rewritten=["counter.txt"]) as part:
+            (part / "counter.txt").write_text(str(number))
+
+
+def contents(path):
+    """RETURNS (Set[str]): of all files but the counter; one text, if they belong together."""
+    check_folder(path, kind=KIND, version=1)
+    return {(path / name).read_text() for name in NAMES}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_all(tmp_path / "saved", "old")
+    return tmp_path / "saved"
+
+
+def test_a_reader_sees_whole_folders_while_two_processes_write_them(folder):
+    writers = [
+        in_child(lambda: [write_all(folder, str(number)) for number in range(60)]),
+        in_child(lambda: count(folder, 60)),
+    ]
+    seen, ended, end = [], [], time.monotonic() + 90
+    while writers and time.monotonic() < end:
+        seen.append(read_whole(folder, lambda: contents(folder)))
+        for child in list(writers):
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                writers.remove(child)
+                ended.append(status)
+    assert not writers, "a writer hangs"
+    assert ended == [0, 0]
+    assert len(seen) > 5 and all(len(one) == 1 for one in seen)
+    assert len(contents(folder)) == 1 and verify_folders(folder)
+    assert [path.name for path in folder.parent.iterdir()] == ["saved"]
+
+
+def test_a_folder_that_stays_is_read_once(folder):
+    read = []
+
+    def fail():
+        read.append(1)
+        raise PelError("damaged")
+
+    with pytest.raises(PelError, match="damaged"):
+        read_whole(folder, fail)
+    assert len(read) == 1
+    write_all(folder, "new")
+    assert read_whole(folder, lambda: contents(folder)) == {"new"}
+
+
+def test_what_was_replaced_meanwhile_is_read_again(folder):
+    read = []
+
+    def replaced_once():
+        found = (folder / NAMES[0]).read_text()
+        if not read:
+            write_all(folder, "new")
+        read.append(found)
+        return found, (folder / NAMES[1]).read_text()
+
+    assert read_whole(folder, replaced_once) == ("new", "new") and read == ["old", "new"]
