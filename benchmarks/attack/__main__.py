@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.attack.folders import FolderAttack, folder_attacks
 from benchmarks.attack.readers import ReaderAttack, reader_attacks
 from benchmarks.attack.runner import (
     ACCEPTED,
@@ -31,15 +32,20 @@ from benchmarks.attack.runner import (
     run_attack,
     verdict_of,
 )
+from benchmarks.attack.texts import TextAttack
 
 _SHOWN = 20  # failures of one attack
 
 
 def attacks(only: Optional[str] = None) -> Dict[str, Attack]:
     """RETURNS (Dict[str, Attack]): by name; of one kind, or all."""
-    kinds = {"readers": reader_attacks}
-    chosen = kinds.values() if only is None else [kinds[only]]
-    made: List[Attack] = [attack for make in chosen for attack in make()]
+    made: List[Attack] = []
+    if only in (None, "readers"):
+        made += reader_attacks()
+    if only in (None, "folders"):
+        made += folder_attacks()
+    if only in (None, "texts"):
+        made.append(TextAttack())
     return {attack.name: attack for attack in made}
 
 
@@ -76,8 +82,9 @@ def main(
             for attack in chosen:
                 folder = (keep or Path(place)) / attack.name
                 prepared(attack, folder)
-                if isinstance(attack, ReaderAttack):
+                if isinstance(attack, (ReaderAttack, FolderAttack)):
                     attack.kept = keep is not None
+                attack.begin(folder)
                 verdict, text = verdict_of(attack, seed, number, folder)
                 typer.echo(f"{attack.name}: {verdict}: {text}")
             return

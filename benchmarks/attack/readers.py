@@ -56,6 +56,9 @@ class ReaderAttack:
             (given / name).parent.mkdir(parents=True, exist_ok=True)
             (given / name).write_bytes(data)
 
+    def begin(self, folder: Path) -> None:
+        """Nothing is shared."""
+
     def run(self, rng: random.Random, folder: Path) -> None:
         """Read the files, one of them damaged."""
         given = folder / "given"

@@ -22,6 +22,7 @@ FAILURES = (RAW, WRONG, CRASH, HANG)
 BATCH = 500  # inputs of one child process
 MEMORY = 12 * 2**30  # bytes of address space for a child
 _CONTEXT = multiprocessing.get_context("fork")
+_START = 300  # seconds
 LONGEST = 1000  # characters of an error
 
 
@@ -36,6 +37,9 @@ class Attack(Protocol):
 
     def prepare(self, folder: Path) -> None:
         """Write what all inputs share; runs once, in a process of its own."""
+
+    def begin(self, folder: Path) -> None:
+        """Load what the inputs of a process share; its time does not count as theirs."""
 
     def run(self, rng: random.Random, folder: Path) -> None:
         """Make one input and use it. RAISES (PelError): if it was refused; any other error is a finding."""
@@ -134,6 +138,10 @@ def _batch(
     sender.close()
     number = numbers.start
     try:
+        if not receiver.poll(_START):
+            process.kill()
+            raise RuntimeError(f"{attack.name} did not begin within {_START} s.")
+        receiver.recv()
         while True:
             if not receiver.poll(hang):
                 process.kill()
@@ -163,6 +171,8 @@ def _child(attack: Attack, seed: int, numbers: range, end: float, folder: Path, 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.disable()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    attack.begin(folder)
+    sender.send("ready")
     for number in numbers:
         started = time.monotonic()
         verdict, text = verdict_of(attack, seed, number, folder)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, List, NamedTuple, Optional, Union
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, shortened
 
 FACTORY = "proxy_entity_linker"
 
@@ -59,8 +59,9 @@ def load_spacy(path: Union[str, Path]) -> Any:
         return spacy.load(path)
     except PelError:
         raise
-    except (ValueError, KeyError, OSError) as err:  # spaCy raises all of these
-        raise PelError(Errors.E650.format(path=path, got=err)) from err
+    except Exception as err:  # damaged files: spaCy, srsly, numpy and configparser each raise their own
+        got = f"{type(err).__name__}: {err}"
+        raise PelError(Errors.E650.format(path=path, got=shortened(got, 400))) from err
 
 
 def linker_names(nlp: Any) -> List[str]:

@@ -142,6 +142,17 @@ def test_full_disk(folder, broken, full_disk, tmp_path):
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("vocab/vectors.cfg", b"5"), ("config.cfg", b"[nlp]\n[nlp]"), ("meta.json", b"[]"), ("tokenizer", b"")],
+)
+def test_damaged_files_of_spacy(folder, broken, tmp_path, name, data):
+    """AttributeError, DuplicateSectionError and others came through."""
+    (broken / name).write_bytes(data)
+    line = error(*evaluate(broken, folder, tmp_path))
+    assert "broken" in line and len(line) <= 1100
+
+
 def test_texts_to_link_that_cannot_be_read(folder, tmp_path):
     files = {
         "latin.txt": "Ménière".encode("latin-1"),
