@@ -1,4 +1,4 @@
-# make demo [TEXT="..."], make test, make lint, make smoke: each sets up .venv first.
+# make demo [TEXT="..."], make test, make lint, make smoke, make versions: each sets up .venv first.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ SOURCES := setup.cfg pyproject.toml README.md $(shell find spacy_pel -name '*.py
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
 
-.PHONY: demo test lint smoke clean
+.PHONY: demo test lint smoke versions clean
 .DELETE_ON_ERROR:
 
 # the packages it needs; reinstalled when a version or a requirement changes
@@ -37,6 +37,12 @@ demo: $(VENV)/installed.stamp
 # tests the installed package, not the sources next to the tests
 test: $(VENV)/installed.stamp
 	PYTHONSAFEPATH=1 PEL_TEST_INSTALLED=1 $(BIN)/pytest -n 2 $(PYTEST_ARGS)
+
+# a row of the table in CONTRIBUTING.md: make test versions PYTHON=python3.13 VENV=.venv313
+TABLE := numpy spacy torch transformers faiss-cpu
+versions: $(VENV)/installed.stamp
+	@$(BIN)/python -c "import platform, sys; from importlib.metadata import version; \
+	print('|', *(one + ' |' for one in [platform.python_version()] + [version(p).partition('+')[0] for p in sys.argv[1:]]))" $(TABLE)
 
 lint: $(VENV)/installed.stamp
 	$(BIN)/ruff check .
