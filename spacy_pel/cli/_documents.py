@@ -5,6 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator
 
+from ..corpora.readers.parquet_rows import open_parquet, parquet_rows
 from ..errors import Errors, PelError
 from ..types import Document
 from ..util import read_jsonl, read_lines, read_text
@@ -59,27 +60,11 @@ def _jsonl(path: Path) -> Iterator[Document]:
 
 
 def _parquet(path: Path) -> Iterator[Document]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as err:
-        raise PelError(
-            Errors.E002.format(
-                expected="Parquet", path=path, got=f"an error: {err}", todo="Write the file again."
-            )
-        ) from err
-    columns = [name for name in ("id", "text", "meta") if name in file.schema_arrow.names]
+    columns = open_parquet(path).schema_arrow.names
     if "text" not in columns:
-        raise PelError(
-            Errors.E641.format(where=path, got=f"the columns {', '.join(file.schema_arrow.names)}")
-        )
-    number = 0
-    for batch in file.iter_batches(columns=columns, batch_size=1024):
-        for record in batch.to_pylist():
-            number += 1
-            yield _document(record, number, f"{path}, row {number}")
+        raise PelError(Errors.E641.format(where=path, got=f"the columns {', '.join(columns)}"))
+    for number, record in parquet_rows(path, ("id", "text", "meta")):
+        yield _document(record, number, f"{path}, row {number}")
 
 
 def _document(record: Dict[str, Any], number: int, where: str) -> Document:

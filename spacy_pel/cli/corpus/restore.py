@@ -15,8 +15,8 @@ def corpus_restore(
         Path,
         typer.Argument(
             metavar="INPUT",
-            help="The preprocessed corpus, or what was made from it: a folder of `evaluate` or a .jsonl "
-            "file of `link`.",
+            help="The preprocessed corpus, or what was made from it: a folder of `evaluate`, or a .jsonl "
+            "or .parquet file of `link`.",
         ),
     ],
     output: Annotated[Path, typer.Argument(help="The folder or .jsonl file to write.")],
@@ -35,10 +35,10 @@ def corpus_restore(
     Example: spacy-pel corpus restore metrics/expanded metrics/restored
     --corpus corpus/dev_expanded.jsonl
     """
-    from ...corpora import read_corpus
+    from ...corpora import read_corpus, read_links
     from ...corpora.preprocessing import restored
     from ...evaluation.restore import restore_run
-    from ...util import read_jsonl, write_jsonl
+    from ...util import write_jsonl
 
     result: Dict[str, Any] = {"output": str(output)}
     if source.is_dir():
@@ -47,5 +47,5 @@ def corpus_restore(
         result["documents"] = metrics["n_documents"]
     else:
         originals = {document.id: document for document in read_corpus(corpus)}
-        result["documents"] = write_jsonl(output, restored(read_jsonl(source), originals, corpus))
+        result["documents"] = write_jsonl(output, restored(read_links(source), originals, corpus))
     emit(result, as_json=as_json, text=key_values)

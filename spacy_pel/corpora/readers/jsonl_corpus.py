@@ -1,7 +1,7 @@
 """The corpus format of this package: JSON lines, one document per line."""
 
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, Sequence, Tuple, Union
 
 from ...errors import Errors, PelError, quoted
 from ...registry import registry
@@ -9,6 +9,7 @@ from ...types import Document, Mention
 from ...util import numbered_jsonl, write_jsonl
 from ...util.files import guarded
 from ..offsets import OffsetCheck, new_report
+from .parquet_rows import parquet_rows
 from .values import id_text, text_or_empty, whole_number
 
 PathLike = Union[str, Path]
@@ -19,7 +20,8 @@ class JsonlCorpus:
     """Reads ``{"id", "text", "mentions": [{"start", "end", "label", "ids"}], "meta"}`` lines.
 
     A mention may have "composite" (all ids are meant) and "text", which is compared with
-    the document's text. Mentions are not changed, including their order and white space.
+    the document's text. Mentions are not changed, including their order and white space. A .parquet file of
+    ``link`` is read in the same way.
 
     strict (bool): a mention whose "text" differs from the text at its offsets is an error;
         otherwise it is moved by at most three characters or left out, and counted.
@@ -41,7 +43,7 @@ class JsonlCorpus:
         self.report = new_report()
         check = OffsetCheck(self.report, strict=self.strict)
         for path in paths:
-            for number, record in numbered_jsonl(Path(path)):
+            for number, record in _numbered(Path(path)):
                 self.report["documents"] += 1
                 yield _document(record, check, f"{path}, line {number}")
 
@@ -49,11 +51,22 @@ class JsonlCorpus:
 def read_corpus(path: PathLike) -> Iterator[Document]:
     """Read a corpus file (.jsonl or .jsonl.gz), verifying the offsets; it may be empty.
 
-    path (PathLike): the file.
+    path (PathLike): the file, or a .parquet file of ``link``.
     YIELDS (Document): the documents in order.
     RAISES (PelError): if a line is not a document or a mention's offsets do not match.
     """
     return guarded(JsonlCorpus().read([Path(path)]), "JsonlCorpus", [path])
+
+
+def read_links(path: PathLike) -> Iterator[Dict[str, Any]]:
+    """Read what ``link`` wrote as JSON lines or as Parquet: both give the same.
+
+    path (PathLike): a .jsonl, .jsonl.gz or .parquet file.
+    YIELDS (Dict[str, Any]): a document with "id", "text", "mentions" and "meta". A mention's "candidates" are
+        pairs [id, score], also from Parquet, where they are structures.
+    RAISES (PelError): if the file is missing, or is not JSON lines or Parquet.
+    """
+    return (record for _, record in _numbered(Path(path)))
 
 
 def write_corpus(path: PathLike, documents: Iterable[Document]) -> int:
@@ -81,6 +94,10 @@ def to_record(document: Document) -> Dict[str, Any]:
             record["composite"] = True
         mentions.append(record)
     return {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
+
+
+def _numbered(path: Path) -> Iterator[Tuple[int, Dict[str, Any]]]:
+    return parquet_rows(path) if path.suffix == ".parquet" else numbered_jsonl(path)
 
 
 def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Document:

@@ -30,7 +30,8 @@ def write_parquet(path: Path, records: Iterable[Dict[str, Any]]) -> None:
             *((name, pa.string()) for name in ("text", "label")),
             ("ids", pa.list_(pa.string())),
             *((name, pa.string()) for name in ("kb_id", "name")),
-            *((name, pa.float64()) for name in ("score", "nil_score")),
+            *((name, pa.float64()) for name in ("score", "nil_score", "probability")),
+            ("id_set", pa.list_(pa.string())),
             ("candidates", pa.list_(candidate)),
         ]
     )

@@ -1,0 +1,69 @@
+"""Parquet files of documents, as the objects of JSON lines."""
+
+import json
+from pathlib import Path
+from typing import Any, Dict, Iterator, Optional, Sequence, Tuple
+
+from ...errors import Errors, PelError
+from ...util.files import JSON_ERRORS
+
+_ROWS = 1024  # read at a time
+
+
+def open_parquet(path: Path) -> Any:
+    """RETURNS (pyarrow.parquet.ParquetFile): the file.
+
+    RAISES (PelError): if it is missing or is not Parquet.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        got = "a folder" if path.is_dir() else "nothing"
+        raise PelError(Errors.E002.format(expected="a file", path=path, got=got, todo="Check the path."))
+    try:
+        return pq.ParquetFile(path)
+    except pa.ArrowInvalid as err:
+        got = f"an error: {str(err).rstrip('.')}"
+        raise PelError(
+            Errors.E002.format(expected="Parquet", path=path, got=got, todo="Write the file again.")
+        ) from err
+
+
+def parquet_rows(path: Path, columns: Optional[Sequence[str]] = None) -> Iterator[Tuple[int, Dict[str, Any]]]:
+    """Stream the rows of a file that ``link`` wrote, or of another one with documents, as the objects of JSON
+    lines: a candidate is a pair ``[id, score]``, and "meta" a dictionary.
+
+    path (Path): the file.
+    columns (Optional[Sequence[str]]): the columns to read, as far as there are such; None = all.
+    YIELDS (Tuple[int, Dict[str, Any]]): the number of the row, from 1, and its object.
+    RAISES (PelError): if the file is missing or is not Parquet.
+    """
+    file = open_parquet(path)
+    names = [name for name in file.schema_arrow.names if columns is None or name in columns]
+    number = 0
+    for batch in file.iter_batches(columns=names, batch_size=_ROWS):
+        for row in batch.to_pylist():
+            number += 1
+            yield number, _as_in_json(row)
+
+
+def _as_in_json(row: Dict[str, Any]) -> Dict[str, Any]:
+    if isinstance(row.get("meta"), str):
+        row["meta"] = _dictionary(row["meta"])
+    for mention in row.get("mentions") or ():
+        if not isinstance(mention, dict):
+            continue
+        if mention.get("id_set", ()) is None:  # JSON lines have it only where there is one
+            del mention["id_set"]
+        if mention.get("candidates"):
+            mention["candidates"] = [[one["id"], one["score"]] for one in mention["candidates"]]
+    return row
+
+
+def _dictionary(text: str) -> Dict[str, Any]:
+    try:
+        meta = json.loads(text)
+    except JSON_ERRORS:
+        return {}  # another file's column of this name
+    return meta if isinstance(meta, dict) else {}

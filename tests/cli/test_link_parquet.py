@@ -1,0 +1,91 @@
+"""link's Parquet and its JSON lines are read to the same thing, and commands take both."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from spacy_pel.corpora import read_corpus, read_links
+from spacy_pel.corpora.writers.parquet import write_parquet
+from spacy_pel.util import read_jsonl, write_jsonl
+
+from .conftest import run
+
+
+@pytest.fixture(scope="module")
+def linked(folder, tmp_path_factory):
+    """RETURNS (Path): a folder with linked.jsonl and linked.parquet of the same documents."""
+    path = tmp_path_factory.mktemp("linked")
+    documents = list(read_jsonl(folder / "dev.jsonl"))
+    for number, document in enumerate(documents):
+        document["meta"] = {"number": number, "deep": [{"é": None}]} if number % 2 else {}
+    write_jsonl(path / "in.jsonl", documents)
+    for kind in ("jsonl", "parquet"):
+        result = run("link", folder / "pipeline", path / "in.jsonl", path / f"linked.{kind}")
+        assert result.code == 0, result.err
+    return path
+
+
+def test_both_are_the_same(linked):
+    lines = list(read_jsonl(linked / "linked.jsonl"))
+    assert any(m["kb_id"] == "NIL" for line in lines for m in line["mentions"])
+    assert len(lines) == 40 and lines[1]["meta"]["deep"] == [{"é": None}]
+    assert list(read_links(linked / "linked.parquet")) == lines
+    assert list(read_links(linked / "linked.jsonl")) == lines
+    assert list(read_corpus(linked / "linked.parquet")) == list(read_corpus(linked / "linked.jsonl"))
+    stored = pq.read_table(linked / "linked.parquet").to_pylist()[1]["mentions"][0]["candidates"][0]
+    assert list(stored) == ["id", "score"]
+
+
+def test_commands_take_both(folder, linked, tmp_path):
+    metrics, pages = {}, {}
+    for kind in ("jsonl", "parquet"):
+        corpus, out = linked / f"linked.{kind}", tmp_path / kind
+        result = run("evaluate", folder / "pipeline", corpus, "--output", out, "--json")
+        assert result.code == 0, result.err
+        metrics[kind] = json.loads((out / "metrics.json").read_text())
+        assert run("report", out, "--corpus", corpus, "--output", tmp_path / f"{kind}.html").code == 0
+        pages[kind] = (tmp_path / f"{kind}.html").read_text()
+        assert run("compare", out, out).code == 0
+        back = run("convert", tmp_path / f"{kind}.jsonl", "--reader", "jsonl", corpus, "--json")
+        assert back.code == 0 and back.json["written"][0]["documents"] == 40
+    assert (tmp_path / "jsonl" / "predictions.jsonl").read_text() == (
+        tmp_path / "parquet" / "predictions.jsonl"
+    ).read_text()
+    assert metrics["jsonl"]["n"] == metrics["parquet"]["n"] > 40
+    assert metrics["jsonl"]["accuracy"] == metrics["parquet"]["accuracy"]
+    assert (tmp_path / "jsonl.jsonl").read_bytes() == (tmp_path / "parquet.jsonl").read_bytes()
+    assert len(pages["parquet"]) > 10_000
+
+
+def test_linked_again_keeps_meta(folder, linked, tmp_path):
+    result = run("link", folder / "pipeline", linked / "linked.parquet", tmp_path / "out.jsonl")
+    assert result.code == 0, result.err
+    metas = [line["meta"] for line in read_jsonl(tmp_path / "out.jsonl")]
+    assert metas == [line["meta"] for line in read_jsonl(linked / "in.jsonl")]
+
+
+def test_parquet_of_others(folder, tmp_path):
+    pq.write_table(pa.table({"text": ["Fever."], "meta": ["no JSON"]}), tmp_path / "in.parquet")
+    assert [line["meta"] for line in read_links(tmp_path / "in.parquet")] == [{}]
+    for name, content, code in (
+        ("a.parquet", b"no Parquet", "E002"),
+        ("b.parquet", None, "E002"),
+        ("in.parquet", None, "E202"),
+    ):
+        if content:
+            (tmp_path / name).write_bytes(content)
+        args = ("evaluate", folder / "pipeline", tmp_path / name, "--output", tmp_path / "out")
+        result = run(*args)
+        assert result.code == 2 and code in result.err and name in result.err
+
+
+def test_keys_that_only_some_mentions_have(tmp_path):
+    mention = {"start": 0, "end": 2, "text": "CF", "label": "X", "ids": [], "kb_id": "NIL", "name": None}
+    mention |= {"score": None, "nil_score": 0.5, "probability": 0.25, "candidates": []}
+    lines = [
+        {"id": "1", "text": "CF", "mentions": [mention, {**mention, "id_set": ["C1", "NIL"]}], "meta": {}}
+    ]
+    write_parquet(tmp_path / "out.parquet", lines)
+    assert list(read_links(tmp_path / "out.parquet")) == lines
