@@ -81,10 +81,7 @@ def calibrate(
     if 0 < n_nil < _FEW:
         message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable; use a larger corpus")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
-    numbers = [number for number, document in enumerate(documents) for _ in document.mentions]
-    links = component.linker.fit_mentions(
-        queries, gold, documents=numbers, choose=choose, label_least=by_label
-    )
+    links = component.linker.fit_documents(queries, documents, choose=choose, label_least=by_label)
     learned = learned_state(component.linker)
     if output:
         copy_pipeline(pipeline, output, learned)

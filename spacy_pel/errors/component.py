@@ -76,7 +76,7 @@ class ComponentWarnings:
     )
     W500 = (
         "[PEL-W500] None of the {n} mentions is NIL, so only the evidence weights were refitted; NIL "
-        "model and threshold are unchanged. Calibrate on a corpus with mentions whose entity is not in "
+        "model and threshold are unchanged, and P(right) is not calibrated. Calibrate on a corpus with mentions whose entity is not in "
         "the KB."
     )
     W504 = (
@@ -88,18 +88,18 @@ class ComponentWarnings:
         "[PEL-W505] The component '{name}' has no NIL threshold: every mention with a candidate is linked, however "
         "unlikely. Fit one with: spacy-pel calibrate PIPELINE CORPUS.jsonl, or set threshold."
     )
-    W507 = (
-        "[PEL-W507] P(right) and coverage were not calibrated: that needs {n} documents, with NIL and other mentions "
-        "in each part of them. Calibrate on a larger corpus."
-    )
-    W508 = (
-        "[PEL-W508] The component '{name}' has coverage = {coverage}, but no calibration to find sets with, so there are "
-        "none. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
-    )
     W506 = (
         "[PEL-W506] The component '{name}' is not calibrated: NIL is decided by the default weights of its NIL "
         "model, fitted on other text, at a threshold of {threshold}. Fit your own with: spacy-pel calibrate "
         "PIPELINE CORPUS.jsonl, or set threshold."
+    )
+    W507 = (
+        "[PEL-W507] P(right) and coverage were not calibrated: that needs {n} documents, any four fifths of "
+        "which have NIL and other mentions. Calibrate on a larger corpus."
+    )
+    W508 = (
+        "[PEL-W508] The component '{name}' has coverage = {coverage}, but no calibration to find sets with, so there are "
+        "none. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
     W503 = (
         "[PEL-W503] The component '{name}' was calibrated with the reranker {saved}, but now has {now}. Its "

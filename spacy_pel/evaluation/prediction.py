@@ -65,8 +65,10 @@ class Prediction:
 
     @property
     def covered(self) -> bool:
-        """RETURNS (bool): ``id_set`` holds a right answer: NIL, or one of the gold ids."""
-        return not set(self.id_set or ()).isdisjoint(self.gold or [NIL])
+        """RETURNS (bool): ``id_set`` holds the right answer: NIL, one of the gold ids, or all of them if the
+        mention is composite."""
+        answers = set(self.id_set or ())
+        return answers.issuperset(self.gold) if self.composite else not answers.isdisjoint(self.gold or [NIL])
 
     def to_json(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON data; without ``composite``, ``outside``, ``types``,

@@ -1,10 +1,12 @@
 """How far an answer can be trusted: P(right), and sets of answers that hold the right one at a given rate.
 
 Both are fitted by cross-fitting: combiner and NIL model, fitted without a fold of documents, score that
-fold, so that the scores to learn from are as uncertain as those of new text.
+fold, so that the scores to learn from are as uncertain as those of new text. (A reranker has two weights,
+which are those fitted on all documents.)
 """
 
 import copy
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -12,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..types import CandidateTable, Combiner, NilModel, Scores
-from ..util.ragged import owners, segment_order, segment_rank, segment_sum
+from ..types import NIL, CandidateTable, Combiner, NilModel, Scores
+from ..util.ragged import owners, segment_max, segment_order, segment_rank, segment_softmax, segment_sum
 from .combiners.linear import is_gold
-from .nil.best_scores import Floats, best_scores, logistic
+from .nil.best_scores import Floats, logistic
 from .reranker import Reranker
 from .tables import take_mentions
 
 N_FOLDS = 5
+DEPTH = 128  # candidates that a set may hold, however many are returned
 _KEPT = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
 _LEAST = 200  # mentions of a label that has order statistics of its own
 _CLOSE = 1e-6  # probabilities have finite logits
@@ -46,13 +49,15 @@ class Confidence:
 
     A set holds the answers, candidates or NIL, of at least a given probability: share x (1 - NIL score), or
     the NIL score. That probability is an order statistic of what the right answers had in the calibration
-    text, so a set holds the right answer at least as often as asked for, if new mentions are drawn like those
-    (split conformal prediction with the least ambiguous sets; Sadinle et al. 2019, Eq. 7). Labels with 200
-    mentions have their own order statistics.
+    text, so a set of a new mention drawn like those holds the right answer about as often as asked for
+    (conformal prediction with the least ambiguous sets, Sadinle et al. 2019, Eq. 7; cross-fitted, so without
+    the exact guarantee of a split). The mentions of a document resemble each other: with five documents the
+    rate can be several points below what was asked for, with forty it is close. Labels with 200 mentions have
+    their own order statistics, and the other labels together.
 
     link_weights (Tuple[float, ...]): of 1, the logit of the best share and that of the NIL score.
     nil_weights (Tuple[float, ...]): of 1 and the logit of the NIL score.
-    n_mentions (Dict[str, int]): label -> calibration mentions; "" = all.
+    n_mentions (Dict[str, int]): label -> calibration mentions; "" = those of all other labels.
     smallest (Dict[str, List[float]]): label -> evenly spaced order statistics, ascending, of the
         probabilities of their right answers; 0 where it is no candidate.
     """
@@ -70,8 +75,8 @@ class Confidence:
     def probabilities(self, best: Floats, nil_scores: Floats) -> Tuple[Floats, Floats]:
         """P(right) of both possible answers.
 
-        best (Floats): (n,), the best candidate's share; 0 = no candidate.
-        nil_scores (Floats): (n,).
+        best (Floats): (n,), the best candidate's share, see ``shares_of``; 0 = no candidate.
+        nil_scores (Floats): (n,), between 0 and 1.
         RETURNS (Tuple[Floats, Floats]): (n,) that the best candidate is right, and (n,) that NIL is.
         """
         if not self.is_fitted:
@@ -91,9 +96,14 @@ class Confidence:
         """
         if not self.is_fitted:
             raise PelError(Errors.E519)
-        label = label if label in self.smallest else ""
+        own = label if label in self.smallest else ""
+        if own in self.smallest:
+            return self._least(coverage, own)
+        return min(self._least(coverage, other) for other in self.smallest)  # too few of the other labels
+
+    def _least(self, coverage: float, label: str) -> float:
         n, kept = self.n_mentions[label], self.smallest[label]
-        rank = int(np.floor((n + 1) * (1.0 - coverage) + 1e-9))  # of n, from 1; 0 = n is too small
+        rank = min(n, int(np.floor((n + 1) * (1.0 - coverage) + 1e-9)))  # from 1; 0 = n is too small
         place = int(np.floor(rank * len(kept) / n + 1e-9))  # the kept one at this rank or before it
         return kept[place - 1] if place > 0 else 0.0
 
@@ -104,7 +114,7 @@ class Confidence:
         gold: Sequence[NDArray[np.int64]],
         labels: Sequence[str],
         *,
-        top_k: int,
+        composite: Optional[Flags] = None,
     ) -> None:
         """Learn from the answers to annotated mentions.
 
@@ -113,29 +123,40 @@ class Confidence:
         gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity, any of them right;
             empty = NIL.
         labels (Sequence[str]): (n,), of the mentions.
-        top_k (int): candidates that are returned; a right one behind them is not found.
+        composite (Optional[NDArray[bool]]): (n,), mentions that mean all of their entities, so that no single
+            one is right and a set has to hold all. None = there is none.
         """
-        best, _ = best_scores(table, found.scores)
-        nil_scores = found.nil_scores.astype(np.float64)
-        right, is_nil = is_gold(table, gold), np.array([len(rows) == 0 for rows in gold])
-        is_first = np.zeros(len(gold), dtype=np.bool_)
+        n_gold = np.array([len(rows) for rows in gold])
+        is_nil = n_gold == 0
+        whole = (n_gold > 1) & (np.zeros(len(gold), np.bool_) if composite is None else composite)
+        shares, nil_scores = (
+            shares_of(table, found.scores),
+            np.clip(found.nil_scores.astype(np.float64), 0.0, 1.0),
+        )
+        right, owner = is_gold(table, gold), owners(table.offsets)
         filled = np.diff(table.offsets) > 0
-        order = segment_order(found.scores, table.offsets)
-        is_first[filled] = right[order[table.offsets[:-1][filled]]]
+        is_first = np.zeros(len(gold), dtype=np.bool_)
+        is_first[filled] = right[segment_order(shares, table.offsets)[table.offsets[:-1][filled]]]
+        best = segment_max(shares, table.offsets, empty=0.0)
         logits = [_logit(best), _logit(nil_scores)]
-        self.link_weights = _platt(np.stack(logits, axis=1)[filled], is_first[filled])
+        self.link_weights = _platt(np.stack(logits, axis=1)[filled], (is_first & ~whole)[filled])
         self.nil_weights = _platt(logits[1][:, None], is_nil)
 
-        returned = right & (segment_rank(found.scores, table.offsets) < top_k)
-        of_gold = np.zeros(len(gold))
-        np.maximum.at(of_gold, owners(table.offsets)[returned], found.scores[returned].astype(np.float64))
-        of_right = np.where(is_nil, nil_scores, of_gold * (1.0 - nil_scores))
-        self.n_mentions, self.smallest = {}, {}
-        for label in ["", *sorted(set(labels) - {""})]:
-            own = np.array([label in ("", each) for each in labels])
-            if own.sum() >= (_LEAST if label else 1):
-                self.n_mentions[label] = int(own.sum())
-                self.smallest[label] = _order_statistics(of_right[own])
+        held = right & (segment_rank(shares, table.offsets) < DEPTH)
+        highest = np.zeros(len(gold))
+        np.maximum.at(highest, owner[held], shares[held])
+        lowest = np.where(segment_sum(held, table.offsets) < n_gold, 0.0, 1.0)  # 0: one of them is not held
+        np.minimum.at(lowest, owner[held], shares[held])
+        of_gold = np.where(whole, lowest, highest) * (1.0 - nil_scores)
+        of_right = np.where(is_nil, nil_scores, of_gold)
+        counts = Counter(labels)
+        large = sorted(label for label in counts if label and counts[label] >= _LEAST)
+        groups = {label: np.array([each == label for each in labels]) for label in large}
+        others = np.array([each not in groups for each in labels])
+        if others.sum() >= _LEAST or not groups:
+            groups[""] = others
+        self.n_mentions = {label: int(own.sum()) for label, own in groups.items()}
+        self.smallest = {label: _order_statistics(of_right[own]) for label, own in groups.items()}
 
     def state(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): what ``fit`` learned, as JSON; empty before."""
@@ -194,6 +215,8 @@ def cross_fitted(
         if not len(linkable) or n_nil in (0, int(filled[kept].sum())):
             return None
         own_combiner, own_nil = copy.deepcopy(combiner), copy.deepcopy(nil_model)
+        for part in (own_combiner, own_nil):
+            part.load_state({})  # it has seen the documents that are left out
         own_combiner.fit(take_mentions(table, linkable), [gold[i] for i in linkable])
         scores = own_combiner(table)
         if reranker is not None and read is not None:
@@ -204,6 +227,35 @@ def cross_fitted(
         result.nil_scores[left_out] = own_nil(take_mentions(table, left_out), scores[mine])
     result.nil_scores[~filled] = 1.0
     return result
+
+
+def shares_of(table: CandidateTable, scores: Scores) -> Floats:
+    """Scores as shares of 1.
+
+    table (CandidateTable): the candidates.
+    scores (Scores): (m,), of a combiner or reranker.
+    RETURNS (Floats): (m,), the scores of mentions whose scores are shares; of other mentions, as of a
+        combiner that returns distances, a softmax.
+    """
+    wide = scores.astype(np.float64)
+    sums = segment_sum(wide, table.offsets)
+    are_shares = (segment_max(-wide, table.offsets, empty=0.0) <= 0.0) & (sums <= 1.0 + 1e-3)
+    return np.where(are_shares[owners(table.offsets)], wide, segment_softmax(wide, table.offsets))
+
+
+def id_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, least: float) -> List[str]:
+    """The answers of at least a given probability, or else the most probable one.
+
+    ids (Sequence[str]): of the candidates, best first.
+    shares (Sequence[float]): theirs.
+    nil_score (float): between 0 and 1.
+    least (float): from ``Confidence.least``.
+    RETURNS (List[str]): ids and NIL, most probable first.
+    """
+    answers = [(share * (1.0 - nil_score), one) for one, share in zip(ids, shares, strict=True)]
+    answers.append((nil_score, NIL))
+    answers.sort(key=lambda answer: -answer[0])  # stable
+    return [one for probability, one in answers if probability >= least] or [answers[0][1]]
 
 
 def _platt(inputs: Floats, truth: Flags) -> Tuple[float, ...]:

@@ -24,10 +24,9 @@ from ..types import (
     Scores,
 )
 from ..util import logger
-from ..util.ragged import places_in_pieces, segment_order
-from .confidence import N_FOLDS, Confidence, cross_fitted
+from ..util.ragged import places_in_pieces, segment_max, segment_order
+from .confidence import DEPTH, N_FOLDS, Confidence, cross_fitted, id_set, shares_of
 from .nil import best_f1_threshold
-from .nil.best_scores import best_scores
 from .query import MentionQuery, read_batch
 from .reranker import Reranker
 from .tables import insert_empty, join_tables, take_mentions
@@ -40,7 +39,7 @@ if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not n
 # Scores and nil_scores are relative to a mention's candidates, so this many are always retrieved, and a
 # smaller top_k only shortens what is returned: it must not turn a mention NIL. It is twice the default
 # top_k, since with vectors alone 1 in 200 gold entities ranks below the 64th.
-_DEPTH = 128
+_DEPTH = DEPTH
 _CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
 
 
@@ -265,40 +264,57 @@ class Linker:
         top_k: int,
     ) -> List[Link]:
         # best first within each mention; ties keep the table's order; only what is returned becomes objects
-        order = segment_order(scores, table.offsets)[places_in_pieces(table.offsets) < top_k]
-        rows, which = np.unique(table.kb_rows[order], return_inverse=True)
-        ids = np.array(self.kb.ids_at(rows), dtype=object)[which].tolist()
-        values = scores[order].tolist()
-        ends = np.cumsum(np.minimum(np.diff(table.offsets), top_k)).tolist()
         labels = {query.label for query in queries}
         thresholds = {label: self.threshold_of(label) for label in labels}
-        least: Dict[str, Optional[float]] = dict.fromkeys(labels)
-        if self.coverage is not None and self.confidence.is_fitted:
-            least = {label: self.confidence.least(self.coverage, label) for label in labels}
-        best, _ = best_scores(table, scores)
-        right = zip(
-            *(p.tolist() for p in self.confidence.probabilities(best, nil_scores.astype(np.float64))),
-            strict=True,
-        )
+        with_sets = self.coverage is not None and self.confidence.is_fitted
+        most = max(top_k, DEPTH) if with_sets else top_k
+        order = segment_order(scores, table.offsets)[places_in_pieces(table.offsets) < most]
+        rows, which = np.unique(table.kb_rows[order], return_inverse=True)
+        ids = np.array(self.kb.ids_at(rows), dtype=object)[which].tolist()
+        values, shares = scores[order].tolist(), shares_of(table, scores)
+        best, nil = segment_max(shares, table.offsets, empty=0.0), np.clip(nil_scores, 0.0, 1.0)
+        of_links, of_nils = (p.tolist() for p in self.confidence.probabilities(best, nil.astype(np.float64)))
+        ends = np.cumsum(np.minimum(np.diff(table.offsets), most)).tolist()
+        sets: List[Optional[List[str]]] = [None] * len(queries)
+        if with_sets:
+            sets = self._sets(queries, ids, shares[order].tolist(), nil.tolist(), ends)
         links, start = [], 0
-        for query, end, nil_score, (of_link, of_nil) in zip(
-            queries, ends, nil_scores.tolist(), right, strict=True
+        for number, (query, end, nil_score) in enumerate(
+            zip(queries, ends, nil_scores.tolist(), strict=True)
         ):
-            threshold, least_of_set = thresholds[query.label], least[query.label]
+            threshold, stop = thresholds[query.label], min(end, start + top_k)
             is_nil = start == end or (threshold is not None and nil_score > threshold)
-            own_ids, own_scores = ids[start:end], values[start:end]
             links.append(
                 Link(
-                    NIL if is_nil else own_ids[0],
+                    NIL if is_nil else ids[start],
                     nil_score,
-                    own_ids,
-                    own_scores,
-                    of_nil if is_nil else of_link,
-                    None if least_of_set is None else _id_set(own_ids, own_scores, nil_score, least_of_set),
+                    ids[start:stop],
+                    values[start:stop],
+                    of_nils[number] if is_nil else of_links[number],
+                    sets[number],
                 )
             )
             start = end
         return links
+
+    def _sets(
+        self,
+        queries: Sequence[MentionQuery],
+        ids: List[str],
+        shares: List[float],
+        nil_scores: List[float],
+        ends: List[int],
+    ) -> List[Optional[List[str]]]:
+        """RETURNS (List[List[str]]): the set of each mention; its candidates end at ``ends``."""
+        assert self.coverage is not None
+        least = {label: self.confidence.least(self.coverage, label) for label in {q.label for q in queries}}
+        sets: List[Optional[List[str]]] = []
+        start = 0
+        for query, end, nil_score in zip(queries, ends, nil_scores, strict=True):
+            stop = min(end, start + DEPTH)
+            sets.append(id_set(ids[start:stop], shares[start:stop], nil_score, least[query.label]))
+            start = end
+        return sets
 
     # -- fitting ----------------------------------------------------------------------------
 
@@ -308,13 +324,28 @@ class Linker:
         documents (Iterable[Document]): a development set, not used for training or the index.
         RAISES (PelError): if no mention's entity is in the KB.
         """
-        queries, gold, numbers = [], [], []
-        for number, document in enumerate(documents):
-            for mention in document.mentions:
-                queries.append(MentionQuery(document.text, mention.start, mention.end, mention.label))
-                gold.append(mention.ids)
-                numbers.append(number)
-        self.fit_mentions(queries, gold, documents=numbers)
+        documents = list(documents)
+        queries = [MentionQuery(one.text, m.start, m.end, m.label) for one in documents for m in one.mentions]
+        self.fit_documents(queries, documents)
+
+    def fit_documents(
+        self, queries: Sequence[MentionQuery], documents: Sequence[Document], **settings: Any
+    ) -> List[Link]:
+        """Fit on the gold mentions of documents, see ``fit_mentions``.
+
+        queries (Sequence[MentionQuery]): one for each mention, in order.
+        documents (Sequence[Document]): annotated.
+        settings: of ``fit_mentions``.
+        RETURNS (List[Link]): as ``fit_mentions``.
+        """
+        mentions = [(number, m) for number, document in enumerate(documents) for m in document.mentions]
+        return self.fit_mentions(
+            queries,
+            [mention.ids for _, mention in mentions],
+            documents=[number for number, _ in mentions],
+            composite=[mention.composite for _, mention in mentions],
+            **settings,
+        )
 
     def fit_mentions(
         self,
@@ -322,6 +353,7 @@ class Linker:
         gold: Sequence[Sequence[str]],
         *,
         documents: Optional[Sequence[Any]] = None,
+        composite: Optional[Sequence[bool]] = None,
         choose: ChooseThreshold = best_f1_threshold,
         label_least: Optional[int] = None,
     ) -> List[Link]:
@@ -334,6 +366,7 @@ class Linker:
         queries (Sequence[MentionQuery]): mentions.
         gold (Sequence[Sequence[str]]): their entity ids; none of them in the KB = NIL.
         documents (Optional[Sequence[Any]]): which document each is in; None = each text is a document.
+        composite (Optional[Sequence[bool]]): which mean all of their entities; None = none does.
         choose (ChooseThreshold): takes nil_scores and which are NIL, gives the threshold.
         label_least (Optional[int]): labels with at least this many NIL mentions, and as many others,
             get their own threshold. None = one for all.
@@ -348,6 +381,7 @@ class Linker:
         linkable = np.flatnonzero(~is_nil)
         self.combiner.fit(take_mentions(table, linkable), [gold_rows[i] for i in linkable])
         scores, read = self._fitted_scores(queries, table, gold_rows)
+        self.confidence = Confidence()
         if is_nil.any():
             self.nil_model.fit(table, scores, is_nil)
         else:
@@ -360,7 +394,14 @@ class Linker:
             if label_least is not None:
                 self.calibrated_by_label = fit_by_label(choose, labels, nil_scores, is_nil, least=label_least)
             texts = [query.text for query in queries] if documents is None else documents
-            self._fit_confidence(table, gold_rows, labels, texts, read)
+            found = cross_fitted(
+                table, gold_rows, texts, self.combiner, self.nil_model, reranker=self.reranker, read=read
+            )
+            if found is None:
+                logger.warning(Warnings.W507.format(n=N_FOLDS))
+            else:
+                whole = None if composite is None else np.array(composite, dtype=np.bool_)
+                self.confidence.fit(table, found, gold_rows, labels, composite=whole)
         return self._links(queries, table, scores, nil_scores, self.top_k)
 
     def _fitted_scores(
@@ -374,33 +415,7 @@ class Linker:
         self.reranker.fit(table, scores, read, gold)
         return self.reranker.combine(table, scores, read), read
 
-    def _fit_confidence(
-        self,
-        table: CandidateTable,
-        gold: Sequence[NDArray[np.int64]],
-        labels: Sequence[str],
-        documents: Sequence[Any],
-        read: Optional[Scores],
-    ) -> None:
-        self.confidence = Confidence()
-        found = cross_fitted(
-            table, gold, documents, self.combiner, self.nil_model, reranker=self.reranker, read=read
-        )
-        if found is None:
-            logger.warning(Warnings.W507.format(n=N_FOLDS))
-        else:
-            self.confidence.fit(table, found, gold, labels, top_k=self.top_k)
-
     def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """RETURNS (NDArray[int64]): distinct KB rows of gold ids, redirects followed; unknown have none."""
         rows = np.unique(self.kb.rows(list(ids))) if ids else np.zeros(0, dtype=np.int64)
         return rows[rows >= 0]
-
-
-def _id_set(ids: List[str], scores: List[float], nil_score: float, least: float) -> List[str]:
-    """RETURNS (List[str]): the answers of at least this probability, or else the most probable one."""
-    answers = [(score * (1.0 - nil_score), one) for one, score in zip(ids, scores, strict=True)]
-    answers.append((nil_score, NIL))
-    answers.sort(key=lambda answer: -answer[0])  # stable
-    kept = [one for probability, one in answers if probability >= least]
-    return kept or [answers[0][1]]

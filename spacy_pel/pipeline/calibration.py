@@ -41,21 +41,32 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
     saved (Dict[str, Any]): from ``learned_state``.
     name (str): the component's name, for the warning.
     """
+    if _load(linker, saved, name):
+        linker.calibrated_threshold = saved["calibrated_threshold"]
+        linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
+        linker.confidence = Confidence.from_state(saved.get("confidence", {}))
+        warn_uncalibrated(linker, name=name)
+    elif linker.coverage is not None:
+        logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
+
+
+def _load(linker: Linker, saved: Dict[str, Any], name: str) -> bool:
+    """Load the states of the parts that are of the saved kinds.
+
+    RETURNS (bool): whether all are.
+    """
     kinds = saved_generator_kind(saved), generator_kind(linker.generator)
     if kinds[0] != kinds[1]:
         logger.warning(Warnings.W501.format(name=name, saved=kinds[0], now=kinds[1]))
-        return
+        return False
     for key, part in (("combiner", linker.combiner), ("nil_model", linker.nil_model)):
         if key == "nil_model" and not _same_reranker(linker.reranker, saved.get("reranker"), name):
-            return
+            return False
         if saved[key]["kind"] != type(part).__name__:
             logger.warning(Warnings.W501.format(name=name, saved=saved[key]["kind"], now=type(part).__name__))
-            return
+            return False
         part.load_state(saved[key]["state"])
-    linker.calibrated_threshold = saved["calibrated_threshold"]
-    linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
-    linker.confidence = Confidence.from_state(saved.get("confidence", {}))
-    warn_uncalibrated(linker, name=name)
+    return True
 
 
 def warn_uncalibrated(linker: Linker, *, name: str) -> None:

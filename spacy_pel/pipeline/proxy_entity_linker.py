@@ -4,7 +4,20 @@ import json
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from itertools import chain
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
 from spacy.language import Language
 from spacy.pipeline.pipe import Pipe
@@ -15,6 +28,7 @@ from ..errors import Errors, PelError
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery, Reranker
+from ..linking.confidence import Confidence
 from ..types import (
     NIL,
     CandidateGenerator,
@@ -156,6 +170,23 @@ class ProxyEntityLinker(Pipe):
         """RETURNS (bool): whether data was loaded."""
         return self._linker is not None
 
+    @property
+    def _fitted(self) -> Optional[Tuple[Optional[float], Dict[str, float], Confidence]]:
+        """What is fitted of the linker itself; the parts have their own. None without data."""
+        linker = self._linker
+        if linker is None:
+            return None
+        return linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence
+
+    @_fitted.setter
+    def _fitted(self, fitted: Optional[Tuple[Optional[float], Dict[str, float], Confidence]]) -> None:
+        linker = self.linker
+        linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence = fitted or (
+            None,
+            {},
+            Confidence(),
+        )
+
     def _use(self, data: LinkerData) -> None:
         """Link with this data from now on.
 
@@ -291,8 +322,7 @@ class ProxyEntityLinker(Pipe):
         ask = query_maker(nlp, name=self.name)
         documents = list(documents)
         queries = [query for document in documents for query in ask(document)]
-        gold = [(m.ids, number) for number, document in enumerate(documents) for m in document.mentions]
-        self.linker.fit_mentions(queries, [ids for ids, _ in gold], documents=[number for _, number in gold])
+        self.linker.fit_documents(queries, documents)
 
     # -- use ---------------------------------------------------------------------------------
 
@@ -391,7 +421,9 @@ class ProxyEntityLinker(Pipe):
 
         def read() -> None:
             check_folder(path, kind=KIND, version=VERSION)
+            fitted = self._fitted
             self._use(self.data.load(path, exclude=exclude))
+            self._fitted = fitted if "cfg" in exclude else None
             if "cfg" not in exclude:
                 load_learned_state(self.linker, read_json(path / CALIBRATION), name=self.name)
 
@@ -415,7 +447,9 @@ class ProxyEntityLinker(Pipe):
         RAISES (PelError): if the bytes are not from ``to_bytes``.
         """
         files = {name: part for name, part in unpack_files(data, kind=KIND).items() if name not in exclude}
+        fitted = self._fitted
         self._use(self.data.from_bytes(files))
+        self._fitted = fitted if CALIBRATION not in files or "cfg" in exclude else None
         if CALIBRATION in files and "cfg" not in exclude:
             saved = json_object(
                 str(files[CALIBRATION], "utf8", "replace"), f"{CALIBRATION} in the given bytes"
@@ -426,19 +460,16 @@ class ProxyEntityLinker(Pipe):
     def __reduce__(self) -> Any:
         # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index on disk is
         # pickled as its path
-        linker = self._linker
-        calibrated = linker and (linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence)
         attributes = {**self.__dict__, "_linker": None, "states": None}
-        return __newobj__, (type(self),), (self.name, attributes, calibrated)
+        return __newobj__, (type(self),), (self.name, attributes, self._fitted)
 
     def __setstate__(self, state: Any) -> None:
-        self.name, attributes, calibrated = state
+        self.name, attributes, fitted = state
         self.__dict__.update(attributes)
         add_extensions(self.extension_prefix)
-        if calibrated is not None:
+        if fitted is not None:
             self._use(self.data)
-            linker = self.linker
-            linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence = calibrated
+            self._fitted = fitted
 
 
 def _with_weights(part: WeightsT, loader: Optional[Callable[[WeightsT], WeightsT]]) -> WeightsT:

@@ -11,8 +11,9 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.confidence import AnswerScores, Confidence, cross_fitted
+from spacy_pel.linking.confidence import AnswerScores, Confidence, cross_fitted, id_set, shares_of
 from spacy_pel.linking.nil import LogisticNil
+from spacy_pel.linking.tables import take_mentions
 from spacy_pel.types import NIL, CandidateTable, Entity
 from spacy_pel.util.ragged import offsets_of
 
@@ -46,7 +47,7 @@ def test_sets_hold_the_right_answer_as_often_as_asked_for(coverage, n):
     for seed in range(12):
         table, found, gold = made_up(n, seed)
         confidence = Confidence()
-        confidence.fit(table, found, gold, [""] * n, top_k=6)
+        confidence.fit(table, found, gold, [""] * n)
         _, other, truth = made_up(4000, 100 + seed)
         rates.append(np.mean(probabilities_of_right(other, truth) >= confidence.least(coverage, "")))
     assert coverage - 0.015 < np.mean(rates) < min(1.0, coverage + (0.03 if n == 150 else 0.015))
@@ -55,10 +56,10 @@ def test_sets_hold_the_right_answer_as_often_as_asked_for(coverage, n):
 def test_too_few_mentions_or_candidates_for_a_coverage_give_all_answers():
     table, found, gold = made_up(50, 0)
     confidence = Confidence()
-    confidence.fit(table, found, gold, [""] * 50, top_k=6)
+    confidence.fit(table, found, gold, [""] * 50)
     assert confidence.least(0.99, "") == 0.0 < confidence.least(0.9, "")
     gold[:10] = [np.array([77])] * 10  # the right entity is no candidate: 80 % can be covered at most
-    confidence.fit(table, found, gold, [""] * 50, top_k=6)
+    confidence.fit(table, found, gold, [""] * 50)
     assert confidence.least(0.9, "") == 0.0 < confidence.least(0.7, "")
 
 
@@ -71,10 +72,60 @@ def test_labels_with_enough_mentions_have_their_own_sets():
         shares[i, 0], gold[i] = 1.0, np.array([0])
     labels = ["EASY" if one else "HARD" for one in easy[:700]] + ["RARE"] * 100
     confidence = Confidence()
-    confidence.fit(table, found, gold, labels, top_k=6)
-    assert sorted(confidence.smallest) == ["", "EASY", "HARD"]
-    assert confidence.least(0.9, "EASY") == 1.0 > confidence.least(0.9, "") > confidence.least(0.9, "HARD")
-    assert confidence.least(0.9, "RARE") == confidence.least(0.9, "")
+    confidence.fit(table, found, gold, labels)
+    assert sorted(confidence.smallest) == ["EASY", "HARD"]
+    assert confidence.least(0.9, "EASY") == 1.0 > confidence.least(0.9, "HARD")
+    assert confidence.least(0.9, "RARE") == confidence.least(0.9, "HARD")  # too few: the most careful one
+
+
+def test_other_labels_are_not_covered_by_an_easy_one():
+    """Of 70 % of the mentions, one label, the right answer is certain; the rest has ten small labels."""
+    rates = {"EASY": [], "small": []}
+    for seed in range(8):
+        parts = []
+        for part_seed in (seed, 50 + seed):
+            table, found, gold = made_up(2000, part_seed)
+            shares = found.scores.reshape(2000, -1)
+            for i in range(1400):
+                shares[i], found.nil_scores[i] = 0.0, 0.0
+                shares[i, 0], gold[i] = 1.0, np.array([0])
+            parts.append((table, found, gold, ["EASY"] * 1400 + [f"S{i % 10}" for i in range(600)]))
+        confidence = Confidence()
+        confidence.fit(*parts[0])
+        _, found, gold, labels = parts[1]
+        least = np.array([confidence.least(0.9, label) for label in labels])
+        held = probabilities_of_right(found, gold) >= least
+        rates["EASY"].append(held[:1400].mean())
+        rates["small"].append(held[1400:].mean())
+    assert np.mean(rates["EASY"]) == 1.0 and 0.88 < np.mean(rates["small"]) < 0.93
+
+
+def test_composite_mentions_need_all_of_their_entities():
+    table, found, gold = made_up(600, 0)
+    gold = [np.array([0, 1])] * 600
+    shares = found.scores.reshape(600, -1)
+    shares[:, :] = [0.5, 0.3, 0.2, 0.0, 0.0, 0.0]
+    found.nil_scores[:] = 0.1
+    one, both = Confidence(), Confidence()
+    one.fit(table, found, gold, [""] * 600)
+    both.fit(table, found, gold, [""] * 600, composite=np.ones(600, dtype=bool))
+    best, nil = np.array([0.5]), np.array([0.1])
+    assert both.probabilities(best, nil)[0] < 0.05 < 0.95 < one.probabilities(best, nil)[0]
+    assert one.least(0.9, "") == pytest.approx(0.45) and both.least(0.9, "") == pytest.approx(0.27)
+    gold = [np.array([0, 77])] * 600  # one of them is no candidate
+    both.fit(table, found, gold, [""] * 600, composite=np.ones(600, dtype=bool))
+    assert both.least(0.9, "") == 0.0
+
+
+def test_scores_that_are_no_shares_become_shares():
+    """Those of a combiner that returns distances, or cosines; shares stay what they are."""
+    scores = np.array([-1.0, -3.0, 1.4, 0.9, 0.25, 0.75, 0.6], dtype=np.float32)
+    table = CandidateTable(np.arange(7), np.array([0, 2, 4, 6, 7, 7]), {})
+    shares = shares_of(table, scores)
+    assert shares[4:].tolist() == scores[4:].tolist()
+    assert shares[:2].sum() == pytest.approx(1.0) and shares[2:4].sum() == pytest.approx(1.0)
+    assert shares[0] > shares[1] > 0 and shares[2] > shares[3] > 0
+    assert id_set(["A", "B"], shares[:2].tolist(), 0.3, 0.0) == ["A", NIL, "B"]
 
 
 def test_p_right_is_calibrated_on_other_mentions():
@@ -94,7 +145,7 @@ def test_p_right_is_calibrated_on_other_mentions():
         right = np.array([len(rows) > 0 and rows[0] == one for rows, one in zip(truth, first, strict=True)])
         if fitted:
             sure = AnswerScores(found.scores, too_sure(found.nil_scores.astype(np.float64)))
-            confidence.fit(table, sure, gold, [""] * 5000, top_k=6)
+            confidence.fit(table, sure, gold, [""] * 5000)
         of_link, of_nil = confidence.probabilities(best, too_sure(other.nil_scores.astype(np.float64)))
         is_nil = np.array([len(rows) == 0 for rows in truth])
         errors.append([])
@@ -114,7 +165,7 @@ def test_before_fit_p_right_is_a_product():
 def test_state_survives_json():
     table, found, gold = made_up(400, 0)
     confidence = Confidence()
-    confidence.fit(table, found, gold, ["A"] * 250 + ["B"] * 150, top_k=6)
+    confidence.fit(table, found, gold, ["A"] * 250 + ["B"] * 150)
     again = Confidence.from_state(json.loads(json.dumps(confidence.state())))
     assert again == confidence and again.is_fitted
     assert Confidence.from_state({}) == Confidence() and Confidence().state() == {}
@@ -166,7 +217,12 @@ def test_no_fold_is_scored_by_parts_that_saw_it(kb):
             seen.append(len(table))
             super().fit(table, gold)
 
-    found = cross_fitted(table, rows, documents, Spy(), LogisticNil())
+    combiner, nil_model = Spy(), LogisticNil()  # as the linker has them: fitted on all documents
+    linkable = np.flatnonzero([len(one) > 0 for one in rows])
+    combiner.fit(take_mentions(table, linkable), [rows[i] for i in linkable])
+    nil_model.fit(table, combiner(table), np.array([len(one) == 0 for one in rows]))
+    seen.clear()
+    found = cross_fitted(table, rows, documents, combiner, nil_model)
     n_linkable = sum(len(one) > 0 for one in rows)
     assert len(seen) == 5 and max(seen) < n_linkable and sum(seen) <= 4 * n_linkable
     # other labels in one document do not change how that document is scored
@@ -174,7 +230,8 @@ def test_no_fold_is_scored_by_parts_that_saw_it(kb):
     for i, name in enumerate(documents):
         if name == "doc3" and len(rows[i]):
             other[i] = np.array([(rows[i][0] + 1) % len(NAMES)])
-    again = cross_fitted(table, other, documents, LinearCombiner(), LogisticNil())
+    combiner.fit(take_mentions(table, linkable), [other[i] for i in linkable])
+    again = cross_fitted(table, other, documents, combiner, nil_model)
     mine = np.array([name == "doc3" for name in documents])
     assert np.array_equal(found.nil_scores[mine], again.nil_scores[mine])
     assert not np.array_equal(found.nil_scores[~mine], again.nil_scores[~mine])
@@ -192,12 +249,48 @@ def test_calibrated_linker_gives_probabilities_and_sets(kb):
     truth = [ids[0] if ids[0] in kb else NIL for ids in gold]
     assert np.mean([one in link.id_set for one, link in zip(truth, links, strict=True)]) >= 0.9
     assert all(len(set(link.id_set)) == len(link.id_set) >= 1 for link in links)
+    linker.top_k = 1  # what is returned does not change the sets
+    assert [link.id_set for link in linker.link(queries)] == [link.id_set for link in links]
+    linker.top_k = 64
     linker.coverage = 0.99  # more than so few mentions can promise: all answers
     larger = linker.link(queries)
     assert all(set(a.id_set) <= set(b.id_set) == {NIL, *b.ids} for a, b in zip(links, larger, strict=True))
     assert sum(len(a.id_set) for a in links) < sum(len(b.id_set) for b in larger)
     linker.coverage = None
     assert linker.link(queries[:1])[0].id_set is None
+
+
+def test_sets_of_other_documents_hold_the_right_answer(kb):
+    rng = np.random.default_rng(0)
+    linker = tfidf_linker(kb, coverage=0.8)
+    halves = []
+    for _ in range(2):
+        queries, gold, documents = [], [], []
+        for number in range(150):
+            name = (
+                NAMES[rng.integers(len(NAMES))] if rng.random() < 0.7 else UNKNOWN[rng.integers(5)] + "itis"
+            )
+            surface = "".join(letter for letter in name if rng.random() < 0.75) or name
+            queries.append(MentionQuery(f"about {surface}", 6, 6 + len(surface), ""))
+            gold.append((f"D{NAMES.index(name)}",) if name in NAMES else ("X",))
+            documents.append(number)
+        halves.append((queries, gold, documents))
+    queries, gold, documents = halves[0]
+    linker.fit_mentions(queries, gold, documents=documents)
+    queries, gold, _ = halves[1]
+    sets = [link.id_set for link in linker.link(queries)]
+    held = [(ids[0] if ids[0] in kb else NIL) in one for ids, one in zip(gold, sets, strict=True)]
+    assert 0.7 < np.mean(held) < 0.95 and np.mean([len(one) for one in sets]) < 8
+
+
+def test_a_refit_without_nil_forgets_what_was_calibrated(kb):
+    linker = tfidf_linker(kb)
+    queries, gold, documents = queries_and_gold()
+    linker.fit_mentions(queries, gold, documents=documents)
+    assert linker.confidence.is_fitted
+    linkable = [i for i, ids in enumerate(gold) if ids[0] in kb]
+    linker.fit_mentions([queries[i] for i in linkable], [gold[i] for i in linkable])
+    assert not linker.confidence.is_fitted
 
 
 def test_too_few_documents_are_said(kb, caplog):
