@@ -3,7 +3,7 @@
 import re
 from itertools import chain
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator
+from typing import Any, Callable, Dict, Iterator, List
 
 from ..corpora.readers.parquet_rows import open_parquet, parquet_rows
 from ..errors import Errors, PelError
@@ -43,9 +43,14 @@ def _guess(path: Path) -> str:
     return kind.lstrip(".").lower()
 
 
+def text_files(folder: Path) -> List[Path]:
+    """RETURNS (List[Path]): the files of a folder that "txt" reads, in this order."""
+    return sorted(chain(folder.glob("*.txt"), folder.glob("*.txt.gz")))
+
+
 def _text(path: Path) -> Iterator[Document]:
     if path.is_dir():
-        for file in sorted(chain(path.glob("*.txt"), path.glob("*.txt.gz"))):
+        for file in text_files(path):
             text = read_text(file).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
             yield Document(file.name.split(".txt")[0], text)
         return

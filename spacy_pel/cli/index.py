@@ -102,7 +102,7 @@ def index(
         message(
             "The old index counts the surface forms of annotated text. To keep such counts, add --mentions"
         )
-    message(f"Embedding {len(knowledge):,} entities" + (" where they have changed" if reusing else ""))
+    message(f"Embedding {'what has changed among ' if reusing else ''}{len(knowledge):,} entities")
     built = EntityIndex.build(
         knowledge,
         reusing or encoder,
@@ -142,8 +142,9 @@ def make_vector_index(
 
     said = {"codes": codes, "pca": pca, "row_bytes": row_bytes}
     settings = {key: value for key, value in said.items() if value is not None}
-    kept = like.settings if like is not None and name is None else {}
     name = name or (like.name if like is not None else "faissivf")
+    full_name = registry.parts("pel_indexes").get(name, name)
+    kept = like.settings if like is not None and like.name == full_name else {}
     try:
         return registry.resolve_short("pel_indexes", name)(**{**kept, **settings})
     except TypeError as err:

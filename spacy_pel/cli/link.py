@@ -13,6 +13,8 @@ from ..types import NIL, Document
 from ._app import pel_cli
 from ._output import JSON, emit, key_values, message
 
+_FORMAT = 2  # of the records in a part; 2: with "probability"
+
 
 @pel_cli.command("link")
 def link(
@@ -80,12 +82,14 @@ def link(
     batch_size = batch_size or min(nlp.batch_size, 64, -(-total // (4 * n_process)))
     linker = component.linker
     settings = {
+        "format": _FORMAT,
         "input": _input_fingerprint(input_path),
         "pipeline": fingerprint(
             nlp.config.to_str(),
             *linker.fingerprints.values(),
             [linker.nil_threshold, linker.combiner.state(), linker.nil_model.state()],
             linker.calibrated_by_label,
+            linker.confidence.state(),
             *([linker.reranker.ranker.fingerprint, linker.reranker.state()] if linker.reranker else []),
         ),
         "n_candidates": n_candidates,
@@ -154,7 +158,8 @@ def _is_inside(path: Path, folder: Path) -> bool:
 
 def _input_fingerprint(path: Path) -> str:
     from ..util import fingerprint
+    from ._documents import text_files
 
     if path.is_dir():
-        return fingerprint([[file.name, file.stat().st_size] for file in sorted(path.iterdir())])
+        return fingerprint([[file.name, fingerprint(file)] for file in text_files(path)])
     return fingerprint(Path(path))

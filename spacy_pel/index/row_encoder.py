@@ -1,4 +1,4 @@
-"""An encoder around another one: what the two that ``index`` uses share."""
+"""Base class of the two encoders that ``index`` wraps around another."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path

@@ -57,6 +57,7 @@ def test_update(folder, changed, embedded, out):
     assert result.code == 0, result.err
     # two cards, whose names HashEmbed reads, and new names
     assert sorted(embedded) == ["acetylsalicylic acid", "aspirin", "gout", "gout", "podagra"]
+    assert "Embedding what has changed among " in result.err
     counts = result.json
     assert (counts["embedded"], counts["reused"] + counts["embedded"]) == (5, counts["rows"])
     # a card and a name of C0; of C1 a card, two names and its mentions
@@ -82,6 +83,8 @@ def test_settings_stay_the_same_unless_they_are_given(folder, changed):
     new = run(*again).json
     assert (new["kinds"], new["index"]) == (["alias"], old["index"])
     assert new["index"]["settings"]["codes"] == "fp16" and new["reused"] == 2 * len(NAMES) - 3
+    for name in ("faissflat", "spacy-pel.FaissFlat.v1"):
+        assert run(*again, "--index-type", name).json["index"] == old["index"], "the same type, by its name"
     other = run(*again, "--kinds", "card,alias", "--codes", "fp32")
     assert other.code == 2 and "E416" in other.err and "recode" in other.err
     other = run(*again, "--index-type", "faissivf", "--codes", "fp16").json

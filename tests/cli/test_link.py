@@ -3,6 +3,7 @@
 import gzip
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,10 +12,12 @@ import time
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import spacy
 
 from spacy_pel.cli import _resumable as _parts
 from spacy_pel.corpora import read_corpus
-from spacy_pel.util import read_jsonl
+from spacy_pel.linking.confidence import Confidence
+from spacy_pel.util import read_json, read_jsonl, write_json
 
 from .conftest import run
 
@@ -184,6 +187,36 @@ def test_resume_refuses_other_settings(folder, tmp_path):
     killed_after(1, args)
     refused = run(*args, "--resume", "--n-candidates", 3)
     assert refused.code == 2 and "E644" in refused.err and "n_candidates" in refused.err
+
+
+def test_resume_refuses_other_confidence_and_parts_of_another_format(folder, tmp_path):
+    shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
+    args = ["link", tmp_path / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
+    killed_after(1, args)
+    settings = tmp_path / "out.jsonl.parts" / "settings.json"
+    written = read_json(settings)
+    write_json(settings, {key: value for key, value in written.items() if key != "format"})
+    refused = run(*args, "--resume")  # its records lack "probability"
+    assert refused.code == 2 and "E644" in refused.err and "format changed" in refused.err
+    write_json(settings, written)
+    nlp = spacy.load(tmp_path / "pipeline")
+    nlp.get_pipe("proxy_entity_linker").linker.confidence = Confidence((0.0, 1.0, -1.0), (0.0, 1.0))
+    nlp.to_disk(tmp_path / "pipeline")
+    refused = run(*args, "--resume")
+    assert refused.code == 2 and "E644" in refused.err and "pipeline changed" in refused.err
+
+
+def test_resume_reads_the_texts_of_a_folder_and_nothing_else_in_it(folder, tmp_path):
+    for name, text in zip("abc", TEXTS, strict=True):
+        (tmp_path / f"{name}.txt").write_text(text)
+    args = ["link", folder / "pipeline", tmp_path, tmp_path / "out.jsonl", "--part-size", 1]
+    killed_after(1, args)
+    (tmp_path / "c.txt").write_text(TEXTS[2].replace("stroke", "asthma"))  # of the same size
+    refused = run(*args, "--resume")
+    assert refused.code == 2 and "E644" in refused.err and "input changed" in refused.err
+    (tmp_path / "c.txt").write_text(TEXTS[2])
+    resumed = run(*args, "--resume", "--json")
+    assert resumed.code == 0 and resumed.json["resumed_after"] == 1, resumed.err
 
 
 def test_a_pipeline_that_finds_nothing_says_so(folder, tmp_path):

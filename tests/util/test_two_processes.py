@@ -74,14 +74,15 @@ def test_a_reader_sees_whole_folders_while_two_processes_write_them(folder):
     assert [path.name for path in folder.parent.iterdir()] == ["saved"]
 
 
-def test_a_folder_that_stays_is_read_once(folder):
+@pytest.mark.parametrize("error", [PelError, RuntimeError])
+def test_a_folder_that_stays_is_read_once(folder, error):
     read = []
 
     def fail():
         read.append(1)
-        raise PelError("damaged")
+        raise error("damaged")
 
-    with pytest.raises(PelError, match="damaged"):
+    with pytest.raises(error, match="damaged"):
         read_whole(folder, fail)
     assert len(read) == 1
     write_all(folder, "new")
@@ -99,3 +100,17 @@ def test_what_was_replaced_meanwhile_is_read_again(folder):
         return found, (folder / NAMES[1]).read_text()
 
     assert read_whole(folder, replaced_once) == ("new", "new") and read == ["old", "new"]
+
+
+@pytest.mark.parametrize("error", [PelError, FileNotFoundError, ValueError, RuntimeError])
+def test_what_cannot_be_read_as_it_was_replaced_is_read_again(folder, error):
+    """FAISS, say, raises RuntimeError for the half of a file."""
+
+    def replaced_once():
+        found = contents(folder)
+        if found == {"old"}:
+            write_all(folder, "new")
+            raise error("half of each")
+        return found
+
+    assert read_whole(folder, replaced_once) == {"new"}
