@@ -1,4 +1,4 @@
-"""Worker processes that do not outlive the command, nor it them."""
+"""Worker processes and the command end together."""
 
 import multiprocessing
 import os
@@ -6,7 +6,7 @@ import threading
 import time
 from contextlib import contextmanager
 from traceback import walk_tb
-from typing import Any, Iterator, List, Optional, Set
+from typing import Any, Iterator, List, Optional
 
 from ..errors import Errors, PelError
 
@@ -28,6 +28,7 @@ def workers_end_with_this_process() -> Iterator[None]:
     try:
         yield
     except (EOFError, OSError) as err:  # from the pipe of an ended worker
+        watch.end()
         if watch.exit_code is None:
             raise
         _forget_texts(err)
@@ -45,24 +46,37 @@ class _Workers:
 
     def __init__(self) -> None:
         self.exit_code: Optional[int] = None
-        self._before = set(multiprocessing.active_children())
-        self._seen: Set[Any] = set()
+        self._started: List[Any] = []
         self._ended = threading.Event()
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        start = multiprocessing.Process.start
+
+        # multiprocessing forgets a worker that has ended as soon as the next one starts
+        def start_and_note(process: Any) -> None:
+            start(process)
+            self._started.append(process)
+
+        self._start = start
+        multiprocessing.Process.start = start_and_note  # type: ignore[method-assign]
+        self._thread.start()
 
     def end(self) -> None:
-        """Stop watching."""
+        """Stop watching, after a last look."""
+        multiprocessing.Process.start = self._start  # type: ignore[method-assign]
         self._ended.set()
+        self._thread.join()
+        self._look()
 
     def _watch(self) -> None:
         while not self._ended.wait(_SECONDS):
-            self._seen |= {*multiprocessing.active_children()} - self._before
-            failed = [worker.exitcode for worker in self._seen if worker.exitcode]
-            if failed:
-                self.exit_code = failed[0]
-                for worker in self._seen:
-                    worker.kill()
-                return
+            self._look()
+
+    def _look(self) -> None:
+        if self.exit_code is None:
+            self.exit_code = next((one.exitcode for one in self._started if one.exitcode), None)
+        if self.exit_code is not None:
+            for worker in self._started:  # also those that started after the failure
+                worker.kill()
 
 
 def _forget_texts(err: BaseException) -> None:

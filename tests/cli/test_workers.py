@@ -1,5 +1,7 @@
 """A worker that is killed stops the command; it does not wait for that worker's documents."""
 
+import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import subprocess
@@ -8,6 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+from spacy_pel.cli._workers import workers_end_with_this_process
+from spacy_pel.errors import PelError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
 
@@ -18,7 +23,9 @@ def workers_of(process):
     return [int(child) for child in children.read_text().split()]
 
 
-def test_a_killed_worker_ends_the_command(folder, tmp_path):
+@pytest.mark.parametrize("early", [False, True])
+def test_a_killed_worker_ends_the_command(folder, tmp_path, early):
+    """early: as soon as the first worker starts; otherwise once there are results."""
     (tmp_path / "in.jsonl").write_text('{"text": "Aspirin for fever."}\n' * 20_000)
     args = [tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--n-process", "2", "--part-size", "10"]
     with subprocess.Popen(
@@ -26,17 +33,35 @@ def test_a_killed_worker_ends_the_command(folder, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        first = tmp_path / "out.jsonl.parts" / "part-000000.jsonl"
+        parts = tmp_path / "out.jsonl.parts"
+        first = parts / "part-000000.jsonl"
         end = time.monotonic() + 120
-        while not first.exists() and process.poll() is None and time.monotonic() < end:
-            time.sleep(0.1)
-        one, other = workers_of(process)
-        os.kill(one, signal.SIGKILL)
+        while process.poll() is None and time.monotonic() < end:
+            if parts.exists() and workers_of(process) if early else first.exists():
+                break
+            time.sleep(0.001 if early else 0.1)
+        workers = workers_of(process)
+        os.kill(workers[0], signal.SIGKILL)
         try:
             _, said = process.communicate(timeout=60)
         finally:
             process.kill()
     assert process.returncode == 2
     assert "PEL-E668" in said and "exit code -9" in said and "--resume" in said and "Traceback" not in said
-    assert first.exists() and not (tmp_path / "out.jsonl").exists()
-    assert not Path(f"/proc/{other}").exists()
+    assert first.exists() != early and not (tmp_path / "out.jsonl").exists()
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+@pytest.mark.parametrize("lasting", [0, 30])
+def test_a_worker_that_ends_before_the_next_starts_is_seen(lasting):
+    """Seconds that the next one would last; 0: both have ended before anybody looks."""
+    with pytest.raises(PelError, match="E668.*exit code 3"), workers_end_with_this_process():
+        start = multiprocessing.Process.start
+        one = multiprocessing.Process(target=os._exit, args=(3,))
+        one.start()
+        multiprocessing.connection.wait([one.sentinel])
+        other = multiprocessing.Process(target=time.sleep, args=(lasting,))
+        other.start()
+        other.join()
+        raise EOFError  # as from its pipe
+    assert multiprocessing.Process.start is not start
