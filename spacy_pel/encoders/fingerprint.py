@@ -1,4 +1,4 @@
-"""The fingerprint of a model of transformers: a hash of all that changes its answers."""
+"""The fingerprint of a model of transformers: a hash of its weights and the settings known to matter."""
 
 import hashlib
 import json
@@ -10,8 +10,8 @@ from ..util.saved_folder import damaged
 _KEY = "fingerprint_version"  # a key of the saved settings; missing = 1
 NEWEST = 2  # of the fingerprint. 1 covers settings, vocabulary and weights; 2 also what is listed below
 _VERSIONS = (1, NEWEST)
-# What an encoder of transformers reads from its config and its weights do not show. Names, not the whole
-# config: versions of transformers add keys to that.
+# What is known to change the answers of an encoder of transformers and its weights do not show. Names, not
+# the whole config: versions of transformers add keys to that.
 _CONFIG_KEYS = (
     *("model_type", "is_decoder", "pad_token_id"),
     *("hidden_act", "hidden_activation", "activation", "dense_act_fn", "feed_forward_proj"),
@@ -23,6 +23,8 @@ _CONFIG_KEYS = (
     *("max_relative_positions", "share_att_key", "norm_rel_ebd"),
     *("rope_theta", "rope_scaling", "global_rope_theta", "local_rope_theta"),
     *("attention_window", "sliding_window", "local_attention", "global_attn_every_n_layers"),
+    *("attention_type", "block_size", "num_random_blocks", "use_bias", "rescale_embeddings"),  # BigBird
+    *("conv_act", "conv_kernel_size", "conv_groups"),  # DeBERTa
 )
 _RULES = ("normalizer", "pre_tokenizer", "model", "added_tokens")  # of a tokenizer; templates do the rest
 
@@ -68,10 +70,18 @@ def _tokenizer_rules(tokenizer: Any) -> List[Any]:
     special = [getattr(tokenizer, f"{kind}_token_id", None) for kind in ("cls", "sep", "pad", "unk")]
     if getattr(tokenizer, "backend_tokenizer", None) is None:  # a slow one: its rules are code
         return [special]
-    rules = json.loads(tokenizer.backend_tokenizer.to_str())
-    if isinstance(rules["model"].get("vocab"), dict):  # elsewhere it is a list of pieces and scores
-        del rules["model"]["vocab"]
-    return [special, {name: rules.get(name) for name in _RULES}]
+    return [special, _written_rules(tokenizer.backend_tokenizer.to_str())]
+
+
+def _written_rules(serialized: str) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): the same for all versions of ``tokenizers`` that wrote them."""
+    rules = json.loads(serialized)
+    model = rules["model"]
+    if isinstance(model.get("vocab"), dict):  # elsewhere it is a list of pieces and scores
+        del model["vocab"]
+    if "merges" in model:  # "a b" up to 0.19, ["a", "b"] from 0.20 on
+        model["merges"] = [one.split(" ") if isinstance(one, str) else one for one in model["merges"]]
+    return {name: rules.get(name) for name in _RULES}
 
 
 def _without_defaults(value: Any) -> Any:

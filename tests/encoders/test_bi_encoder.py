@@ -12,6 +12,7 @@ import torch
 
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.fingerprint import _written_rules
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.random_init import _letter_tokenizer
 from spacy_pel.errors import PelError
@@ -126,8 +127,12 @@ def test_fingerprint_follows_the_config_and_the_rules_of_the_tokenizer(tiny_bert
     """The weights are the same, the answers are not: an index of one is not an index of the other."""
     encoder, other = make(tiny_bert, tied=True), make(tiny_bert, tied=True)
     assert other.fingerprint == encoder.fingerprint
-    other.tower("mention").transformer.config.layer_norm_eps = 0.1
-    other.changed()
+    config = other.tower("mention").transformer.config
+    for key, value in (("attention_type", "block_sparse"), ("conv_act", "tanh"), ("layer_norm_eps", 0.1)):
+        before = other.fingerprint
+        setattr(config, key, value)
+        other.changed()
+        assert other.fingerprint != before
     third = make(tiny_bert, tied=True)
     third.tokenizer.backend_tokenizer.normalizer = None
     third.changed()
@@ -136,6 +141,21 @@ def test_fingerprint_follows_the_config_and_the_rules_of_the_tokenizer(tiny_bert
     for one in (encoder, other, third):
         one.changed()
     assert encoder.fingerprint == other.fingerprint == third.fingerprint
+
+
+def test_fingerprint_does_not_follow_the_version_of_tokenizers():
+    """Up to 0.19 it wrote merges as "a b", from 0.20 on as ["a", "b"]."""
+    from tokenizers import ByteLevelBPETokenizer
+
+    made = ByteLevelBPETokenizer()
+    made.train_from_iterator(["fever in the heart, fever in the head"], min_frequency=1)
+    rules = json.loads(made.to_str())
+    pairs = [one.split(" ") if isinstance(one, str) else one for one in rules["model"]["merges"]]
+    found = []
+    for merges in (pairs, [" ".join(pair) for pair in pairs], pairs[:-1]):
+        rules["model"]["merges"] = merges
+        found.append(_written_rules(json.dumps(rules)))
+    assert len(pairs) > 5 and found[0] == found[1] != found[2]
 
 
 def test_a_model_of_an_earlier_version_keeps_its_fingerprint(tmp_path):
