@@ -108,7 +108,7 @@ def open_bytes(path: PathLike) -> IO[bytes]:
     """As ``open_text``, for the bytes."""
     path = Path(path)
     if not path.is_file():
-        got = "a folder" if path.is_dir() else "no regular file" if path.exists() else "nothing"
+        got = "a folder" if path.is_dir() else "not a regular file" if path.exists() else "nothing"
         raise PelError(Errors.E002.format(expected="a file", path=path, got=got, todo="Check the path."))
     _LastRead.path, _LastRead.line = path, 0
     try:
@@ -206,12 +206,11 @@ def raw_blocks(path: PathLike) -> Iterator[Tuple[int, List[bytes]]]:
             lines: List[bytes] = []
             try:
                 size = 0
-                while len(lines) < _LINES and size < _BLOCK:
-                    before = len(lines)
-                    lines.extend(islice(stream, 64))  # keeps the lines before an error
-                    if len(lines) == before:
+                for line in islice(stream, _LINES):
+                    lines.append(line)  # keeps the lines before an error
+                    size += len(line)
+                    if size >= _BLOCK:  # also after one line that is too long
                         break
-                    size += sum(map(len, lines[before:]))
             except READ_ERRORS as err:
                 yield number, lines
                 raise PelError(_unreadable(f"{path}, line {number + len(lines)}", err)) from err

@@ -1,6 +1,7 @@
 """Reading files that are damaged or expand to gigabytes; errors that stay short and on one line."""
 
 import gzip
+import io
 import os
 import pickle
 
@@ -47,6 +48,23 @@ def test_a_line_of_gigabytes_is_refused(tmp_path, monkeypatch):
         list(read_lines(tmp_path / "long.txt"))
 
 
+def test_no_more_than_a_line_is_read_before_its_length_is_checked(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_LINE", 20_000)
+    monkeypatch.setattr(files, "_BLOCK", 1000)
+    (tmp_path / "long.txt").write_bytes(b"short\n" + b"x" * 1_000_000)
+    read = []
+
+    class Counted(io.FileIO):
+        def readinto(self, buffer):
+            read.append(super().readinto(buffer))
+            return read[-1]
+
+    monkeypatch.setattr(files, "open_bytes", lambda path: io.BufferedReader(Counted(path), 1024))
+    with pytest.raises(PelError, match=r"E002.*long\.txt, line 2"):
+        list(read_lines(tmp_path / "long.txt"))
+    assert 20_000 < sum(read) < 25_000
+
+
 def test_blocks_of_lines_end_by_their_size(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_BLOCK", 1000)
     (tmp_path / "x.txt").write_bytes(b"".join(b"%d\n" % number for number in range(10_000)))
@@ -66,7 +84,7 @@ def test_a_truncated_file_gives_what_is_whole_and_names_the_line(tmp_path):
 
 def test_special_files_and_unreadable_ones(tmp_path):
     os.mkfifo(tmp_path / "pipe.txt")  # opening it would wait for a writer
-    with pytest.raises(PelError, match="E002.*no regular file"):
+    with pytest.raises(PelError, match="E002.*not a regular file"):
         read_text(tmp_path / "pipe.txt")
     with pytest.raises(PelError, match="E002.*a folder"):
         read_text(tmp_path)
