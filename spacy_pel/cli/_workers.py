@@ -57,7 +57,7 @@ class _Workers:
             self._started.append(process)
 
         self._start = start
-        multiprocessing.Process.start = start_and_note  # type: ignore[method-assign]
+        multiprocessing.Process.start = start_and_note  # type: ignore[method-assign, assignment]
         self._thread.start()
 
     def end(self) -> None:
