@@ -342,12 +342,16 @@ def in_child(work: Callable[[], Any], *, kill_after: Optional[float] = None) -> 
             data += piece
         else:
             os.kill(child, signal.SIGKILL)
+            while select.select([pipe], [], [], 0)[0] and (piece := pipe.read(1 << 16)):
+                data += piece  # it may have ended just before
     _, status = os.waitpid(child, 0)
     seconds = time.perf_counter() - started
     if os.WIFSIGNALED(status):
         if kill_after is None:
             raise RuntimeError(f"it hung for {_LIMIT:.0f} seconds")
         return None, seconds
+    if not data:
+        raise RuntimeError(f"it ended with status {status} and no answer")
     good, result = pickle.loads(data)
     if not good:
         raise RuntimeError(result)
@@ -367,6 +371,13 @@ def state_of(path: Path) -> State:
 
 def _timeless(file: Path) -> bytes:
     content = file.read_bytes()
+    try:
+        return _without_times_in(file, content)
+    except (ValueError, LookupError, TypeError, AttributeError):  # half-written, or damaged
+        return content
+
+
+def _without_times_in(file: Path, content: bytes) -> bytes:
     if file.name not in ("metrics.jsonl", "steps.jsonl", "manifest.json"):
         return content
     if file.name == "manifest.json":  # hashes of files with times in them
@@ -386,7 +397,8 @@ def leftovers(folder: Path) -> List[Path]:
     """RETURNS (List[Path]): hidden folders that a killed process left, and saved parts of its work."""
     from spacy_pel.util.replacing import is_holder
 
-    return [path for path in folder.rglob(".*") if is_holder(path.name) and "base" not in path.parts]
+    found = [path for path in folder.rglob("*") if is_holder(path.name) or path.name.endswith(".parts")]
+    return [path for path in found if "base" not in path.relative_to(folder).parts]
 
 
 def check(case: Case, output: Path) -> None:
@@ -433,15 +445,15 @@ def try_case(name: str, base: Path, *, kills: int, rng: random.Random, console: 
             folder = fresh()
             # every other kill is near the end, where the result is moved to its place
             moment = rng.uniform(0.0 if tries % 2 else 0.8 * outcome.seconds, outcome.seconds)
-            done, seconds = in_child(lambda: (case.run(folder, False), True)[1], kill_after=moment)  # noqa: B023
-            if done:  # it was faster
-                outcome.seconds = 0.5 * (outcome.seconds + seconds)
-                continue
-            outcome.kills += 1
             try:
+                done, seconds = in_child(lambda: (case.run(folder, False), True)[1], kill_after=moment)  # noqa: B023
+                if done:  # it was faster
+                    outcome.seconds = 0.5 * (outcome.seconds + seconds)
+                    continue
+                outcome.kills += 1
                 _look(case, folder, old, new, outcome)
-            except (RuntimeError, AssertionError) as err:
-                outcome.broken.append(f"after {moment:.2f} s: {err}")
+            except Exception as err:  # whatever it is, the other kills go on
+                outcome.broken.append(f"after {moment:.2f} s: {type(err).__name__}: {err}")
                 console.print(f"{name}: {outcome.broken[-1]}")
     return outcome
 
@@ -470,7 +482,9 @@ def _look(case: Case, folder: Path, old: State, new: State, outcome: Outcome) ->
             differ = sorted(key for key in {*again, *new} if again.get(key) != new.get(key))
             raise RuntimeError(f"run again, it differs from a run that was not killed in {differ}")
         in_child(lambda: check(case, output))
-        outcome.removed += bool(left) and not leftovers(folder)
+        if still := [path.name for path in leftovers(folder)]:
+            raise RuntimeError(f"run again, it leaves {still}")
+        outcome.removed += bool(left)
     elif left:
         outcome.leftovers -= 1  # nothing was written again
     outcome.resumed += 1

@@ -1,11 +1,14 @@
 """Children that are killed, and what counts as the same state."""
 
 import json
+import os
+import random
 import time
 
 import pytest
+from rich.console import Console
 
-from benchmarks.kills import in_child, state_of
+from benchmarks.kills import CASES, Case, in_child, state_of, try_case
 from spacy_pel.util.saved_folder import write_folder
 
 
@@ -13,6 +16,8 @@ def test_children_answer_fail_or_are_killed():
     assert in_child(lambda: "x" * 200_000)[0] == "x" * 200_000  # more than a pipe holds
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         in_child(lambda: 1 / 0)
+    with pytest.raises(RuntimeError, match="no answer"):
+        in_child(lambda: os._exit(0))
     started = time.monotonic()
     assert in_child(lambda: time.sleep(60), kill_after=0.05)[0] is None
     assert time.monotonic() - started < 30
@@ -32,3 +37,28 @@ def test_measured_times_do_not_count(tmp_path):
     one = write(tmp_path / "one", "same", 1.0)
     assert sorted(one) == ["a.txt", "manifest.json", "metrics.jsonl"]
     assert write(tmp_path / "two", "same", 2.0) == one != write(tmp_path / "three", "other", 1.0)
+
+
+def test_what_is_left_or_half_written_is_broken(tmp_path, monkeypatch):
+    """Every kill is counted, whatever it leaves; none ends the run of the others."""
+
+    def broken(run):
+        case = Case(lambda folder: None, run, "out", lambda path: None)
+        monkeypatch.setitem(CASES, "made-up", case)
+        found = try_case("made-up", tmp_path, kills=2, rng=random.Random(0), console=Console(quiet=True))
+        assert found.kills == 2
+        return found.broken
+
+    def half(folder, resume):
+        (folder / "out").mkdir(exist_ok=True)
+        (folder / "out" / "metrics.jsonl").write_text('{"step": 1' if not resume else '{"step": ')
+        time.sleep(0.3)
+
+    def leaves(folder, resume):
+        (folder / "out.parts").mkdir(exist_ok=True)
+        time.sleep(0.3)
+
+    assert len(broken(half)) == 2
+    found = broken(leaves)
+    assert len(found) == 2 and all("leaves ['out.parts']" in one for one in found)
+    assert broken(lambda folder, resume: time.sleep(0.3)) == []
