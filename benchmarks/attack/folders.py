@@ -57,9 +57,7 @@ class FolderAttack:
             found = self.answer(place)
         finally:
             if not self.kept:
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(
-                    missing_ok=True
-                )
+                _remove(path)
                 path.write_bytes(data)
         if found != self.expected:
             raise Wrong(f"other answers with a damaged {path.relative_to(folder)}")

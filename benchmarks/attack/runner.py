@@ -147,6 +147,7 @@ def _batch(
                 process.kill()
                 process.join()
                 _note(tally, HANG, number, seed, f"after {hang:g} s")
+                prepared(attack, emptied(folder))  # the damage is still there
                 return number + 1
             verdict, spent, text = receiver.recv()
             tally.worst = max(tally.worst, spent)
@@ -156,6 +157,7 @@ def _batch(
         process.join()
     if process.exitcode:
         _note(tally, CRASH, number, seed, f"exit code {process.exitcode}")
+        prepared(attack, emptied(folder))
         return number + 1
     return number
 

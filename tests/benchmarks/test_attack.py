@@ -38,10 +38,11 @@ def reads(paths, out):
 def test_every_kind_of_failure_is_found(tmp_path, monkeypatch, kind, verdict):
     (tmp_path / "x.txt").write_text(kind)
     attack = ReaderAttack("made-up", tmp_path / "x.txt", reads)
-    monkeypatch.setattr("benchmarks.attack.readers.mutated", lambda data, rng: data)
+    monkeypatch.setattr("benchmarks.attack.readers.mutated", lambda data, rng: data + b"!")
     attack.packs = False
     tally = run_attack(attack, seed=3, seconds=60, most=2, hang=1.5, folder=tmp_path / "run")
     assert tally.counts == {verdict: 2} and tally.inputs == 2
+    assert (tmp_path / "run" / "given" / "x.txt").read_text() == kind  # also after a crash
     assert len(tally.failures) == (0 if verdict == REFUSED else 2)
     if verdict != REFUSED:
         assert f"made-up --seed 3 --number 1: {verdict}" in tally.failures[1]
