@@ -48,11 +48,10 @@ def _is_acronym(name: str) -> bool:
 
 
 def example_text(names: Sequence[Sequence[str]]) -> str:
-    """RETURNS (str): a sentence with a name of each entity, an alias if there is one.
+    """RETURNS (str): a sentence with the canonical name of each entity.
 
     names (Sequence[Sequence[str]]): names of a few entities, the canonical one first.
     """
-    chosen = [next((name for name in own[1:] if len(name) > 2), own[0]) for own in names]
-    *first, last = chosen
+    *first, last = [own[0] for own in names]
     listed = f"{', '.join(first)} and {last}" if first else last
-    return f"The report mentions {listed}."
+    return f"This is about {listed}."
