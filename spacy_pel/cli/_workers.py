@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from contextlib import contextmanager
@@ -19,14 +20,25 @@ def workers_end_with_this_process() -> Iterator[None]:
     """Forked workers exit soon after this process, even if it is killed; spaCy's would wait for texts
     forever. Where processes are not forked (Windows, macOS), that changes nothing.
 
-    If a worker is killed, this process stops; spaCy would wait for its documents forever.
+    If a worker is killed, this process stops; spaCy would wait for its documents forever. An interrupt ends
+    the workers before spaCy waits for them.
 
     RAISES (PelError): if a worker was killed.
     """
     watch = _Workers()
     _parents.append(os.getpid())
+
+    def interrupt(*_: Any) -> None:
+        watch.kill()
+        raise KeyboardInterrupt
+
+    in_main = threading.current_thread() is threading.main_thread()  # others cannot set a handler
+    before = signal.signal(signal.SIGINT, interrupt) if in_main else None
     try:
         yield
+    except KeyboardInterrupt as err:
+        _forget_texts(err)
+        raise
     except (EOFError, OSError) as err:  # from the pipe of an ended worker
         watch.end()
         if watch.exit_code is None:
@@ -34,6 +46,8 @@ def workers_end_with_this_process() -> Iterator[None]:
         _forget_texts(err)
         raise PelError(Errors.E668.format(got=watch.exit_code)) from err
     finally:
+        if in_main:
+            signal.signal(signal.SIGINT, before)
         _parents.pop()
         watch.end()
 
@@ -75,8 +89,12 @@ class _Workers:
         if self.exit_code is None:
             self.exit_code = next((one.exitcode for one in self._started if one.exitcode), None)
         if self.exit_code is not None:
-            for worker in self._started:  # also those that started after the failure
-                worker.kill()
+            self.kill()  # also those that started after the failure
+
+    def kill(self) -> None:
+        """End the workers that have started."""
+        for worker in self._started:
+            worker.kill()
 
 
 def _forget_texts(err: BaseException) -> None:
@@ -88,6 +106,7 @@ def _forget_texts(err: BaseException) -> None:
 
 def _watch_parent() -> None:
     if _parents and os.getppid() == _parents[-1]:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
         threading.Thread(target=_exit_after, args=(_parents[-1],), daemon=True).start()
 
 

@@ -167,6 +167,33 @@ def test_workers_end_with_a_killed_parent(folder, tmp_path):
     assert not alive(parent.pid)
 
 
+@pytest.mark.skipif(
+    multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork"
+)
+@pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["parent", "group"])
+def test_an_interrupt_ends_parent_and_workers(folder, tmp_path, send):
+    """Texts of more than a pipe holds wait for the workers; the first lines are saved by then."""
+    lines = [f'{{"text": "{"Aspirin for fever. " * (1 if i < 100 else 800)}"}}\n' for i in range(3000)]
+    (tmp_path / "in.jsonl").write_text("".join(lines))
+    args = [tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--n-process", "2", "--part-size", "10"]
+    parent = subprocess.Popen(
+        [sys.executable, "-m", "spacy_pel", "link", *map(str, (folder / "pipeline", *args))],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    parts = tmp_path / "out.jsonl.parts"
+    wait_until(lambda: (parts / "part-000001.jsonl").exists() or parent.poll() is not None, 120)
+    assert parent.poll() is None
+    send(parent.pid, signal.SIGINT)
+    try:
+        _, shown = parent.communicate(timeout=60)
+        assert parent.returncode == 130 and "Traceback" not in shown and not alive(parent.pid)
+    finally:
+        parent.kill()
+    assert (parts / "part-000001.jsonl").exists()
+
+
 def alive(group):
     """RETURNS (bool): whether the process group has members."""
     try:

@@ -78,7 +78,7 @@ def test_the_printed_python_runs(folder, table, tmp_path, capsys):
 def test_the_python_is_printed_last(folder, table, tmp_path, capsys):
     result = quickstart(folder, table, tmp_path / "out")
     exec(result.out[result.out.index("import spacy") :], {})
-    assert "heart attack I21" in capsys.readouterr().out
+    assert "Myocardial infarction I21" in capsys.readouterr().out
 
 
 def test_other_sources(folder, table, tmp_path):
