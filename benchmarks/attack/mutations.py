@@ -183,7 +183,7 @@ def json_tree(data: bytes, rng: random.Random) -> bytes:
     lines = [text]
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         lines = text.split("\n")
     at = rng.randrange(len(lines))
     try:

@@ -38,7 +38,14 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
         return Config().from_str(config.to_str(interpolate=False), overrides=overrides)
     except ConfigValidationError as err:
         raise PelError(Errors.E601.format(path=path, got=describe_config_error(err))) from err
-    except (ValueError, ConfigParserError, TypeError, RecursionError, OSError) as err:  # E050 and friends
+    except (
+        ValueError,
+        ConfigParserError,
+        TypeError,
+        LookupError,
+        RecursionError,
+        OSError,
+    ) as err:  # E050 and friends
         raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
 
 

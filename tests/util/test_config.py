@@ -44,3 +44,10 @@ def test_without_overrides_the_file_as_it_is(path):
 def test_no_such_section(path, name):
     with pytest.raises(PelError, match="E601"):
         load_config(path, {name: 1})
+
+
+def test_a_section_below_one_that_comes_later(tmp_path):
+    """thinc raises a KeyError there."""
+    (tmp_path / "x.cfg").write_text('[a]\n[a.b.c]\nd = 1\n[a.b]\ne = "f"\n')
+    with pytest.raises(PelError, match="E601.*x.cfg"):
+        load_config(tmp_path / "x.cfg")
