@@ -107,8 +107,9 @@ def open_text(path: PathLike) -> IO[str]:
 def open_bytes(path: PathLike) -> IO[bytes]:
     """As ``open_text``, for the bytes."""
     path = Path(path)
-    if not path.is_file():
-        got = "a folder" if path.is_dir() else "not a regular file" if path.exists() else "nothing"
+    if not os.path.isfile(path):  # pathlib's raises an OSError for a name that is too long
+        is_there = os.path.exists(path)
+        got = "a folder" if os.path.isdir(path) else "not a regular file" if is_there else "nothing"
         raise PelError(Errors.E002.format(expected="a file", path=path, got=got, todo="Check the path."))
     _LastRead.path, _LastRead.line = path, 0
     try:
