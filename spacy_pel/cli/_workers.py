@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
-from traceback import walk_tb
+from multiprocessing.queues import Queue
 from typing import Any, Iterator, List, Optional
 
 from ..errors import Errors, PelError
@@ -36,14 +36,14 @@ def workers_end_with_this_process() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, interrupt) if in_main else None
     try:
         yield
-    except KeyboardInterrupt as err:
-        _forget_texts(err)
+    except KeyboardInterrupt:
+        watch.forget_texts()
         raise
     except (EOFError, OSError) as err:  # from the pipe of an ended worker
         watch.end()
         if watch.exit_code is None:
             raise
-        _forget_texts(err)
+        watch.forget_texts()
         raise PelError(Errors.E668.format(got=watch.exit_code)) from err
     finally:
         if in_main:
@@ -61,12 +61,14 @@ class _Workers:
     def __init__(self) -> None:
         self.exit_code: Optional[int] = None
         self._started: List[Any] = []
+        self._queues: List[Queue] = []  # of texts for the workers
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         start = multiprocessing.Process.start
 
         # multiprocessing forgets a worker that has ended as soon as the next one starts
         def start_and_note(process: Any) -> None:
+            self._queues += [one for one in process._args if isinstance(one, Queue)]
             start(process)
             self._started.append(process)
 
@@ -96,11 +98,9 @@ class _Workers:
         for worker in self._started:
             worker.kill()
 
-
-def _forget_texts(err: BaseException) -> None:
-    """The texts in the queues of ended workers are read by nobody: do not wait for that at exit."""
-    for frame, _ in walk_tb(err.__traceback__):
-        for queue in frame.f_locals.get("texts_q", ()):  # of Language._multiprocessing_pipe
+    def forget_texts(self) -> None:
+        """The texts in the queues of ended workers are read by nobody: do not wait for that at exit."""
+        for queue in self._queues:
             queue.cancel_join_thread()
 
 
