@@ -7,7 +7,7 @@ that names the file (and of these how many only by the net below all checks), ho
 valid results, and the failures: raw exceptions, wrong results or errors, crashes, hangs. It exits with 1 if
 there is one. Inputs are made from the seed and their number, so each failure can be repeated:
 
-    python -m benchmarks.attack --target corpus-bioc --seed 1 --number 1234 --keep /tmp/input
+    python -m benchmarks.attack --target corpus-bioc --seed 1 --number 1234 --keep attacked
 """
 
 import tempfile

@@ -22,7 +22,10 @@ from .reranker import Reranker
 from .tables import take_mentions
 
 N_FOLDS = 5
-DEPTH = 128  # candidates that a set may hold, however many are returned
+# Scores and nil_scores are relative to a mention's candidates, so the linker always retrieves this many, and
+# a smaller top_k only shortens what is returned: it must not turn a mention NIL, nor shrink a set. It is
+# twice the default top_k, since with vectors alone 1 in 200 gold entities ranks below the 64th.
+DEPTH = 128
 _KEPT = 1000  # order statistics kept of the calibration scores; enough for any coverage of three digits
 _LEAST = 200  # mentions of a label that has order statistics of its own
 _CLOSE = 1e-6  # probabilities have finite logits
@@ -69,7 +72,7 @@ class Confidence:
 
     @property
     def is_fitted(self) -> bool:
-        """RETURNS (bool): whether ``fit`` or ``load_state`` gave it weights."""
+        """RETURNS (bool): whether ``fit`` or ``from_state`` gave it weights."""
         return bool(self.link_weights)
 
     def probabilities(self, best: Floats, nil_scores: Floats) -> Tuple[Floats, Floats]:
@@ -129,10 +132,8 @@ class Confidence:
         n_gold = np.array([len(rows) for rows in gold])
         is_nil = n_gold == 0
         whole = (n_gold > 1) & (np.zeros(len(gold), np.bool_) if composite is None else composite)
-        shares, nil_scores = (
-            shares_of(table, found.scores),
-            np.clip(found.nil_scores.astype(np.float64), 0.0, 1.0),
-        )
+        shares = shares_of(table, found.scores)
+        nil_scores = np.clip(found.nil_scores.astype(np.float64), 0.0, 1.0)
         right, owner = is_gold(table, gold), owners(table.offsets)
         filled = np.diff(table.offsets) > 0
         is_first = np.zeros(len(gold), dtype=np.bool_)

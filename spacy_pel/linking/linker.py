@@ -36,10 +36,6 @@ from .type_filter import allowed_rows, read_entity_types
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
     from ..index import EntityIndex
 
-# Scores and nil_scores are relative to a mention's candidates, so this many are always retrieved, and a
-# smaller top_k only shortens what is returned: it must not turn a mention NIL. It is twice the default
-# top_k, since with vectors alone 1 in 200 gold entities ranks below the 64th.
-_DEPTH = DEPTH
 _CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
 
 
@@ -248,7 +244,7 @@ class Linker:
     def _batch_evidence(self, queries: Sequence[MentionQuery], top_k: int) -> CandidateTable:
         mentions, present = read_batch(queries)
         allowed = self._allowed([query for query, keep in zip(queries, present, strict=True) if keep])
-        table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, _DEPTH))
+        table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
         return table if present.all() else insert_empty(table, present)
 
     def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[Sequence[Optional[NDArray[np.bool_]]]]:

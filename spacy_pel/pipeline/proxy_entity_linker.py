@@ -181,11 +181,8 @@ class ProxyEntityLinker(Pipe):
     @_fitted.setter
     def _fitted(self, fitted: Optional[Tuple[Optional[float], Dict[str, float], Confidence]]) -> None:
         linker = self.linker
-        linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence = fitted or (
-            None,
-            {},
-            Confidence(),
-        )
+        if fitted is not None:
+            linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence = fitted
 
     def _use(self, data: LinkerData) -> None:
         """Link with this data from now on.
@@ -423,8 +420,9 @@ class ProxyEntityLinker(Pipe):
             check_folder(path, kind=KIND, version=VERSION)
             fitted = self._fitted
             self._use(self.data.load(path, exclude=exclude))
-            self._fitted = fitted if "cfg" in exclude else None
-            if "cfg" not in exclude:
+            if "cfg" in exclude:
+                self._fitted = fitted
+            else:
                 load_learned_state(self.linker, read_json(path / CALIBRATION), name=self.name)
 
         read_whole(path, read)
@@ -449,8 +447,9 @@ class ProxyEntityLinker(Pipe):
         files = {name: part for name, part in unpack_files(data, kind=KIND).items() if name not in exclude}
         fitted = self._fitted
         self._use(self.data.from_bytes(files))
-        self._fitted = fitted if CALIBRATION not in files or "cfg" in exclude else None
-        if CALIBRATION in files and "cfg" not in exclude:
+        if CALIBRATION not in files or "cfg" in exclude:
+            self._fitted = fitted
+        else:
             saved = json_object(
                 str(files[CALIBRATION], "utf8", "replace"), f"{CALIBRATION} in the given bytes"
             )
@@ -467,7 +466,7 @@ class ProxyEntityLinker(Pipe):
         self.name, attributes, fitted = state
         self.__dict__.update(attributes)
         add_extensions(self.extension_prefix)
-        if fitted is not None:
+        if fitted is not None:  # there is data
             self._use(self.data)
             self._fitted = fitted
 

@@ -107,10 +107,7 @@ def open_text(path: PathLike) -> IO[str]:
 def open_bytes(path: PathLike) -> IO[bytes]:
     """As ``open_text``, for the bytes."""
     path = Path(path)
-    if not os.path.isfile(path):  # pathlib's raises an OSError for a name that is too long
-        is_there = os.path.exists(path)
-        got = "a folder" if os.path.isdir(path) else "not a regular file" if is_there else "nothing"
-        raise PelError(Errors.E002.format(expected="a file", path=path, got=got, todo="Check the path."))
+    check_is_file(path)
     _LastRead.path, _LastRead.line = path, 0
     try:
         return io.BufferedReader(_BoundedGzip(path)) if path.suffix == ".gz" else path.open("rb")
@@ -123,6 +120,14 @@ def open_bytes(path: PathLike) -> IO[bytes]:
                 todo="Check its permissions.",
             )
         ) from err
+
+
+def check_is_file(path: Path) -> None:
+    """RAISES (PelError): if there is no such file, or it is a folder or a device."""
+    if not os.path.isfile(path):  # pathlib's raises an OSError for a name that is too long
+        is_there = os.path.exists(path)
+        got = "a folder" if os.path.isdir(path) else "not a regular file" if is_there else "nothing"
+        raise PelError(Errors.E002.format(expected="a file", path=path, got=got, todo="Check the path."))
 
 
 class _BoundedGzip(io.RawIOBase):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, Optional, Sequence, Tuple
 
 from ...errors import Errors, PelError
-from ...util.files import JSON_ERRORS
+from ...util.files import JSON_ERRORS, check_is_file
 
 _ROWS = 1024  # read at a time
 
@@ -18,9 +18,7 @@ def open_parquet(path: Path) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not path.is_file():
-        got = "a folder" if path.is_dir() else "nothing"
-        raise PelError(Errors.E002.format(expected="a file", path=path, got=got, todo="Check the path."))
+    check_is_file(path)
     try:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as err:

@@ -8,7 +8,7 @@ _OTHER = re.compile(r"[\t\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")  # all but \n
 
 def one_line(text: str) -> str:
     """RETURNS (str): a text of the same length, with a blank for each line end and tab."""
-    return _LINE_END.sub(" ", text.replace("\t", " "))
+    return plain_lines(text).replace("\n", " ")
 
 
 def plain_lines(text: str) -> str:

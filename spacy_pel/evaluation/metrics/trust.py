@@ -5,7 +5,7 @@ from typing import Any, Dict
 import numpy as np
 
 from .outcomes import Outcomes
-from .reliability import reliability_curve
+from .reliability import reliability_metrics
 
 
 def trust_metrics(outcomes: Outcomes) -> Dict[str, Any]:
@@ -18,11 +18,8 @@ def trust_metrics(outcomes: Outcomes) -> Dict[str, Any]:
     """
     metrics: Dict[str, Any] = dict.fromkeys(("answer_ece", "answer_brier", "set_coverage", "set_size"))
     linked = ~np.isnan(outcomes.probability)
-    probability, correct = outcomes.probability[linked], outcomes.correct[linked]
-    curve = reliability_curve(probability, correct)
-    if curve is not None:
-        metrics["answer_ece"] = curve.error
-        metrics["answer_brier"] = float(np.mean((probability - correct) ** 2))
+    found = reliability_metrics(outcomes.probability[linked], outcomes.correct[linked])
+    metrics["answer_ece"], metrics["answer_brier"] = found["nil_ece"], found["nil_brier"]
     has_set = outcomes.set_size > 0
     if has_set.any():
         metrics["set_coverage"] = float(outcomes.covered[has_set].mean())

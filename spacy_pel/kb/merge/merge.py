@@ -9,7 +9,7 @@ text) added, so that twins do not depend on a corpus.
 import re
 from collections import defaultdict
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Set, Tuple
 
 from ...errors import Errors, PelError, shortened
 from ...registry import registry
@@ -96,20 +96,34 @@ class Merge:
                     record.curated.add(name)
                 record.term_ids[term_id] = None
                 record.add_type(source.type, weak=source.weak_type)
-                try:
-                    if source.definitions and self.config.definitions:
-                        record.add_definition(term.definition)
-                    for text in _names(term, source):
-                        counts["names_new"] += record.add_name(text)
-                except ValueError as err:
-                    raise self._bad_name(source, term_id, err) from err
+                names = _names(term, source)
+                counts["names_new"] += self._describe(record, source, term_id, term.definition, names)
         self.report[name] = dict(counts)
         logger.info("%s: %s", name, self.report[name])
 
-    def _bad_name(self, source: MergeSource, entity_id: str, err: ValueError) -> PelError:
-        place = ", ".join(str(self.data / file) for file in source.files)
-        expected = f"a name or definition of {shortened(entity_id)}"
-        return PelError(Errors.E002.format(expected=expected, path=place, got=err, todo="Fix the file."))
+    def _describe(
+        self,
+        record: MergeRecord,
+        source: MergeSource,
+        given_id: str,
+        definition: Optional[str],
+        names: Iterable[str],
+    ) -> int:
+        """Add what a source says of an id to a record.
+
+        RETURNS (int): how many of the names are new.
+        RAISES (PelError): if a text cannot be cleaned.
+        """
+        try:
+            if source.definitions and self.config.definitions:
+                record.add_definition(definition)
+            return sum(record.add_name(text) for text in names)
+        except ValueError as err:
+            place = ", ".join(str(self.data / file) for file in source.files)
+            expected = f"a name or definition of {shortened(given_id)}"
+            raise PelError(
+                Errors.E002.format(expected=expected, path=place, got=err, todo="Fix the file.")
+            ) from err
 
     def _link(self, source: MergeSource, terms: Dict[str, Term]) -> Tuple[Pairs, Set[Tuple[str, str]]]:
         """Find each term's ids. RETURNS: term id -> ids, and the curated ones of these pairs."""
@@ -162,13 +176,8 @@ class Merge:
             record.sources.add(name)
             for kind in [source.type] if source.type else entity.types:
                 record.add_type(kind, weak=source.weak_type)
-            try:
-                if source.definitions and self.config.definitions:
-                    record.add_definition(entity.definition)
-                for text in (entity.canonical_name, *entity.aliases):
-                    counts["names_new"] += record.add_name(text)
-            except ValueError as err:
-                raise self._bad_name(source, entity_id, err) from err
+            names = (entity.canonical_name, *entity.aliases)
+            counts["names_new"] += self._describe(record, source, entity_id, entity.definition, names)
         self.report[name] = dict(counts)
         logger.info("%s: %s", name, self.report[name])
 
