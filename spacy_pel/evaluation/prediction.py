@@ -67,8 +67,8 @@ class Prediction:
     def covered(self) -> bool:
         """RETURNS (bool): ``id_set`` holds the right answer: NIL, one of the gold ids, or all of them if the
         mention is composite."""
-        answers = set(self.id_set or ())
-        return answers.issuperset(self.gold) if self.composite else not answers.isdisjoint(self.gold or [NIL])
+        answers, right = set(self.id_set or ()), self.gold or [NIL]
+        return answers.issuperset(right) if self.composite else not answers.isdisjoint(right)
 
     def to_json(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON data; without ``composite``, ``outside``, ``types``,

@@ -33,6 +33,23 @@ def test_ranks():
     assert [prediction.rank for prediction in TABLE] == [1, 2, 5, 0, 3, 0, 0, 2, 0]
 
 
+@pytest.mark.parametrize(
+    "gold, composite, id_set, covered",
+    [
+        (["A", "B"], True, ["B", "C", "A"], True),
+        (["A", "B"], True, ["A", "NIL"], False),
+        (["A", "B"], False, ["B"], True),
+        ([], True, ["A"], False),  # the KB has none of its entities: only NIL is right
+        ([], True, ["A", "NIL"], True),
+        ([], True, None, False),
+        ([], False, ["NIL"], True),
+        ([], False, ["A"], False),
+    ],
+)
+def test_a_set_covers_the_right_answer(gold, composite, id_set, covered):
+    assert predicted(gold, "ABC", composite=composite, id_set=id_set).covered is covered
+
+
 def test_hand_computed_table():
     metrics = compute_metrics(Outcomes.of(TABLE))
     assert (metrics["n"], metrics["n_nil"], metrics["n_documents"]) == (9, 2, 2)
