@@ -105,7 +105,9 @@ def link(
     rest = islice(read_documents(input_path, format_name), before, None)
     with workers_end_with_this_process():
         records = _records(nlp, component, rest, n_process, batch_size, n_candidates)
-        shown = progress(records, description="Linking documents", total=total, start=before)
+        shown = progress(
+            records, description="Linking documents", total=total, start=before, warm_up=batch_size
+        )
         while part := list(islice(shown, part_size)):
             parts.write(done, part)
             done += 1

@@ -7,7 +7,13 @@ T = TypeVar("T")
 
 
 def progress(
-    items: Iterable[T], *, description: str, total: Optional[int] = None, show: bool = True, start: int = 0
+    items: Iterable[T],
+    *,
+    description: str,
+    total: Optional[int] = None,
+    show: bool = True,
+    start: int = 0,
+    warm_up: int = 0,
 ) -> Iterator[T]:
     """Iterate with a progress bar (tqdm; one plain line every 10 s when stderr is a file).
 
@@ -16,12 +22,14 @@ def progress(
     total (Optional[int]): how many there are, if known.
     show (bool): False = stay silent.
     start (int): how many were done before; ``total`` counts them.
+    warm_up (int): the rate is measured after this many items, e.g. the first batch, which arrives late as
+        workers have to start.
     YIELDS (T): the items.
     """
     from tqdm import tqdm
 
     interval = 0.5 if sys.stderr.isatty() else 10.0
-    yield from tqdm(
+    bar = tqdm(
         items,
         desc=description,
         total=total,
@@ -30,3 +38,13 @@ def progress(
         mininterval=interval,
         file=sys.stderr,
     )
+    if not warm_up or bar.disable:
+        yield from bar
+        return
+    with bar:
+        for number, item in enumerate(items):
+            if number in (0, warm_up):
+                bar.initial = bar.n
+                bar.unpause()  # the clock starts now
+            yield item
+            bar.update()
