@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, List, Optional
+from typing import Annotated, Any, Dict, List, Mapping, Optional
 
 import typer
 
@@ -77,18 +77,20 @@ def index(
     from ..encoders import load_encoder
     from ..index import EntityIndex
     from ..index.resumable_encoder import ResumableEncoder
-    from ..index.reusing_encoder import ReusingEncoder
+    from ..index.reusing_encoder import ReusingEncoder, check_reusable
     from ..kb import KnowledgeBase
     from ..registry import registry
 
     old = None if update is None else EntityIndex.from_disk(update)
+    if old is not None:
+        check_reusable(old)
     if kinds is None:
         wanted = list(old.kinds) if old else ["card", "alias"]
     else:
         wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
     if "mention" in wanted and not mentions:
         raise PelError(Errors.E630)
-    vectors = make_vector_index(index_type, codes, pca, row_bytes, like=old.vectors if old else None)
+    vectors = make_vector_index(index_type, codes, pca, row_bytes, like=old)
     chosen = registry.resolve_short("pel_backends", backend)() if backend else None
     started = time.perf_counter()
     knowledge = KnowledgeBase.from_disk(kb)
@@ -134,20 +136,40 @@ def make_vector_index(
 
     name (Optional[str]): its type; None = as ``like``, or faissivf.
     codes, pca, row_bytes: its settings; None = as ``like``, if that has the same type, or the default.
-    like (Optional[VectorIndex]): another one.
+    like (Optional[EntityIndex]): another one.
     RETURNS (VectorIndex): an empty one.
-    RAISES (PelError): if there is no such kind, or it has no such setting.
+    RAISES (PelError): if there is no such kind or setting, or a setting excludes one of ``like``.
     """
     from ..registry import registry
 
     said = {"codes": codes, "pca": pca, "row_bytes": row_bytes}
     settings = {key: value for key, value in said.items() if value is not None}
-    name = name or (like.name if like is not None else "faissivf")
+    name = name or (like.vectors.name if like is not None else "faissivf")
     full_name = registry.parts("pel_indexes").get(name, name)
-    kept = like.settings if like is not None and like.name == full_name else {}
+    kept = like.vectors.settings if like is not None and like.vectors.name == full_name else {}
+
+    def make(settings: Dict[str, Any]) -> Any:
+        try:
+            return registry.resolve_short("pel_indexes", name)(**settings)
+        except TypeError as err:
+            raise PelError(Errors.E631.format(name=name, got=_options(said))) from err
+
+    if like is None or not kept:
+        return make(settings)
     try:
-        return registry.resolve_short("pel_indexes", name)(**{**kept, **settings})
-    except TypeError as err:
+        return make({**kept, **settings})
+    except PelError as err:
+        make(settings)  # raises, if they exclude each other
+        others = {key: kept[key] for key in said if key not in settings and kept.get(key) is not None}
+        shown = " and ".join(f"{key} = {value}" for key, value in others.items())
         raise PelError(
-            Errors.E631.format(name=name, got=", ".join(f"--{key.replace('_', '-')}" for key in settings))
+            Errors.E417.format(
+                given=_options(settings), kept=shown, path=like.path, missing=_options(others, values=False)
+            )
         ) from err
+
+
+def _options(settings: Mapping[str, Any], *, values: bool = True) -> str:
+    """RETURNS (str): those that are set, as on the command line."""
+    options = {f"--{key.replace('_', '-')}": value for key, value in settings.items() if value is not None}
+    return " ".join(f"{option} {value}" if values else option for option, value in options.items())

@@ -24,15 +24,13 @@ class ReusingEncoder(RowEncoder):
 
     def __init__(self, encoder: Encoder, old: EntityIndex, into: VectorIndex):
         super().__init__(encoder)
+        check_reusable(old)
         old.check_built_for(None, encoder)
         if old.rows.texts is None:
             raise PelError(Errors.E415.format(path=old.path))
         kept = _precision(old.vectors)
-        if kept != "fp32" and (kept is None or kept != _precision(into)):
-            got = ", ".join(
-                f"{key} {value}" for key, value in old.vectors.settings.items() if value is not None
-            )
-            raise PelError(Errors.E416.format(path=old.path, got=f"{old.vectors.name} with {got}"))
+        if kept != "fp32" and kept != _precision(into):
+            raise _too_coarse(old)
         self._old = old.vectors
         self._row_of = np.argsort(old.rows.texts, kind="stable")
         self._texts = old.rows.texts[self._row_of]
@@ -68,6 +66,17 @@ class ReusingEncoder(RowEncoder):
         """rows (Rows): ascending; rows that follow each other are read at once."""
         runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
         return np.concatenate([self._old.vectors(int(run[0]), int(run[-1]) + 1) for run in runs])
+
+
+def check_reusable(old: EntityIndex) -> None:
+    """RAISES (PelError): if an update cannot use its vectors, since they are compressed or rotated."""
+    if _precision(old.vectors) is None:
+        raise _too_coarse(old)
+
+
+def _too_coarse(old: EntityIndex) -> PelError:
+    got = ", ".join(f"{key} {value}" for key, value in old.vectors.settings.items() if value is not None)
+    return PelError(Errors.E416.format(path=old.path, got=f"{old.vectors.name} with {got}"))
 
 
 def _precision(index: VectorIndex) -> Any:

@@ -144,3 +144,24 @@ def test_what_cannot_be_updated(folder, changed):
         result = run("index", changed / "kb", folder / "model", changed / "new", "--update", path)
         assert result.code == 2 and "E007" in result.err and "index" in result.err
     assert not (changed / "new").exists() and not (changed / "new.parts").exists()
+
+
+def test_a_setting_that_excludes_one_of_the_old_index_says_so(folder, changed):
+    args = ("index", changed / "kb", folder / "model", changed / "new", "--kinds", "card", "--update")
+    result = run(*args, changed / "old", "--row-bytes", 8)
+    assert result.code == 2 and "E417" in result.err
+    assert "--row-bytes 8 was given, but codes = fp32 is kept" in result.err
+    assert str(changed / "old") in result.err and "Give --codes as well" in result.err
+    # those that exclude each other, or the type, are not the fault of the old index
+    result = run(*args, changed / "old", "--codes", "pq", "--pca", 8)
+    assert result.code == 2 and "E414" in result.err
+    result = run(*args, changed / "old", "--index-type", "faissflat", "--row-bytes", 8)
+    assert result.code == 2 and "E631" in result.err and "--row-bytes 8" in result.err
+
+
+def test_an_index_that_cannot_be_updated_is_refused_before_its_settings(folder, changed):
+    rotated = ("--kinds", "card", "--codes", "fp32", "--pca", 4)
+    assert run("index", changed / "kb", folder / "model", changed / "old", *rotated).code == 0
+    args = ("index", changed / "kb", folder / "model", changed / "new", "--update", changed / "old")
+    result = run(*args, "--codes", "pq")  # excludes pca
+    assert result.code == 2 and "E416" in result.err and "pca 4" in result.err
