@@ -35,6 +35,7 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.change_lines import read_changes
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
+from spacy_pel.training.alignment import settings as align_settings
 from spacy_pel.training.ranker import settings as rank_settings
 from spacy_pel.training.retriever import settings
 from spacy_pel.training.settings import OptimizerSettings
@@ -326,9 +327,8 @@ def test_settings_of_the_component():
     assert written == real
 
 
-def test_settings_of_trainings():
-    text = section(DOCS / "configuration.md", "settings")
-    schemas = {
+TRAININGS = {
+    "settings": {
         "pel.positives": settings.ViewSettings(),
         "pel.training": settings.TrainingSettings(),
         "pel.training.optimizer": OptimizerSettings(),
@@ -336,15 +336,25 @@ def test_settings_of_trainings():
         "pel.training.dev": settings.DevSettings(),
         "ranker.candidates": rank_settings.CandidateSettings(),
         "ranker.training.dev": rank_settings.RankDevSettings(),
-    }
+    },
+    "settings of align": {
+        "pel.noise": align_settings.NoiseSettings(),
+        "pel.training.dev": align_settings.AlignDevSettings(),
+    },
+}
+
+
+@pytest.mark.parametrize("title", TRAININGS)
+def test_settings_of_trainings(title):
+    text = section(DOCS / "configuration.md", title)
     parts = re.split(r"^`\[([\w.]+)\]`", text, flags=re.MULTILINE)
     written = {
         title: {cells[0].strip("`"): cells[1].strip("`") for cells in rows(part)}
         for title, part in zip(parts[1::2], parts[2::2], strict=True)
     }
-    for title, schema in schemas.items():
+    for part, schema in TRAININGS[title].items():
         flat = {key: value for key, value in schema if not hasattr(value, "model_dump")}
-        assert written.pop(title) == {
+        assert written.pop(part) == {
             key: json.dumps(value, separators=(",", ":")) for key, value in flat.items()
         }
     assert not written

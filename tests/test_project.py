@@ -80,7 +80,7 @@ def test_every_command_needs_only_what_is_given_or_made_before():
     given = [asset["dest"] for asset in config["assets"]]
     made = []
     names = [*config["workflows"]["all"], *config["workflows"]["mesh"], "benchmark", "benchmark-mesh"]
-    for name in [*names, *config["workflows"]["worlds"]]:
+    for name in [*names, *config["workflows"]["worlds"], *config["workflows"]["align"]]:
         for path in commands[name]["deps"]:
             path = path.removeprefix("./")
             assert (

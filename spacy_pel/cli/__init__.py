@@ -1,6 +1,7 @@
 """The command line: one command per file, in folders named after their groups."""
 
 from . import (
+    align,
     calibrate,
     candidates,
     compare,
@@ -23,6 +24,7 @@ from . import (
 from ._app import main, pel_cli
 
 __all__ = [
+    "align",
     "calibrate",
     "candidates",
     "compare",

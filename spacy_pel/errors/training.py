@@ -59,6 +59,10 @@ class TrainingErrors:
         "[PEL-E318] Expected at least one batch per epoch for each of the {world} processes, got {got}. "
         "Use fewer processes, a smaller training.batch_size or more mentions."
     )
+    E319 = (
+        "[PEL-E319] Expected entities with two names or more to train on, got none in {paths}. Add a knowledge "
+        "base with synonyms, or hold out fewer names: lower pel.training.dev.n_mentions."
+    )
     E320 = (
         "[PEL-E320] Expected a complete table of mined negatives at {path}, but: {got}. Delete the output folder "
         "and restart the training."
@@ -92,7 +96,7 @@ class TrainingErrors:
         "bi-encoder with 'spacy-pel train' and load it as a DualEncoder, or use Euclidean, DotProduct or "
         "Cosine."
     )
-    E332 = "[PEL-E332] Expected scale > 0, got {value}."
+    E332 = "[PEL-E332] Expected {name} > 0, got {value}."
     E333 = "[PEL-E333] Expected offset to be a number, null or 'learned', got '{value}'."
     E334 = "[PEL-E334] Expected 0 <= overlap < 1, got {value}. 0.5 makes windows that overlap by half."
     E335 = (
@@ -111,6 +115,10 @@ class TrainingErrors:
     E346 = "[PEL-E346] Expected {name} >= 0, got {value}. Set a larger value."
     E347 = "[PEL-E347] Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."
     E348 = "[PEL-E348] {name} cannot be trained with ranker.{section}: {why}. Leave the section [ranker.{section}] out."
+    E349 = (
+        "[PEL-E349] Expected the config of an alignment in spaCy's format with known keys in {path}, but: {got}. "
+        "Fix the config; configs/align_minilm.cfg shows every key."
+    )
     E390 = (
         "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
         "{got}. Fix the config; configs/ranker_sapbert.cfg shows every key."

@@ -32,7 +32,7 @@ class BinaryCrossEntropy(BalancedLoss):
     def __init__(self, *, scale: float = 1.0, offset: Offset = 0.0):
         super().__init__(offset)
         if not scale > 0:
-            raise PelError(Errors.E332.format(value=scale))
+            raise PelError(Errors.E332.format(name="scale", value=scale))
         self.scale = scale
 
     def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:

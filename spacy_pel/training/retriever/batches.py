@@ -184,9 +184,13 @@ class BatchPlanner:
         places: NDArray[np.int64],
         chosen: NDArray[np.bool_],
     ) -> Side:
-        if isinstance(tokens, MentionWindows):
-            taken = tokens.take(rows[chosen])
-            ids, mask = taken.windows.padded(np.arange(len(taken.windows)), self.pad_id)
-            return Side(tower, ids, mask, places[chosen], taken.spans)
-        ids, mask = tokens.padded(rows[chosen], self.pad_id)
-        return Side(tower, ids, mask, places[chosen])
+        return side_of(tower, tokens.take(rows[chosen]), places[chosen], self.pad_id)
+
+
+def side_of(tower: str, tokens: MentionTokens, places: NDArray[np.int64], pad_id: int) -> Side:
+    """RETURNS (Side): of these tokens; a mention's are its window."""
+    if isinstance(tokens, MentionWindows):
+        ids, mask = tokens.windows.padded(np.arange(len(tokens.windows)), pad_id)
+        return Side(tower, ids, mask, places, tokens.spans)
+    ids, mask = tokens.padded(np.arange(len(tokens)), pad_id)
+    return Side(tower, ids, mask, places)

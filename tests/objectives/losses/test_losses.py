@@ -10,6 +10,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.objectives.losses.balanced_loss import balance
 from spacy_pel.objectives.losses.binary_cross_entropy import BinaryCrossEntropy
 from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
+from spacy_pel.objectives.losses.multi_similarity import MultiSimilarity
 from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
 from spacy_pel.objectives.losses.triplet import Triplet
 from spacy_pel.registry import registry
@@ -47,10 +48,19 @@ def slow_binary_cross_entropy(loss, positive, negatives):
     return -math.log(sigma[0]) - sum(math.log(1 - one) for one in sigma[1:])
 
 
+def slow_multi_similarity(loss, positive, negatives):
+    """Eq. 2 of Liu et al. (2021) with the pairs of Eq. 1."""
+    hard = [s for s in negatives if s > positive - loss.margin]
+    pull = math.log(1 + math.exp(-loss.alpha * (positive - loss.base))) / loss.alpha
+    push = math.log(1 + sum(math.exp(loss.beta * (s - loss.base)) for s in hard)) / loss.beta
+    return pull + push if hard else 0.0
+
+
 SLOW = {
     "spacy-pel.BinaryCrossEntropy.v1": slow_binary_cross_entropy,
     "spacy-pel.ProxySoftplus.v1": slow_proxy_softplus,
     "spacy-pel.CrossEntropy.v1": slow_cross_entropy,
+    "spacy-pel.MultiSimilarity.v1": slow_multi_similarity,
     "spacy-pel.Triplet.v1": slow_triplet,
 }
 NAMES = sorted(registry.parts("pel_losses").values())
@@ -104,7 +114,7 @@ def test_contract_equals_the_formula(name, loss):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_contract_finite_at_the_ends(loss, dtype):
-    if hasattr(loss, "alpha"):
+    if isinstance(loss, ProxySoftplus):
         assert loss.alpha == 32
     for positive in (-1.0, 0.0, 1.0):
         for negative in (-1.0, 0.0, 1.0):
@@ -122,8 +132,11 @@ def test_contract_finite_at_the_ends(loss, dtype):
 def test_contract_gradient_reaches_both_sides_and_only_what_counts(loss):
     positives, negatives, mask = batch()
     loss(positives, negatives, mask).sum().backward()
-    assert (positives.grad[:-1] < 0).all(), "a positive is pulled"
     pushed = mask
+    if isinstance(loss, MultiSimilarity):
+        pushed = mask & (negatives > positives.unsqueeze(1) - loss.margin)
+        assert (positives.grad[~pushed.any(dim=1)] == 0).all(), "a pair that is easy does not count"
+    assert (positives.grad[pushed.any(dim=1)] < 0).all(), "a positive is pulled"
     if getattr(loss, "hardest_only", False):
         hardest = negatives.masked_fill(~mask, -torch.inf).argmax(dim=1, keepdim=True)
         pushed = torch.zeros_like(mask).scatter(1, hardest, True) & mask

@@ -1,0 +1,57 @@
+"""The multi-similarity loss with mined pairs (Wang et al. 2019, Eq. 16; Liu et al. 2021, Eq. 2)."""
+
+from typing import Optional
+
+import torch
+from torch import Tensor, nn
+
+from ...errors import Errors, PelError
+from ...registry import registry
+
+
+@registry.pel_losses("spacy-pel.MultiSimilarity.v1")
+class MultiSimilarity(nn.Module):
+    """Positives are pulled above a base similarity, negatives are pushed below it, hard ones more:
+
+        L = 1/alpha log(1 + exp(-alpha (s+ - base))) + 1/beta log(1 + sum_{e-} exp(beta (s- - base)))
+
+    which is Eq. 2 of Liu et al. (SapBERT) with one positive for each anchor. Before that, pairs are mined
+    (their Eq. 1): only negatives that come within the margin of the positive count, and an anchor that has
+    none has no loss.
+
+    Similarity: cosine (the papers' choice).
+    alpha (float): scale of the positive; 1 in SapBERT's code.
+    beta (float): scale of the negatives; 60 there.
+    base (float): lambda; 0.5 there.
+    margin (Optional[float]): 0.2 in SapBERT; None = all negatives count.
+    RAISES (PelError): if a scale or the margin is negative.
+    """
+
+    def __init__(
+        self, *, alpha: float = 1.0, beta: float = 60.0, base: float = 0.5, margin: Optional[float] = 0.2
+    ):
+        super().__init__()
+        for name, value in (("alpha", alpha), ("beta", beta)):
+            if value <= 0:
+                raise PelError(Errors.E332.format(name=name, value=value))
+        if margin is not None and margin < 0:
+            raise PelError(Errors.E346.format(name="margin", value=margin))
+        self.alpha = alpha
+        self.beta = beta
+        self.base = base
+        self.margin = margin
+
+    def forward(self, positives: Tensor, negatives: Tensor, mask: Tensor) -> Tensor:
+        """Losses of n anchors; arguments as for ProxySoftplus. Without a negative that counts the loss is 0.
+
+        RETURNS (Tensor): (n,), float32 or wider.
+        """
+        dtype = torch.promote_types(positives.dtype, torch.float32)
+        positives, negatives = positives.to(dtype), negatives.to(dtype)
+        if self.margin is not None:
+            mask = mask & (negatives > positives.unsqueeze(1) - self.margin)
+        pull = nn.functional.softplus(-self.alpha * (positives - self.base)) / self.alpha
+        pushed = (self.beta * (negatives - self.base)).masked_fill(~mask, -torch.inf)
+        zero = torch.zeros_like(positives).unsqueeze(1)
+        push = torch.logsumexp(torch.cat([zero, pushed], dim=1), dim=1) / self.beta
+        return torch.where(mask.any(dim=1), pull + push, 0.0)
