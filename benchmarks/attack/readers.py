@@ -3,13 +3,14 @@
 import gzip
 import json
 import random
+import zlib
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List
 
 import spacy
 
 from benchmarks.attack.mutations import mutated
-from benchmarks.attack.runner import Wrong, emptied
+from benchmarks.attack.runner import GIVEN, Wrong, emptied
 from spacy_pel.cli._documents import read_documents
 from spacy_pel.corpora.readers.jsonl_corpus import to_record
 from spacy_pel.kb import KnowledgeBase
@@ -24,6 +25,7 @@ from spacy_pel.util.config import load_config
 FIXTURES = Path(__file__).parents[2] / "tests" / "fixtures"
 ONTOLOGIES = ("pain.obo", "graph.json", "terms.json", "oncotree.json", "cells.ttl")
 _PACKED = 0.08  # share of inputs whose file is gzipped
+_INSIDE = 0.5  # share of inputs that are damaged before they are compressed
 _BUILT = 0.02  # share of inputs whose entities become a knowledge base
 Files = Dict[str, bytes]
 Read = Callable[[List[Path], Path], None]  # takes the entries of the folder and a place for its output
@@ -36,12 +38,17 @@ class ReaderAttack:
     source (Path): a file or a folder whose entries are read together.
     read (Callable): reads them and checks what it gives.
     packs (bool): whether the reader reads .gz files.
+    deflated (bool): the files are compressed by zlib, whose checksum would hide most damage: half of it is
+        done to what they hold.
     """
 
-    def __init__(self, name: str, source: Path, read: Read, *, packs: bool = True) -> None:
+    def __init__(
+        self, name: str, source: Path, read: Read, *, packs: bool = True, deflated: bool = False
+    ) -> None:
         self.name = name
         self.read = read
         self.packs = packs
+        self.deflated = deflated
         self.kept = False  # True = a damaged file stays, to be looked at
         found = (
             [path for path in sorted(source.rglob("*")) if path.is_file()] if source.is_dir() else [source]
@@ -51,7 +58,7 @@ class ReaderAttack:
 
     def prepare(self, folder: Path) -> None:
         """Write the files as they are."""
-        given = emptied(folder / "given")
+        given = emptied(folder / GIVEN)
         for name, data in self.files.items():
             (given / name).parent.mkdir(parents=True, exist_ok=True)
             (given / name).write_bytes(data)
@@ -61,9 +68,13 @@ class ReaderAttack:
 
     def run(self, rng: random.Random, folder: Path) -> None:
         """Read the files, one of them damaged."""
-        given = folder / "given"
+        given = folder / GIVEN
         name = rng.choice(sorted(self.files))
-        data = mutated(self.files[name], rng)
+        data = self.files[name]
+        if self.deflated and rng.random() < _INSIDE:
+            data = zlib.compress(mutated(zlib.decompress(data), rng), 1)
+        else:
+            data = mutated(data, rng)
         path = given / name
         path.unlink()
         try:
@@ -86,7 +97,8 @@ def reader_attacks() -> List[ReaderAttack]:
     made = []
     for name in sorted(registry.parts("pel_corpus_readers")):
         read = _corpus_with(name)
-        made.append(ReaderAttack(f"corpus-{name}", FIXTURES / "corpora" / name, read, packs=name != "docbin"))
+        source, docbin = FIXTURES / "corpora" / name, name == "docbin"
+        made.append(ReaderAttack(f"corpus-{name}", source, read, packs=not docbin, deflated=docbin))
     for name in sorted(registry.parts("pel_kb_readers")):
         made.append(ReaderAttack(f"kb-{name}", FIXTURES / "kb" / name, _kb_with(name)))
     for name in ONTOLOGIES:
@@ -130,9 +142,10 @@ def _read_sssom(paths: List[Path], out: Path) -> None:
 
 
 def _read_merge(paths: List[Path], out: Path) -> None:
-    config = load_config(next(path for path in paths if path.name == "merge.cfg"))
+    path = next(path for path in paths if path.name == "merge.cfg")
+    config = load_config(path)
     if "merge" in config:
-        merge = Merge(parse_merge_config(config["merge"]), paths[0].parent)
+        merge = Merge(parse_merge_config(config["merge"], path), path.parent)
         check_entities(merge(), merge.redirects, out)
         json.dumps(merge.source)
 

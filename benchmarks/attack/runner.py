@@ -4,12 +4,14 @@ import faulthandler
 import multiprocessing
 import os
 import random
+import re
 import resource
 import shutil
 import time
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, List, Optional, Protocol
 from typing import Counter as CounterType
@@ -24,6 +26,8 @@ MEMORY = 12 * 2**30  # bytes of address space for a child
 _CONTEXT = multiprocessing.get_context("fork")
 _START = 300  # seconds
 LONGEST = 1000  # characters of an error
+GIVEN = "given"  # name of the folder with the files of a reader
+_END = r"(?:\.gz)?(?![\w/-]|\.\w)"  # of a name; what was read may be the file compressed
 
 
 class Wrong(Exception):
@@ -86,8 +90,22 @@ def _fault_of(message: str, folder: Path) -> str:
         return f"an error of {len(message):,} characters: {message[:80]}…"
     if not message.isprintable():
         return f"an error of several lines or with control characters: {message!r}"
-    names = {part for path in folder.rglob("*") for part in (path.name, path.stem)} | {str(folder)}
-    return "" if any(name in message for name in names) else f"an error that names no file: {message}"
+    return "" if names_a_file(message, folder) else f"an error that names no file: {message}"
+
+
+def names_a_file(message: str, folder: Path) -> bool:
+    """RETURNS (bool): whether an error names a file of an attack: its path, or a name with an ending as a
+    word of its own. Names without an ending, such as "index", are words of other errors too."""
+    return bool(_names(folder).search(message)) or bool(_names.__wrapped__(folder).search(message))
+
+
+@lru_cache(maxsize=1)
+def _names(folder: Path) -> "re.Pattern[str]":
+    """RETURNS (Pattern): of the paths and names in a folder as they are now; its files hardly change."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.name != GIVEN]
+    found = [re.escape(str(path)) for path in paths]
+    found += sorted({rf"(?<![\w.-]){re.escape(path.name)}" for path in paths if path.suffix})
+    return re.compile(rf"(?:{'|'.join(found)}){_END}")
 
 
 def prepared(attack: Attack, folder: Path) -> Path:

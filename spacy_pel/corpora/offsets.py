@@ -5,6 +5,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 from ..errors import Errors, PelError
 
 MAX_SHIFT = 3  # characters; a larger shift would be a guess
+_BLANKS = 1000  # characters by which the text of a mention may be longer than its string
 Place = Tuple[int, int]
 
 
@@ -39,17 +40,22 @@ class OffsetCheck:
     def parts(self, text: str, spans: Sequence[Place], surface: str, *, where: str) -> Optional[Place]:
         """The same for a mention of several parts; dots and blanks between them do not matter.
 
+        A span that is over 1,000 characters longer than the string is not compared: a file with many of them
+        would take time by the square of its size.
+
         spans (Sequence[Tuple[int, int]]): the offsets of the parts, in the order of the string.
         RETURNS (Optional[Tuple[int, int]]): the offsets from the first part to the last.
         """
         self._count("mentions")
         valid = all(0 <= start < end <= len(text) for start, end in spans) and len(spans) > 0
+        valid = valid and sum(end - start for start, end in spans) <= len(surface) + _BLANKS
         found = " ".join(text[start:end] for start, end in spans) if valid else ""
         if valid and _words(found) == _words(surface):
-            place = _trim(text, min(spans)[0], max(end for _, end in spans))
-            if place is None:
+            trimmed = [place for start, end in spans if (place := _trim(text, start, end)) is not None]
+            if not trimmed:
                 self._count("dropped")
-            return place
+                return None
+            return min(trimmed)[0], max(end for _, end in trimmed)
         if self.strict:
             shown = ", ".join(f"{start} to {end}" for start, end in spans)
             raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, got=found))

@@ -56,15 +56,16 @@ class KnowledgeBaseErrors:
         "[PEL-E122] Expected semantic types of the UMLS such as T047, got {unknown}. Check the ids against "
         "the UMLS Semantic Network."
     )
+    E123 = "[PEL-E123] Expected changes in {path} that fit the knowledge base, got: {fault}"
     E140 = "[PEL-E140] Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
     E141 = (
-        "[PEL-E141] Expected one of {known} or null for each column, with an 'id' among them, got {got}. Fix "
-        "the setting 'columns'."
+        "[PEL-E141] Expected one of {known} or null for each column of {path}, with an 'id' among them, got {got}. "
+        "Fix the setting 'columns'."
     )
-    E142 = "[PEL-E142] Invalid merge config, {where}: {fault}. Fix this setting."
+    E142 = "[PEL-E142] Invalid {config}, {where}: {fault}. Fix this setting."
     E143 = (
-        "[PEL-E143] Expected at least one entity from the sources {sources}, got none. Check 'id_pattern', "
-        "'id_xref' and the files."
+        "[PEL-E143] Expected at least one entity from the sources {sources} of the {config}, got none. Check "
+        "'id_pattern', 'id_xref' and the files."
     )
 
 

@@ -3,6 +3,7 @@
 import os
 import random
 import time
+import zlib
 
 import pytest
 import typer
@@ -11,7 +12,18 @@ from typer.testing import CliRunner
 from benchmarks.attack.__main__ import attacks, main, table_of
 from benchmarks.attack.mutations import changes_by_name, mutated
 from benchmarks.attack.readers import ReaderAttack
-from benchmarks.attack.runner import CRASH, FAILURES, HANG, RAW, REFUSED, WRONG, Wrong, run_attack, verdict_of
+from benchmarks.attack.runner import (
+    CRASH,
+    FAILURES,
+    HANG,
+    RAW,
+    REFUSED,
+    WRONG,
+    Wrong,
+    names_a_file,
+    run_attack,
+    verdict_of,
+)
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 
@@ -49,6 +61,30 @@ def test_every_kind_of_failure_is_found(tmp_path, monkeypatch, kind, verdict):
     assert "made-up" in [*table_of([tally]).columns[0].cells]
 
 
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("at {0}/given/tiny.txt, line 3", True),
+        ("at {0}/given/tiny.txt.gz.", True),
+        ("in tiny.txt: got 5", True),
+        ("at {0}/pipeline/kb, got nothing", True),
+        ("at {0}/pipeline/kb/vocab", True),
+        ("the kb, its vocab and the tiny text", False),
+        ("at {0}/given, got nothing", False),
+        ("at {0}/given/other.txt", False),
+        ("at {0}", False),
+        ("in mytiny.txt", False),
+        ("in tiny.txt_old", False),
+        ("in tiny.txt.bak", False),
+    ],
+)
+def test_whether_an_error_names_a_file(tmp_path, said, named):
+    for name in ("given/tiny.txt", "pipeline/kb/vocab"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    assert names_a_file(f"[PEL-E002] Expected text {said.format(tmp_path)}", tmp_path) == named
+
+
 def test_an_input_is_made_from_its_seed_and_number(tmp_path):
     seen = []
     attack = ReaderAttack("made-up", _file(tmp_path), lambda paths, out: seen.append(paths[0].read_bytes()))
@@ -57,6 +93,27 @@ def test_an_input_is_made_from_its_seed_and_number(tmp_path):
         verdict_of(attack, 0, number, tmp_path / "run")
     assert seen[:2] == seen[2:] and seen[0] != seen[1]
     assert (tmp_path / "run" / "given" / "x.txt").read_bytes() == _file(tmp_path).read_bytes()
+
+
+def test_damage_below_a_checksum(tmp_path):
+    (tmp_path / "x.bin").write_bytes(zlib.compress(b"some text of a file, and more of it"))
+    read = []
+    attack = ReaderAttack(
+        "made-up", tmp_path / "x.bin", lambda paths, _: read.append(paths[0].read_bytes()), deflated=True
+    )
+    attack.packs = False
+    attack.prepare(tmp_path / "run")
+    for number in range(40):
+        verdict_of(attack, 0, number, tmp_path / "run")
+    whole = [data for data in read if _inflates(data)]
+    assert 10 < len(whole) < 30 and len({zlib.decompress(data) for data in whole}) > 10
+
+
+def _inflates(data):
+    try:
+        return bool(zlib.decompress(data))
+    except zlib.error:
+        return False
 
 
 def _file(folder):

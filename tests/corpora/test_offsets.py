@@ -41,3 +41,34 @@ def test_parts_become_the_covering_span():
 def test_strict_names_place_and_strings():
     with pytest.raises(PelError, match=r"here: .*'pain'.*3 to 8.*'fever'"):
         OffsetCheck(new_report(), strict=True)(TEXT, 3, 8, "pain", where="here")
+
+
+class Counted(str):
+    """A text that counts the characters that are taken from it."""
+
+    taken = 0
+
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        Counted.taken += len(found)
+        return found
+
+
+@pytest.mark.parametrize("blank", [" ", "x"])
+def test_many_mentions_of_a_long_text_take_time_in_proportion(blank):
+    taken = []
+    for n in (2000, 4000, 8000):
+        text, check, Counted.taken = Counted("a" + blank * n + "b"), OffsetCheck(new_report()), 0
+        for number in range(n // 10):
+            assert check(text, number, len(text), "b", where="x") is None
+            check.parts(text, [(1, 2), (len(text) - 1, len(text))], f"{blank} b", where="x")
+        taken.append(Counted.taken)
+    assert taken[2] / taken[1] < 2.5 and taken[1] / taken[0] < 2.5
+
+
+def test_blanks_of_parts_do_not_count():
+    text = "  old   and young mice  "
+    assert OffsetCheck(new_report()).parts(text, [(0, 6), (12, 24)], "old young mice", where="x") == (2, 22)
+    check = OffsetCheck(new_report())
+    assert check.parts(text, [(0, 2), (6, 8)], "", where="x") is None
+    assert check.report["dropped"] == 1 and check.report["mismatches"] == 0

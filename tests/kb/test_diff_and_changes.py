@@ -71,3 +71,34 @@ def test_bad_change_lines_are_named(tmp_path, line):
     path = write(tmp_path / "changes.jsonl", [Entity("C9", "Good").to_json(), line])
     with pytest.raises(PelError, match="line 2"):
         read_changes(path)
+
+
+def test_an_entity_twice_is_named(tmp_path):
+    lines = [
+        Entity("C9", "Good").to_json(),
+        Entity("C1", "Fever").to_json(),
+        Entity("C9", "Better").to_json(),
+    ]
+    path = write(tmp_path / "changes.jsonl", lines)
+    with pytest.raises(PelError, match=r"changes\.jsonl, line 3.*'C9' again"):
+        read_changes(path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        ([{"concept_id": "C77", "retired": True}], "E100"),
+        ([{"concept_id": "C1", "retired": True, "successor": "C77"}], "E100"),
+        (
+            [
+                {"concept_id": "C1", "retired": True, "successor": "C2"},
+                {"concept_id": "C2", "retired": True},
+            ],
+            "E112",
+        ),
+    ],
+)
+def test_changes_that_do_not_fit_name_the_file(tmp_path, lines, code):
+    changes = read_changes(write(tmp_path / "changes.jsonl", lines))
+    with pytest.raises(PelError, match=rf"PEL-E123.*/changes\.jsonl .*PEL-{code}"):
+        apply_changes(KnowledgeBase(OLD), changes)

@@ -45,8 +45,9 @@ def kb_merge(
         overrides["merge.sources.corpus.files"] = [str(path.resolve()) for path in corpus]
     settings = load_config(config, overrides)
     if "merge" not in settings:
-        raise PelError(Errors.E142.format(where="[merge]", fault=f"no such section in {config}"))
-    merge = Merge(parse_merge_config(settings["merge"]), data)
+        fault = "no such section"
+        raise PelError(Errors.E142.format(config=f"merge config at {config}", where="[merge]", fault=fault))
+    merge = Merge(parse_merge_config(settings["merge"], config), data)
     entities = list(merge())  # report and redirects are complete only now
     kb = KnowledgeBase.build(entities, out, source=merge.source, redirects=merge.redirects)
     emit(_summary(kb, merge), as_json=as_json, text=_text)

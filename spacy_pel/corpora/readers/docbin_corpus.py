@@ -4,9 +4,9 @@ import zlib
 from pathlib import Path
 from typing import Iterator, Literal, Optional, Sequence
 
-import spacy
 from spacy.tokens import Doc, DocBin
-from spacy.vocab import Vocab
+from spacy.util import get_lang_class
+from spacy.vocab import Vocab, create_vocab
 
 from ...errors import Errors, PelError
 from ...registry import registry
@@ -48,7 +48,7 @@ class DocbinCorpus(CorpusReaderBase):
         self.unlabelled = unlabelled
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
-        vocab = spacy.blank(self.lang).vocab
+        vocab = create_vocab(self.lang, get_lang_class(self.lang).Defaults)  # without a tokenizer's rules
         for path in paths:
             for number, doc in enumerate(_docs(path, vocab), start=1):
                 doc_id = doc.user_data.get("pel_doc_id", f"{path.stem}-{number}")

@@ -115,11 +115,11 @@ def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Documen
     for given in mentions:
         mention = _mention(given, where)
         in_text = 0 <= mention.start < mention.end <= len(text)
-        found = text[mention.start : mention.end] if in_text else ""
-        surface = given.get("text", found)
+        surface = given.get("text", "")
         if not isinstance(surface, str):
             raise PelError(Errors.E202.format(where=where, got=f"the mention {quoted(given)}"))
-        if in_text and surface == found:
+        fits = len(surface) == mention.end - mention.start
+        if in_text and ("text" not in given or (fits and text.startswith(surface, mention.start))):
             check.report["mentions"] += 1
             document.mentions.append(mention)
             continue

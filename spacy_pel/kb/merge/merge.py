@@ -51,7 +51,8 @@ class Merge:
         for name, source in readers.items():
             self._add_entities(name, source)
         if not self._records:
-            raise PelError(Errors.E143.format(sources=", ".join(self.config.sources)))
+            sources = ", ".join(self.config.sources)
+            raise PelError(Errors.E143.format(sources=sources, config=self.config.described))
         for entity_id in sorted(self._records):
             yield self._records[entity_id].entity(entity_id)
 
@@ -163,7 +164,8 @@ class Merge:
         try:
             reader = make(**source.settings)
         except TypeError as err:  # a setting that it lacks
-            raise PelError(Errors.E142.format(where=f"merge.sources.{name}.settings", fault=err)) from err
+            where = f"merge.sources.{name}.settings"
+            raise PelError(Errors.E142.format(config=self.config.described, where=where, fault=err)) from err
         counts = self.report[name] = defaultdict(int)
         for entity in reader([self.data / path for path in source.files]) if source.files else ():
             entity_id = self.redirects.get(entity.concept_id, entity.concept_id)

@@ -1,11 +1,13 @@
 """The config of a merged knowledge base: ``[merge]``, and ``[merge.sources.NAME]`` for each source."""
 
 import re
+from pathlib import Path
 from typing import Any, Dict, List, Literal, Mapping, Optional
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...errors import Errors, PelError
+from ...registry import registry
 
 Scope = Literal["exact", "related", "narrow", "broad"]
 
@@ -80,34 +82,55 @@ class MergeConfig(BaseModel):
     id_pattern: str = ".+"
     name: str = ""
     licence: str = ""
+    _path: Optional[Path] = None
+
+    @property
+    def described(self) -> str:
+        """RETURNS (str): for errors: what this is, and the file if it is from one."""
+        return _described(self._path)
 
 
-def parse_merge_config(section: Mapping[str, Any]) -> MergeConfig:
+def _described(path: Optional[Path]) -> str:
+    return "merge config" if path is None else f"merge config at {path}"
+
+
+def parse_merge_config(section: Mapping[str, Any], path: Optional[Path] = None) -> MergeConfig:
     """Check the section ``[merge]`` of a config.
 
     section (Mapping[str, Any]): the filled section.
+    path (Optional[Path]): the file that it is from, for errors.
     RETURNS (MergeConfig): its settings.
-    RAISES (PelError): for an unknown setting, a value of the wrong type, or a source without
+    RAISES (PelError): for an unknown setting or reader, a value of the wrong type, or a source without
         ids.
     """
+
+    def invalid(where: str, fault: object) -> PelError:
+        return PelError(Errors.E142.format(config=_described(path), where=where, fault=fault))
+
     try:
         config = MergeConfig.model_validate(section)
     except ValidationError as err:
         first = err.errors()[0]
         where = ".".join(["merge", *map(str, first["loc"])])
-        raise PelError(Errors.E142.format(where=where, fault=first["msg"])) from err
+        raise invalid(where, first["msg"]) from err
     try:
         re.compile(config.id_pattern)
     except (re.error, RecursionError, OverflowError) as err:
-        raise PelError(Errors.E142.format(where="merge.id_pattern", fault=err)) from err
+        raise invalid("merge.id_pattern", err) from err
     earlier: List[str] = []
     for name, source in config.sources.items():
         where = f"merge.sources.{name}"
         if not (source.reader or source.id_xref or source.mappings or source.via):
             fault = "one of reader, id_xref, mappings and via must say how its terms get their ids"
-            raise PelError(Errors.E142.format(where=where, fault=fault))
+            raise invalid(where, fault)
         if source.via is not None and source.via not in earlier:
             fault = f"'{source.via}' is not a source before this one"
-            raise PelError(Errors.E142.format(where=f"{where}.via", fault=fault))
+            raise invalid(f"{where}.via", fault)
+        if source.reader:
+            try:
+                registry.resolve_short("pel_kb_readers", source.reader)
+            except PelError as err:
+                raise invalid(f"{where}.reader", err) from err
         earlier.append(name)
+    config._path = path
     return config

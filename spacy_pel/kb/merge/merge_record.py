@@ -1,7 +1,7 @@
 """What a merge collects about one id before it becomes an entity."""
 
 from dataclasses import dataclass, field
-from typing import Dict, List, Optional, Set
+from typing import Dict, List, Optional, Set, Tuple
 
 from ...types import Entity
 from ..readers.ontology import clean_text
@@ -27,6 +27,7 @@ class MergeRecord:
     sources: Set[str] = field(default_factory=set)
     curated: Set[str] = field(default_factory=set)
     _folded: Set[str] = field(default_factory=set)
+    _types: Set[Tuple[bool, str]] = field(default_factory=set)
 
     def add_name(self, name: str) -> bool:
         """RETURNS (bool): whether the name was new."""
@@ -45,9 +46,9 @@ class MergeRecord:
 
     def add_type(self, name: str, *, weak: bool) -> None:
         """Take a type unless it is there already."""
-        types = self.weak_types if weak else self.types
-        if name and name not in types:
-            types.append(name)
+        if name and (weak, name) not in self._types:
+            self._types.add((weak, name))
+            (self.weak_types if weak else self.types).append(name)
 
     def take_over(self, other: "MergeRecord") -> None:
         """Take over the content of a retired record."""

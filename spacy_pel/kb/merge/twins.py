@@ -54,15 +54,21 @@ def find_twins(records: Mapping[str, MergeRecord]) -> List[List[str]]:
 
 
 def _joined(ids: List[str], records: Mapping[str, MergeRecord]) -> List[List[str]]:
-    """The connected parts of the ids, where sharing a source term connects."""
-    parts: List[List[str]] = []
-    terms: List[set] = []
-    for entity_id in ids:
-        own, members = set(records[entity_id].term_ids), [entity_id]
-        for place in reversed(range(len(parts))):
-            if not own.isdisjoint(terms[place]):
-                own |= terms.pop(place)
-                members = parts.pop(place) + members
-        parts.append(members)
-        terms.append(own)
-    return parts
+    """The connected parts of the ids, where sharing a source term connects; in nearly linear time."""
+    parent = list(range(len(ids)))  # of each id, one of the same part; the last of a part is its own
+    last_with: Dict[str, int] = {}  # source term -> the last id with it
+
+    def last_of_part(place: int) -> int:
+        while parent[place] != place:
+            parent[place] = place = parent[parent[place]]
+        return place
+
+    for place, entity_id in enumerate(ids):
+        for term_id in records[entity_id].term_ids:
+            if term_id in last_with:
+                parent[last_of_part(last_with[term_id])] = place
+            last_with[term_id] = place
+    parts: Dict[int, List[str]] = defaultdict(list)
+    for place, entity_id in enumerate(ids):
+        parts[last_of_part(place)].append(entity_id)
+    return [parts[place] for place in sorted(parts)]

@@ -60,10 +60,10 @@ class Objective(nn.Module):
         mask = torch.from_numpy(batch.negative_mask).to(self._device)
         reused = None
         # an entity that is perturbed in two directions needs a gradient for each
-        stepping = isinstance(regularizer, GradientRegularizer) and not _in_batch(mask)
-        if stepping and keeps_small_gradients(self._device):
-            reused = ReusedBackward(inputs, entities)
-            entities = reused.entities
+        if isinstance(regularizer, GradientRegularizer) and not _in_batch(mask):
+            if keeps_small_gradients(self._device):
+                reused = _Reused(regularizer, ReusedBackward(inputs, entities))
+                entities = reused.backward.entities
         scores = self._scores(anchors, entities)
         metrics = score_metrics(scores.detach().diagonal(), scores.detach(), mask)
         if self.mixing is None:
@@ -115,12 +115,12 @@ class Objective(nn.Module):
         scores, loss, mask, reused = clean
         slopes = _slopes(scores, loss)
         masks = [side.mask for side in inputs]
-        if reused is not None and isinstance(regularizer, GradientRegularizer):
+        if reused is not None:
             if _have_directions(slopes, mask):
-                gradients, carried = reused.backward(loss)
-                deltas = regularizer.steps(gradients, masks)
+                gradients, carried = reused.backward.backward(loss)
+                deltas = reused.regularizer.steps(gradients, masks)
                 return loss + carried, self._loss_of_moved(inputs, deltas, anchors, mask)
-            scores = self._scores(anchors, reused.joined)
+            scores = self._scores(anchors, reused.backward.joined)
             loss = self._loss(scores.diagonal(), scores, mask)
         embeddings = [side.embeddings for side in inputs if side.embeddings is not None]
         pulled, pushed = _signs(slopes, mask)
@@ -202,13 +202,20 @@ class SideInputs(NamedTuple):
         return SideInputs(self.tower, self.ids[kept], self.mask[kept], self.places[kept], embeddings)
 
 
+class _Reused(NamedTuple):
+    """The backward pass of the clean loss, and the regularizer that takes the gradients from it."""
+
+    regularizer: GradientRegularizer
+    backward: ReusedBackward
+
+
 class _Clean(NamedTuple):
     """The clean pass: (n, m) scores, loss and mask; and what its backward pass is shared by, or None."""
 
     scores: Tensor
     loss: Tensor
     mask: Tensor
-    reused: Optional[ReusedBackward]
+    reused: Optional[_Reused]
 
 
 def _moved(inputs: List[SideInputs], deltas: List[Tensor]) -> List[SideInputs]:

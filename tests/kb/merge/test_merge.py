@@ -1,6 +1,7 @@
 """Merging ontologies by cross reference; twins; names from annotated text."""
 
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -192,13 +193,20 @@ def test_same_files_same_entities():
         ({"merge.sources.mesh.via": "pain2"}, "'pain2' is not a source before"),
         ({"merge.sources.pain.files": ["nowhere.obo"]}, "nowhere.obo"),
         ({"merge.id_pattern": "X"}, "PEL-E143"),
-        ({"merge.sources.mesh.columns": {"mesh.tsv": ["id", "nom"]}}, "PEL-E141"),
+        ({"merge.sources.mesh.columns": {"mesh.tsv": ["id", "nom"]}}, "mesh.tsv"),
+        ({"merge.sources.mesh.reader": "nonsense"}, "merge.sources.mesh.reader"),
     ],
 )
-def test_bad_configs_say_what_is_wrong(overrides, expected):
+def test_bad_configs_say_what_is_wrong(overrides, expected, tmp_path):
     with pytest.raises(PelError) as caught:
         run(**overrides)
     assert expected in str(caught.value)
+    config = Config().from_disk(FIXTURES / "onto_merge.cfg", overrides=overrides)
+    config.to_disk(tmp_path / "mine.cfg")
+    arguments = ["kb", "merge", str(tmp_path / "kb"), str(tmp_path / "mine.cfg"), "--data", str(ONTO)]
+    result = CliRunner().invoke(pel_cli, arguments)
+    assert result.exit_code == 2 and expected.split(".")[-1].strip("'") in result.stderr
+    assert any(f"/{name}" in result.stderr for name in ("mine.cfg", "nowhere.obo", "mesh.tsv"))
 
 
 def test_command_writes_a_knowledge_base(tmp_path):
@@ -225,3 +233,36 @@ def test_command_with_a_bad_config(tmp_path):
     assert result.exit_code == 2
     assert "merge.sources.a" in result.stderr and len(result.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "kb").exists()
+
+
+def twin(n_terms, *term_ids):
+    return MergeRecord(names=["one", "two"][:n_terms], term_ids=dict.fromkeys(term_ids))
+
+
+def test_twins_are_joined_by_chains_of_terms():
+    records = {"C1": twin(1, "A"), "C2": twin(1, "B"), "C3": twin(1, "X"), "C4": twin(1, "B", "A")}
+    records |= {"C5": twin(2, "A"), "C6": twin(1, "Y"), "C7": twin(1, "Y")}
+    assert find_twins(records) == [["C1", "C2", "C4"], ["C6", "C7"]]
+
+
+def test_twins_take_work_in_proportion():
+    """Many ids with the same names: each from a term of its own, or all of one chain."""
+
+    def calls(records):
+        counted = []
+        sys.setprofile(lambda *_: counted.append(1))
+        find_twins(records)
+        sys.setprofile(None)
+        return len(counted)
+
+    for step in (1, 2):  # step 2: no term is shared
+        made = [{f"C{at}": twin(1, step * at, step * at + 1) for at in range(n)} for n in (200, 400, 800)]
+        few, more, most = map(calls, made)
+        assert most / more < 3 and more / few < 3
+
+
+def test_types_of_a_record():
+    made = MergeRecord()
+    for name, weak in (("T1", False), ("T2", True), ("T1", True), ("T1", False), ("", False)):
+        made.add_type(name, weak=weak)
+    assert made.types == ["T1"] and made.weak_types == ["T2", "T1"]

@@ -10,7 +10,7 @@ from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.kb.readers.from_reader import build_from_reader
 from spacy_pel.kb.readers.obo_kb import OboKB
-from spacy_pel.kb.readers.ontology import clean_text, read_sssom, read_table, read_terms
+from spacy_pel.kb.readers.ontology import Term, clean_text, read_sssom, read_table, read_terms
 
 ONTO = Path(__file__).parents[2] / "fixtures" / "kb" / "onto"
 
@@ -164,3 +164,38 @@ def test_the_release_reaches_the_knowledge_base(tmp_path):
     list(reader([tmp_path / "one.obo"]))
     list(reader([tmp_path / "two.obo"]))
     assert reader.source["version"] == "v2"  # of the last files read
+
+
+class Compared(str):
+    """A string that counts how often it is compared."""
+
+    times = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Compared.times += 1
+        return str.__eq__(self, other)
+
+
+def test_a_term_on_many_lines_takes_work_in_proportion():
+    times = []
+    for n in (100, 200, 400):
+        Compared.times = 0
+        term = Term("A:1", "one")
+        for at in range(n):
+            term.absorb(Term("A:1", "one", [(Compared(f"name {at}"), "exact")], xrefs=[Compared(f"X:{at}")]))
+        assert len(term.synonyms) == len(term.xrefs) == n
+        times.append(Compared.times)
+    assert times[2] <= 3 * max(times[1], 100) and times[1] <= 3 * max(times[0], 100)
+
+
+def test_a_term_absorbs_what_it_lacks():
+    term = Term("A:1", synonyms=[("a", "exact")], xrefs=["X:1"])
+    term.absorb(Term("A:1", "one", [("a", "exact"), ("a", "broad")], "gloss", ["X:1", "X:2"]))
+    term.synonyms.append(("b", "exact"))  # by a reader
+    term.absorb(Term("A:1", "two", [("b", "exact"), ("c", "exact")], "other", ["X:2"], alt_ids=["A:0"]))
+    assert (term.name, term.definition, term.xrefs, term.alt_ids) == ("one", "gloss", ["X:1", "X:2"], ["A:0"])
+    found = [("a", "exact"), ("a", "broad"), ("b", "exact"), ("two", "exact"), ("c", "exact")]
+    assert term.synonyms == found and term == Term(
+        "A:1", "one", found, "gloss", ["X:1", "X:2"], alt_ids=["A:0"]
+    )

@@ -34,7 +34,7 @@ def read_table(
     """
     unknown = [name for name in columns if name is not None and name not in FIELDS]
     if unknown or "id" not in columns:
-        raise PelError(Errors.E141.format(got=list(columns), known=", ".join(FIELDS)))
+        raise PelError(Errors.E141.format(path=path, got=list(columns), known=", ".join(FIELDS)))
     position = {name: place for place, name in enumerate(columns) if name is not None}
     needed = max(position.values()) + 1
     # plain exports do not escape quotation marks

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from ..references import unescape
 
@@ -40,6 +40,9 @@ class Term:
     alt_ids: List[str] = field(default_factory=list)
     version: str = ""
     line: int = 0
+    _known: Optional[Dict[str, Tuple[Set[Any], int]]] = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     def absorb(self, other: "Term") -> None:
         """Add what another file says about the same term; existing values take precedence.
@@ -49,13 +52,26 @@ class Term:
         self.name = self.name or other.name
         if other.name not in ("", self.name):
             self.synonyms.append((other.name, "exact"))
-        self.synonyms += [synonym for synonym in other.synonyms if synonym not in self.synonyms]
         self.definition = self.definition or other.definition
-        self.xrefs += [xref for xref in other.xrefs if xref not in self.xrefs]
         self.namespace = self.namespace or other.namespace
         self.obsolete = self.obsolete or other.obsolete
-        self.replaced_by += [new for new in other.replaced_by if new not in self.replaced_by]
-        self.alt_ids += [old for old in other.alt_ids if old not in self.alt_ids]
+        for key in ("synonyms", "xrefs", "replaced_by", "alt_ids"):
+            self._extend(key, getattr(other, key))
+
+    def _extend(self, key: str, new: List[Any]) -> None:
+        """Add the values that a list lacks. What it has is kept as a set too: a term on many lines would take
+        time by the square of them."""
+        if not new:
+            return
+        if self._known is None:
+            self._known = {}
+        values: List[Any] = getattr(self, key)
+        known, n = self._known.get(key, (set(), 0))
+        known.update(values[n:])  # added since the last time
+        missing = [value for value in new if value not in known]
+        known.update(missing)
+        values += missing
+        self._known[key] = known, len(values)
 
 
 def clean_text(text: str) -> str:
