@@ -21,6 +21,7 @@ from ..util.ragged import (
     segment_sum,
     take_pieces,
 )
+from .plurals import rows_of_other_numbers
 from .spelling import spelling
 from .surface_forms import SurfaceForms
 
@@ -34,6 +35,7 @@ FEATURES = (
     "popularity",  # log(1 + how often annotated text named the entity)
     "edit",  # spelling: Indel similarity of the surface form to the entity's nearest name, 0..1
     "partial",  # the same for the best stretch of the longer of the two strings
+    "plural",  # 1 if no name is the surface form, but one of the entity's is its singular or plural
 )
 Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
@@ -73,7 +75,8 @@ def gather_evidence(
 
     Candidates come from three sources: the nearest rows of the index (names and mentions
     are searched apart, so that the mentions of one frequent entity cannot crowd out the
-    names), the KB's alias map, and the entities that the surface form named in annotated text.
+    names), the KB's alias map, where singulars and plurals lead to each other, and the entities that
+    the surface form named in annotated text.
 
     kb (KnowledgeBase): the knowledge base of the index.
     source (RowSource): the index.
@@ -84,7 +87,7 @@ def gather_evidence(
         are searched together.
     row_k (int): rows to find per mention, among names and among mentions each.
     top_k (int): candidates to keep per mention: those that the surface form names first (exact
-        match or prior), then those with the best row.
+        match, prior or plural), then those with the best row.
     RETURNS (CandidateTable): distinct entities per mention, in that order.
     """
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
@@ -94,6 +97,7 @@ def gather_evidence(
         forms = SurfaceForms.of(surfaces[block])
         table = _keep_best(_gather_block(kb, source, vectors[block], forms, masks[block], row_k), top_k)
         table.features.update(spelling(kb, forms, table))
+        table.features = {name: table.features[name] for name in FEATURES}
         table.vectors = vectors[block]
         tables.append(table)
     if len(tables) == 1:
@@ -118,15 +122,15 @@ def _gather_block(
     name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, (NAME_KINDS, ("mention",)))
     prior, seen = named_before(source.priors, forms)
     live_rows = kb.live_rows if len(kb) < n_rows else None
-    exact = _usable(exact_matches(kb, forms), live_rows, masks)
+    exact, plural = (_usable(found, live_rows, masks) for found in exact_matches(kb, forms))
     prior = _usable(prior, live_rows, masks)
 
     # each pair of mention and entity once; the inverse says which pair each find belongs to
-    finds = (name_rows, mention_rows, exact, prior)
+    finds = (name_rows, mention_rows, exact, prior, plural)
     keys = np.concatenate([found.mentions * n_rows + found.kb_rows for found in finds])
     pairs, inverse = distinct(keys)
     mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
-    of_names, of_mentions, of_exact, of_prior = np.split(
+    of_names, of_mentions, of_exact, of_prior, of_plural = np.split(
         inverse, np.cumsum([len(found.mentions) for found in finds])[:-1]
     )
 
@@ -143,6 +147,7 @@ def _gather_block(
         "prior": filled(of_prior, prior.values),
         "seen": seen[mentions],
         "popularity": np.log1p(source.priors.total(kb_rows)),
+        "plural": filled(of_plural, plural.values),
     }
     return CandidateTable(
         kb_rows=kb_rows,
@@ -175,9 +180,14 @@ def votes(mention_rows: Found) -> NDArray[np.float64]:
     return segment_softmax(mention_rows.values / VOTE_TEMPERATURE, offsets_of(lengths))
 
 
-def exact_matches(kb: KnowledgeBase, forms: SurfaceForms) -> Found:
-    """RETURNS (Found): entities that have the normalised surface form among their names; value 1."""
+def exact_matches(kb: KnowledgeBase, forms: SurfaceForms) -> Tuple[Found, Found]:
+    """RETURNS (Tuple[Found, Found]): entities that have the normalised surface form among their names, and
+    those that have its singular or plural, of mentions without any of the former; value 1."""
     rows = kb.rows_of_aliases(forms.distinct, normalized=True)
+    return _of_forms(rows, forms), _of_forms(rows_of_other_numbers(kb, forms.distinct, rows), forms)
+
+
+def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Found:
     pieces = [rows[form] for form in forms.which.tolist()]
     mentions = np.repeat(np.arange(len(pieces)), np.array([len(piece) for piece in pieces], dtype=np.int64))
     kb_rows = np.concatenate([np.empty(0, np.int64), *pieces])
@@ -247,7 +257,7 @@ def _groups(masks: Sequence[Mask]) -> List[Tuple[Mask, Rows]]:
 
 def _keep_best(table: CandidateTable, top_k: int) -> CandidateTable:
     features = table.features
-    named = (features["exact"] > 0) | (features["prior"] > 0)
+    named = (features["exact"] > 0) | (features["prior"] > 0) | (features["plural"] > 0)
     order = segment_order(best_cosines(features), table.offsets, first=named)
     order = order[places_in_pieces(table.offsets) < top_k]
     return CandidateTable(

@@ -52,10 +52,12 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
             for row in usable
             if key in map(normalize_alias, [kb.entity_at(row).canonical_name, *kb.entity_at(row).aliases])
         }
+        known = any(key in own_names(kb, row) for row in live)
+        plural = {row for row in usable if not known and any(are_numbers(key, n) for n in own_names(kb, row))}
         total = sum(count for (name, _), count in counts.items() if name == key)
         prior = {row: count / total for (name, row), count in counts.items() if name == key and row in usable}
         rows = {}
-        for row in {*best["name"], *best["mention"], *exact, *prior}:
+        for row in {*best["name"], *best["mention"], *exact, *prior, *plural}:
             rows[row] = {
                 "name": best["name"].get(row, lowest["name"]),
                 "mention": best["mention"].get(row, lowest["mention"]),
@@ -66,15 +68,21 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
                 "popularity": np.log1p(sum(c for (_, entity), c in counts.items() if entity == row)),
                 "edit": max(indel(key, name) for name in own_names(kb, row)),
                 "partial": max(fuzz.partial_ratio(key, name) / 100 for name in own_names(kb, row)),
+                "plural": float(row in plural),
             }
 
         def order(row, rows=rows, best=best):
-            named = rows[row]["exact"] > 0 or rows[row]["prior"] > 0
+            named = any(rows[row][name] > 0 for name in ("exact", "prior", "plural"))
             cosine = max(rows[row]["name"], best["mention"].get(row, -9))
             return (not named, -cosine, row)
 
         tables.append([(row, rows[row]) for row in sorted(rows, key=order)[:top_k]])
     return tables
+
+
+def are_numbers(one, other):
+    """Is one the other with an s? The names of this knowledge base have no other plurals."""
+    return one + "s" == other or one == other + "s"
 
 
 def own_names(kb, row):
@@ -93,7 +101,10 @@ def indel(left, right):
 
 def make_queries(kb, documents, encoder):
     mentions = [MentionInText(d.text, m.start, m.end) for d in documents[:4] for m in d.mentions]
-    mentions += [MentionInText(text, 0, len(text)) for text in ("cold", "COLD!", "hepatogen", kb.name_at(3))]
+    mentions += [
+        MentionInText(text, 0, len(text))
+        for text in ("cold", "COLD!", "Colds", "hepatogen", kb.name_at(3), kb.name_at(3) + "s")
+    ]
     return encoder.encode_mentions(mentions), [mention.surface for mention in mentions]
 
 

@@ -1,0 +1,129 @@
+"""Mentions in the plural of a name, and the other way round."""
+
+import numpy as np
+import pytest
+
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.evidence.evidence import gather_evidence
+from spacy_pel.evidence.name_features import candidate_table
+from spacy_pel.evidence.plurals import other_numbers
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.combiners.linear import LinearCombiner
+from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.types import Document, Entity, Mention, MentionInText, RankedRows
+from spacy_pel.util import normalize_alias
+
+ENTITIES = [
+    Entity("PLASMA", "plasma cell"),
+    Entity("PLASMAS", "plasma cells in the blood", aliases=("plasma cells of blood", "cells plasma")),
+    Entity("BIOPSY", "biopsy"),
+    Entity("LIVER", "disease of the liver"),
+    Entity("MESH", "Seizures"),
+    Entity("MAST", "mast cell", aliases=("mastocyte",)),
+    Entity("MAST2", "connective mast cells"),
+    Entity("CAPS", "CAPS"),
+]
+
+
+@pytest.fixture
+def kb():
+    return KnowledgeBase(ENTITIES)
+
+
+def gathered(kb, *surfaces, documents=(), allowed=None):
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    vectors = encoder.encode_names(surfaces)
+    table = gather_evidence(kb, index, vectors, surfaces, allowed=allowed)
+    ids = np.array(kb.ids_at(table.kb_rows))
+    names = ("exact", "plural")
+    return [
+        {name: sorted(ids[start:stop][table.features[name][start:stop] == 1]) for name in names}
+        for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("plasma cell", "plasma cells"),
+        ("biopsy", "biopsies"),
+        ("pathway", "pathways"),
+        ("virus", "viruses"),
+        ("reflex", "reflexes"),
+        ("abscess", "abscesses"),
+        ("branch", "branches"),
+        ("disease of the liver", "diseases of the liver"),
+        ("part of cell", "part of cells"),
+    ],
+)
+def test_singular_and_plural_lead_to_each_other(one, other):
+    assert other in other_numbers(one) and one in other_numbers(other)
+
+
+@pytest.mark.parametrize("form", ["abscess", "sepsis", "virus", "cns", "as", "s", "", "il 2", "cap", "---"])
+def test_what_is_no_plural(form):
+    shorter = [other for other in other_numbers(form) if len(other) <= len(form)]
+    assert shorter == []
+    assert form != "cap" or other_numbers(form) == []  # CAPS is another thing
+
+
+def test_evidence(kb):
+    found = gathered(kb, "Plasma Cells", "biopsies", "diseases of the liver", "seizure", "cap", "plasma cell")
+    plurals = [["PLASMA"], ["BIOPSY"], ["LIVER"], ["MESH"], [], []]
+    assert [one["plural"] for one in found] == plurals
+    assert [one["exact"] for one in found] == [[]] * 5 + [["PLASMA"]]
+
+
+def test_an_exact_name_leaves_no_plural(kb):
+    kb.add([Entity("X", "plasma cells")])
+    assert gathered(kb, "plasma cells") == [{"exact": ["X"], "plural": []}]
+    kb.retire(["X"])
+    assert gathered(kb, "plasma cells") == [{"exact": [], "plural": ["PLASMA"]}]
+    kb.retire(["PLASMA"])
+    assert gathered(kb, "plasma cells") == [{"exact": [], "plural": []}]
+
+
+def test_a_type_filter_holds(kb):
+    mask = np.ones(kb.n_rows, dtype=bool)
+    mask[kb.row("PLASMA")] = False
+    assert gathered(kb, "plasma cells", allowed=[mask]) == [{"exact": [], "plural": []}]
+
+
+def test_other_generators_have_the_same_evidence(kb):
+    ranked = RankedRows(np.arange(3), np.ones(3, np.float32), np.array([0, 3]))
+    table = candidate_table(kb, ranked, [MentionInText("plasma cells", 0, 12)])
+    assert table.features["plural"].tolist() == [1, 0, 0] and table.features["exact"].tolist() == [0, 0, 0]
+
+
+def linked(kb, surface, *, weights=None, documents=()):
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    combiner = LinearCombiner()
+    if weights is not None:
+        combiner.load_state({"weights": weights})
+    linker = Linker(kb, encoder, index, combiner, ScoreThreshold())
+    return linker.link([MentionQuery(surface, 0, len(surface), "")])[0].kb_id
+
+
+def test_the_plural_of_a_name_wins_like_the_name():
+    kb = KnowledgeBase(
+        [Entity("MAST", "mast cell"), Entity("OTHER", "mast cells a", aliases=("mast cells x",))]
+    )
+    assert linked(kb, "mast cells") == "MAST"
+    # not with weights that were fitted before there was this feature
+    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "plural_unseen"}
+    assert linked(kb, "mast cells", weights=fitted) == "OTHER"
+    # annotated text that has the form knows better
+    seen = [Document("d", "mast cells", [Mention(0, 10, "", ("OTHER",))])]
+    assert linked(kb, "mast cells", documents=seen) == "OTHER"
+    kb.add([Entity("EXACT", "Mast Cells")])
+    assert linked(kb, "mast cells") == "EXACT"
+
+
+def test_normal_forms_are_compared(kb):
+    assert normalize_alias("Plasma-cells") == "plasma cells"
+    assert gathered(kb, "Plasma-cells")[0]["plural"] == ["PLASMA"]
