@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, Dict, Iterable, Iterator, Optional
 
@@ -14,6 +14,7 @@ from ._app import pel_cli
 from ._output import JSON, emit, key_values, message
 
 _FORMAT = 2  # of the records in a part; 2: with "probability"
+_STRETCH = 2000  # documents of a process after which their words are forgotten, and workers replaced
 
 
 @pel_cli.command("link")
@@ -147,10 +148,15 @@ def _records(
     from ._records import mention_record
 
     pairs = ((document.text, document) for document in documents)
-    for doc, document in nlp.pipe(pairs, as_tuples=True, n_process=n_process, batch_size=batch_size):
-        spans = mention_spans(doc, component.spans_key)
-        mentions = [mention_record(component, span, n_candidates) for span in spans]
-        yield {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
+    stretch = n_process * batch_size * -(-_STRETCH // batch_size)  # whole batches, as without stretches
+    while first := next(pairs, None):
+        texts = chain([first], islice(pairs, stretch - 1))
+        # without a memory zone, and in a worker, a vocabulary keeps each word that it has seen
+        with nlp.memory_zone():
+            for doc, document in nlp.pipe(texts, as_tuples=True, n_process=n_process, batch_size=batch_size):
+                spans = mention_spans(doc, component.spans_key)
+                mentions = [mention_record(component, span, n_candidates) for span in spans]
+                yield {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
 
 
 def _is_inside(path: Path, folder: Path) -> bool:

@@ -15,9 +15,10 @@ import pytest
 import spacy
 
 from spacy_pel.cli import _resumable as _parts
+from spacy_pel.cli._pipeline import load_pipeline
 from spacy_pel.corpora import read_corpus
 from spacy_pel.linking.confidence import Confidence
-from spacy_pel.util import read_json, read_jsonl, write_json
+from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
 
 from .conftest import run
 
@@ -71,6 +72,27 @@ def test_processes_give_the_same(folder, tmp_path):
         args = ("link", folder / "pipeline", folder / "dev.jsonl", tmp_path / f"{n}.jsonl.gz")
         assert run(*args, "--n-process", n, "--batch-size", 10).code == 0
     assert without_scores(tmp_path / "1.jsonl.gz") == without_scores(tmp_path / "2.jsonl.gz")
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_words_are_forgotten(folder, tmp_path, monkeypatch, n_process):
+    """The vocabulary does not grow with the texts, and stretches of them give what all at once give."""
+    lines = [{"id": str(n), "text": f"Aspirin{n}x no stroke word{n}y after influenza."} for n in range(24)]
+    write_jsonl(tmp_path / "in.jsonl", lines)
+    arguments = ["link", folder / "pipeline", tmp_path / "in.jsonl"]
+    arguments += ["--n-process", n_process, "--batch-size", 3, "--part-size", 5]
+    assert run(*arguments, tmp_path / "once.jsonl").code == 0
+    used = []
+    monkeypatch.setattr(
+        "spacy_pel.cli._pipeline.load_pipeline", lambda path: used.append(load_pipeline(path)) or used[0]
+    )
+    monkeypatch.setattr("spacy_pel.cli.link._STRETCH", 4)  # 6 in whole batches
+    monkeypatch.setattr("spacy_pel.cli._workers._SECONDS", 0.001)  # workers that have ended are no failure
+    assert run(*arguments, tmp_path / "stretches.jsonl").code == 0
+    assert (tmp_path / "stretches.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
+    ((nlp, _, _),) = used
+    assert not [word for word in nlp.vocab.strings if word.startswith(("Aspirin", "word"))]
+    assert [ent.kb_id_ for ent in nlp(TEXTS[2]).ents] == IDS[2]  # it still links
 
 
 def killed_after(n_parts, args):

@@ -1,0 +1,83 @@
+"""The soak: its texts, its figures, and one short run."""
+
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from benchmarks.soak import Reading, growth, in_steps, main, memory_of, processes_of, varied, watch
+from benchmarks.speed import made_up_pipeline
+from spacy_pel.util import read_jsonl, write_jsonl
+
+ROOT = Path(__file__).parents[2]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+TEXTS = ["Fever and a cold after the operation.", "Pain in the chest, then none."]
+
+
+def test_no_text_is_there_twice():
+    made = list(varied(TEXTS, 200, 3))
+    assert made[:2] == TEXTS and len(set(made)) == 200
+    assert made == list(varied(TEXTS, 200, 3)) != list(varied(TEXTS, 200, 4))
+    assert all(len(text.split(" ")) == len(TEXTS[at % 2].split(" ")) for at, text in enumerate(made))
+    new = {word for text in made for word in text.split(" ")} - {w for text in TEXTS for w in text.split(" ")}
+    assert len(new) > 500  # a vocabulary that keeps them would grow
+
+
+def reading(documents, resident):
+    return Reading(documents, 1.0, resident, resident / 2, resident, 1)
+
+
+def test_growth_is_that_after_the_first_documents():
+    readings = [reading(0, 10), reading(50, 70), reading(60, 60), reading(100, 100), reading(250, 102)]
+    readings += [reading(210, 104), reading(300, 101)]
+    steps = in_steps(readings, 100)
+    assert [(step.documents, step.resident) for step in steps] == [
+        (50, 70),
+        (100, 100),
+        (210, 104),
+        (300, 101),
+    ]
+    assert growth(steps, 100) == pytest.approx(0.04)
+    assert growth(steps, 200) == 0.0
+    assert growth(steps[:2], 100) != growth(steps[:2], 100)  # nan
+
+
+@linux
+def test_memory_of_a_process_and_its_children():
+    data = random.randbytes(50 * 2**20)
+    found = memory_of(os.getpid())
+    assert found["resident"] > found["own"] > len(data) / 2**20
+    child = os.fork()
+    if child == 0:
+        time.sleep(60)
+        os._exit(0)
+    try:
+        assert set(processes_of(os.getpid())) >= {os.getpid(), child}
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    assert memory_of(child) == {"resident": 0.0, "own": 0.0}
+
+
+@linux
+def test_command(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr("benchmarks.soak._EVERY", 0.02)
+    texts = made_up_pipeline(tmp_path, 120)
+    write_jsonl(tmp_path / "corpus.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(texts)])
+    app = typer.Typer()
+    app.command()(main)
+    asked = [tmp_path / "pipeline", tmp_path / "corpus.jsonl", "--documents", 800, "--step", 50]
+    asked += ["--after", 50, "--limit", 100, "--work", tmp_path / "work", "--processes", 1]
+    done = CliRunner().invoke(app, [str(part) for part in asked])
+    assert "Growth after the first 50 documents" in done.stdout, done.output
+    assert done.exit_code == 0
+    lines = list(read_jsonl(tmp_path / "work" / "linked.jsonl"))
+    assert len(lines) == 800 and lines[0]["text"] == texts[0] and lines[0]["mentions"]
+    with pytest.raises(RuntimeError, match="link ended with 2.*Error"):
+        watch(["link", str(tmp_path / "none"), "x", "y"], tmp_path / "parts", 1, tmp_path / "log")
