@@ -35,6 +35,7 @@ ROOT = Path(__file__).parents[1]
 TINY = ROOT / "assets" / "tiny"
 _TEXT = "Fever and a cold after the operation; discharge of the wound, then a culture."
 _MORE = [{"concept_id": f"NEW:{n}", "canonical_name": f"new finding {n}"} for n in range(3)]
+_FIXED = ("Feve", "cold", "woun")  # the beginnings of mentions
 _LIMIT = 300.0  # seconds; a child that takes longer hangs
 _VOLATILE = ("seconds", "examples_per_second", "mentions_per_second")  # measured times
 _TIMES = ("build.json", "progress.json")  # files that hold them
@@ -108,6 +109,11 @@ def make_base(base: Path) -> None:
     write_jsonl(base / "changes.jsonl", _MORE)
     kb = KnowledgeBase.from_disk(base / "kb")
     write_jsonl(base / "few.jsonl", [kb[one].to_json() for one in kb.ids_at(kb.live_rows)[:9]])
+    right = {"kb_id": kb.id_at(int(kb.live_rows[0]))}
+    fixes = [
+        {"text": _TEXT, "start": _TEXT.index(one), "end": _TEXT.index(one) + 4, **right} for one in _FIXED
+    ]
+    write_jsonl(base / "fixes.jsonl", fixes)
     write_jsonl(base / "texts.jsonl", [{"id": str(n), "text": f"{_TEXT} {n}"} for n in range(200)])
     train(base, base / "encoder", False)
     command(
@@ -165,6 +171,12 @@ def save_pipeline(folder: Path, resume: bool) -> None:
     linker: Any = nlp.get_pipe("proxy_entity_linker")
     linker.add_entities([Entity(str(one["concept_id"]), str(one["canonical_name"])) for one in _MORE])
     nlp.to_disk(folder / "pipeline")
+
+
+def teach(folder: Path, resume: bool) -> None:
+    """Teach a pipeline some corrections, all at the same time of day."""
+    os.environ["SOURCE_DATE_EPOCH"] = "0"
+    command("teach", folder / "pipeline", folder / "base" / "fixes.jsonl")
 
 
 def open_kb(path: Path) -> None:
@@ -303,6 +315,7 @@ CASES: Dict[str, Case] = {
         "tfidf",
         open_generator,
     ),
+    "teach": Case(_copied("pipeline"), teach, "pipeline", open_pipeline, again=False),
     "nlp.to_disk": Case(_copied("pipeline"), save_pipeline, "pipeline", open_pipeline, again=False),
 }
 _TFIDF = ("--generator", "tfidf")

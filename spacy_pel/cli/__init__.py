@@ -10,6 +10,7 @@ from . import (
     debug,
     demo,
     evaluate,
+    explain,
     index,
     kb,
     link,
@@ -18,6 +19,7 @@ from . import (
     ranker,
     recode,
     report,
+    teach,
     train,
     verify,
 )
@@ -33,6 +35,7 @@ __all__ = [
     "debug",
     "demo",
     "evaluate",
+    "explain",
     "index",
     "kb",
     "link",
@@ -43,6 +46,7 @@ __all__ = [
     "ranker",
     "recode",
     "report",
+    "teach",
     "train",
     "verify",
 ]

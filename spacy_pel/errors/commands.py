@@ -130,6 +130,14 @@ class CommandErrors:
         "[PEL-E671] Expected gold ids of the KB {kb} in {path}, but the KB has none of them. Use the KB that the "
         "corpus was annotated with."
     )
+    E672 = (
+        '[PEL-E672] {where}: expected a correction {{"text": "…", "start": 0, "end": 4, "kb_id": "an id or NIL"}}, got '
+        "{got}. Fix the line."
+    )
+    E673 = "[PEL-E673] Expected one of CORRECTIONS.jsonl, --list and --undo, got {got}. See: spacy-pel teach --help"
+    E674 = "[PEL-E674] Expected corrections in {path}, got none. See: spacy-pel teach --help"
+    E675 = "[PEL-E675] The memory of {path} changed while this command ran. Nothing was saved; run it again."
+    E676 = "[PEL-E676] Expected a mention from 1 to {n}, got {got}. Fix --mention."
     E690 = (
         "[PEL-E690] The study {path} cannot be used: {got}. See configs/study.cfg for an example of a [study] "
         "section."

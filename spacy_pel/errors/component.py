@@ -63,6 +63,28 @@ class ComponentErrors:
     E518 = '[PEL-E518] Expected {expected}, got {got}. Example: {name} = {{"@{registry}":"{example}"}}'
     E519 = "[PEL-E519] Sets of answers need a calibration. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     E520 = "[PEL-E520] Expected coverage to be null or a number between 0 and 1, such as 0.95, got {got}."
+    E530 = (
+        "[PEL-E530] Expected the id of a live entity, or 'NIL', for the mention {text}, got '{id}', which {why}. Check "
+        "the id, or add the entity first."
+    )
+    E531 = (
+        "[PEL-E531] Expected offsets of a mention in the {last} characters of the text {text}{where}, got {got}. Fix "
+        "the offsets."
+    )
+    E532 = (
+        "[PEL-E532] Expected mentions with a corrected kb_id_ (an id or 'NIL') in the documents, got none. In a "
+        "document that this component has linked, only the mentions with another id than its own count."
+    )
+    E533 = (
+        "[PEL-E533] Expected an entity that mentions with the label '{label}' may be linked to, got '{id}' for the "
+        "mention {text}: the setting entity_types excludes it. Change the setting, or the id."
+    )
+    E534 = "[PEL-E534] Expected ids of learned mentions that are in effect, got {got}. Known: {known}."
+    E535 = (
+        "[PEL-E535] The learned mentions were encoded with {theirs}, but the component has {ours}. Load the pipeline "
+        'they belong to, or leave them out with exclude=["memory"].'
+    )
+    E536 = "[PEL-E536] Expected {expected}, got {got}."
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
         "component."

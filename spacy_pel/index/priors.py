@@ -55,6 +55,21 @@ class AliasPriors:
         counts = np.diff(np.append(firsts, len(hashes))).astype(np.int32)
         return cls(hashes[firsts], rows[firsts], counts)
 
+    def plus(self, surfaces: Sequence[str], kb_rows: Rows) -> "AliasPriors":
+        """RETURNS (AliasPriors): these counts and those of more mentions; see ``build``."""
+        more = AliasPriors.build(surfaces, kb_rows)
+        if not len(more):
+            return self
+        hashes = np.concatenate([self.surface_hashes, more.surface_hashes])
+        rows = np.concatenate([self.kb_rows, more.kb_rows])
+        counts = np.concatenate([self._counts, more._counts])
+        order = np.lexsort((rows, hashes))
+        hashes, rows = hashes[order], rows[order]
+        new = np.ones(len(hashes), dtype=np.bool_)
+        new[1:] = (hashes[1:] != hashes[:-1]) | (rows[1:] != rows[:-1])
+        firsts = np.flatnonzero(new)
+        return AliasPriors(hashes[firsts], rows[firsts], np.add.reduceat(counts[order], firsts))
+
     def counts(
         self, surfaces: Sequence[str], *, normalized: bool = False
     ) -> Tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:

@@ -208,6 +208,11 @@ class KnowledgeBase:
             new = self._merged.redirect(new)
         return -1
 
+    def is_retired(self, entity_id: str) -> bool:
+        """RETURNS (bool): whether an entity had this id that was retired."""
+        row = int(self._merged.find_ids([entity_id])[0])
+        return row >= 0 and not self._merged.live[row]
+
     def validate(self) -> None:
         """RAISES (PelError): if the saved files are not safe to read; reads all of them."""
         self._merged.store.validate()

@@ -19,6 +19,7 @@ from ..types import (
     CandidateTable,
     Combiner,
     Document,
+    EncodedMention,
     Encoder,
     NilModel,
     Scores,
@@ -26,6 +27,10 @@ from ..types import (
 from ..util import logger
 from ..util.ragged import places_in_pieces, segment_max, segment_order
 from .confidence import DEPTH, N_FOLDS, Confidence, cross_fitted, id_set, shares_of
+from .memory import Correction, Learned, Memory
+from .memory.known import IndexWithMemory, Known
+from .memory.recall import Recalled, insert_answers, put_first, recall
+from .memory.teach import make_entries
 from .nil import best_f1_threshold
 from .query import MentionQuery, read_batch
 from .reranker import Reranker
@@ -50,6 +55,7 @@ class Link:
     probability (float): P(right) of ``kb_id``; calibrated if the linker is, see ``Confidence``.
     id_set (Optional[List[str]]): the answers, ids or "NIL", most probable first, among which the right one is
         at the rate ``coverage``. None without that setting, or before calibration.
+    learned (Optional[int]): the entry of the memory that decided, see ``Linker.learn``; None = none did.
     """
 
     kb_id: str
@@ -58,6 +64,7 @@ class Link:
     scores: List[float]
     probability: float
     id_set: Optional[List[str]] = None
+    learned: Optional[int] = None
 
     @property
     def candidates(self) -> List[Candidate]:
@@ -87,6 +94,7 @@ class Linker:
     reranker (Optional[Reranker]): reorders the best candidates.
     generator (Optional[CandidateGenerator]): finds the candidates; built from ``kb``. None = those near
         the mention's vector, see ``BiEncoderCandidates``.
+    memory (Optional[Memory]): corrected mentions; None = there are none yet.
     RAISES (PelError): if ``entity_types`` names a type that no entity has, or the generator needs an
         encoder and an index that are not there.
     """
@@ -106,9 +114,11 @@ class Linker:
         coverage: Optional[float] = None,
         reranker: Optional[Reranker] = None,
         generator: Optional[CandidateGenerator] = None,
+        memory: Optional[Memory] = None,
     ):
         self.kb = kb
         self.encoder = encoder
+        self.memory = Memory() if memory is None else memory
         self.generator: CandidateGenerator = BiEncoderCandidates() if generator is None else generator
         self._is_default = generator is None
         self._bind(index)
@@ -132,7 +142,17 @@ class Linker:
             missing = "encoder" if self.encoder is None else "index"
             raise PelError(Errors.E457.format(generator=self.generator.registered_name, missing=missing))
         self.index = index
-        self.generator.bind(self.encoder, index)
+        self.generator.bind(self.encoder, self._with_memory(index))
+
+    @property
+    def known(self) -> Known:
+        """RETURNS (Known): the learned mentions in effect."""
+        return self.memory.known(self.kb, None if self.index is None else self.index.priors)
+
+    def _with_memory(self, index: Optional["EntityIndex"]) -> Any:
+        known = self.known
+        # without learned mentions nothing is different, not even the last digit of a score
+        return index if index is None or known.vectors is None else IndexWithMemory(index, known)
 
     def with_index(self, index: "EntityIndex") -> "Linker":
         """A linker with the same parts that finds candidates in another index; this one is not changed.
@@ -148,9 +168,16 @@ class Linker:
     @property
     def fingerprints(self) -> Dict[str, str]:
         """RETURNS (Dict[str, str]): fingerprints of what the candidates depend on: the KB and, if present,
-        the index, the encoder, and a generator other than the default."""
+        the index, the encoder, a generator other than the default, and the learned mentions."""
         generator = None if self._is_default else self.generator
-        parts = {"kb": self.kb, "index": self.index, "encoder": self.encoder, "generator": generator}
+        memory = self.known if len(self.memory) else None
+        parts = {
+            "kb": self.kb,
+            "index": self.index,
+            "encoder": self.encoder,
+            "generator": generator,
+            "memory": memory,
+        }
         return {name: part.fingerprint for name, part in parts.items() if part is not None}
 
     @property
@@ -205,9 +232,9 @@ class Linker:
         links: List[Link] = []
         for start in range(0, len(queries), self.batch_size):
             batch = queries[start : start + self.batch_size]
-            table = self._batch_evidence(batch, top_k)
+            table, recalled = self.gather(batch, top_k)
             scores, nil_scores = self.score(batch, table)
-            links.extend(self._links(batch, table, scores, nil_scores, top_k))
+            links.extend(self._links(batch, table, scores, nil_scores, top_k, recalled))
         return links
 
     def evidence(self, queries: Sequence[MentionQuery]) -> CandidateTable:
@@ -218,9 +245,7 @@ class Linker:
             candidates.
         """
         starts = range(0, max(1, len(queries)), self.batch_size)
-        return join_tables(
-            [self._batch_evidence(queries[i : i + self.batch_size], self.top_k) for i in starts]
-        )
+        return join_tables([self.gather(queries[i : i + self.batch_size], self.top_k)[0] for i in starts])
 
     def score(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Tuple[Scores, Scores]:
         """Turn evidence into scores.
@@ -247,6 +272,21 @@ class Linker:
         table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
         return table if present.all() else insert_empty(table, present)
 
+    def gather(
+        self, queries: Sequence[MentionQuery], top_k: Optional[int] = None
+    ) -> Tuple[CandidateTable, Optional[Recalled]]:
+        """Find candidates of one batch, gather the evidence, and see which learned mentions decide.
+
+        queries (Sequence[MentionQuery]): the mentions.
+        top_k (Optional[int]): candidates returned for each mention; None = the linker's own.
+        RETURNS (Tuple[CandidateTable, Optional[Recalled]]): None = nothing is learned.
+        """
+        table = self._batch_evidence(queries, self.top_k if top_k is None else top_k)
+        if not len(self.memory):
+            return table, None
+        recalled = recall(self.known, queries, table, self._allowed(queries))
+        return insert_answers(self.kb, [query.in_text for query in queries], table, recalled), recalled
+
     def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[Sequence[Optional[NDArray[np.bool_]]]]:
         """RETURNS (Optional[Sequence]): for each mention a mask over the rows of the KB; None = all rows."""
         return allowed_rows(self.kb, self.entity_types, queries)
@@ -258,13 +298,19 @@ class Linker:
         scores: Scores,
         nil_scores: Scores,
         top_k: int,
+        recalled: Optional[Recalled] = None,
     ) -> List[Link]:
         # best first within each mention; ties keep the table's order; only what is returned becomes objects
+        answers = None
+        known = self.known
+        if recalled is not None:
+            scores, answers = put_first(table, scores, recalled)
+            nil_scores = np.where(recalled.decided, ~recalled.linked, nil_scores).astype(np.float32)
         labels = {query.label for query in queries}
         thresholds = {label: self.threshold_of(label) for label in labels}
         with_sets = self.coverage is not None and self.confidence.is_fitted
         most = max(top_k, DEPTH) if with_sets else top_k
-        order = segment_order(scores, table.offsets)[places_in_pieces(table.offsets) < most]
+        order = segment_order(scores, table.offsets, first=answers)[places_in_pieces(table.offsets) < most]
         rows, which = np.unique(table.kb_rows[order], return_inverse=True)
         ids = np.array(self.kb.ids_at(rows), dtype=object)[which].tolist()
         values, shares = scores[order].tolist(), shares_of(table, scores)
@@ -280,6 +326,10 @@ class Linker:
         ):
             threshold, stop = thresholds[query.label], min(end, start + top_k)
             is_nil = start == end or (threshold is not None and nil_score > threshold)
+            learned = None
+            if recalled is not None and recalled.decided[number]:
+                is_nil = not recalled.linked[number]
+                learned = int(known.numbers[recalled.which[number]])
             links.append(
                 Link(
                     NIL if is_nil else ids[start],
@@ -288,6 +338,7 @@ class Linker:
                     values[start:stop],
                     of_nils[number] if is_nil else of_links[number],
                     sets[number],
+                    learned,
                 )
             )
             start = end
@@ -311,6 +362,51 @@ class Linker:
             sets.append(id_set(ids[start:stop], shares[start:stop], nil_score, least[query.label]))
             start = end
         return sets
+
+    # -- memory -----------------------------------------------------------------------------
+
+    def learn(
+        self, queries: Sequence[MentionQuery], corrections: Sequence[Correction], *, by: str = ""
+    ) -> List[Learned]:
+        """Make corrections count from now on, without training: see ``memory/recall.py``.
+
+        queries (Sequence[MentionQuery]): the mentions, prepared as at inference.
+        corrections (Sequence[Correction]): the same mentions as written, with their right answers.
+        by (str): who corrected them.
+        RETURNS (List[Learned]): the new entries of the memory; a correction that it has already adds none.
+        RAISES (PelError): if an answer is neither the id of a live entity nor "NIL", or ``entity_types``
+            excludes it for the mention; nothing is learned then.
+        """
+        entries, new = make_entries(self, queries, corrections, self._allowed(queries), by=by)
+        if not entries:
+            return []
+        vectors = None
+        if self.encoder is not None and self.index is not None:
+            mentions = [queries[i].in_text for i in new]
+            given = [i for i, one in enumerate(mentions) if not isinstance(one, EncodedMention)]
+            vectors = np.stack([getattr(one, "vector", np.zeros(self.encoder.width)) for one in mentions])
+            if given:
+                vectors[given] = self.encoder.encode_mention_rows([mentions[i] for i in given])
+            self.memory.encoder_fingerprint = self.index.encoder_fingerprint
+        self.memory.add(entries, vectors)
+        self._bind(self.index)
+        return entries
+
+    def unlearn(self, ids: Iterable[int], *, by: str = "") -> List[Learned]:
+        """Undo what was learned: links are again what they were without it.
+
+        ids (Iterable[int]): of entries.
+        by (str): who undoes them.
+        RETURNS (List[Learned]): these entries.
+        RAISES (PelError): if one is unknown or undone; nothing is undone then.
+        """
+        undone = self.memory.undo(ids, by=by)
+        self._bind(self.index)
+        return undone
+
+    def follow(self) -> None:
+        """Bring the memory up to date after a change of the knowledge base."""
+        self._bind(self.index)
 
     # -- fitting ----------------------------------------------------------------------------
 

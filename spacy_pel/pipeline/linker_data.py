@@ -9,12 +9,14 @@ from typing import Any, Callable, Dict, Iterable, Mapping, Optional
 from ..candidates.loading import check_origin
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
+from ..linking import Memory
 from ..types import CandidateGenerator, Encoder, Ranker
 from ..util.saved_folder import Buffer, load_from_bytes, save_to_bytes, update_folder
 
 KIND = "entity linker"  # of the component's folder
 VERSION = 1
 CALIBRATION = "cfg.json"
+MEMORY = "memory"
 
 
 def update_linker_folder(path: Path, *, rewritten: Iterable[str] = ()) -> "AbstractContextManager[Path]":
@@ -34,6 +36,7 @@ class LinkerData:
     index (Optional[EntityIndex]): built from ``kb`` with ``encoder``, if there is one.
     generator (Optional[CandidateGenerator]): built from ``kb``; None = the default one, without data.
     ranker (Optional[Ranker]): rescores the best candidates.
+    memory (Optional[Memory]): corrected mentions; saved if there were any.
     """
 
     kb: Optional[KnowledgeBase] = None
@@ -41,6 +44,7 @@ class LinkerData:
     index: Optional[EntityIndex] = None
     generator: Optional[CandidateGenerator] = None
     ranker: Optional[Ranker] = None
+    memory: Optional[Memory] = None
 
     @property
     def parts(self) -> Dict[str, Any]:
@@ -51,6 +55,7 @@ class LinkerData:
             "index": self.index,
             "generator": self.generator,
             "reranker": self.ranker,
+            "memory": self.memory or None,  # an empty one is not saved
         }
         return {name: part for name, part in parts.items() if part is not None}
 
@@ -77,9 +82,15 @@ class LinkerData:
         for name, read in self._readers(kb).items():
             if name not in exclude:
                 read(path / name)
-        if self.encoder is None or "index" in exclude:
-            return replace(self, kb=kb)
-        return replace(self, kb=kb, index=EntityIndex.from_disk(path / "index", kb=kb, encoder=self.encoder))
+        memory = self.memory
+        if "memory" not in exclude:
+            memory = Memory.from_disk(path / MEMORY) if (path / MEMORY).exists() else None
+        if memory is not None:
+            memory.check_made_with(self.encoder)
+        index = self.index
+        if self.encoder is not None and "index" not in exclude:
+            index = EntityIndex.from_disk(path / "index", kb=kb, encoder=self.encoder)
+        return replace(self, kb=kb, index=index, memory=memory)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> Dict[str, bytes]:
         """RETURNS (Dict[str, bytes]): the folders that ``to_disk`` would write.
@@ -103,11 +114,16 @@ class LinkerData:
         for name, read in self._readers(kb).items():
             if name in saved:
                 load_from_bytes(saved[name], read, kind=name)
-        if self.encoder is None or "index" not in saved:
-            return replace(self, kb=kb)
-        index = EntityIndex.from_bytes(saved["index"])
-        index.check_built_for(kb, self.encoder)
-        return replace(self, kb=kb, index=index)
+        memory = self.memory
+        if MEMORY in saved:
+            memory = load_from_bytes(saved[MEMORY], Memory.from_disk, kind=MEMORY)
+        if memory is not None:
+            memory.check_made_with(self.encoder)
+        index = self.index
+        if self.encoder is not None and "index" in saved:
+            index = EntityIndex.from_bytes(saved["index"])
+            index.check_built_for(kb, self.encoder)
+        return replace(self, kb=kb, index=index, memory=memory)
 
     def _readers(self, kb: Optional[KnowledgeBase]) -> Dict[str, Callable[[Path], Any]]:
         """RETURNS (Dict[str, Callable]): name -> loads the data of a part in place, from its folder."""

@@ -2,6 +2,7 @@
 
 import json
 from copyreg import __newobj__  # type: ignore[attr-defined]
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import (
@@ -27,8 +28,9 @@ from spacy.training import Example
 from ..errors import Errors, PelError
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
-from ..linking import Link, Linker, MentionQuery, Reranker
+from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
 from ..linking.confidence import Confidence
+from ..linking.explanation import Explanation, explain
 from ..types import (
     NIL,
     CandidateGenerator,
@@ -46,8 +48,9 @@ from ..util.files import json_object
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .calibration import learned_state, load_learned_state
 from .checks import check_coverage, check_interfaces, check_loaders, check_parts
+from .corrections import corrected_spans, correction_of, reference_of
 from .gold import documents_of, query_maker
-from .linker_data import CALIBRATION, KIND, VERSION, LinkerData, update_linker_folder
+from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
 from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
 from .transformer_states import TransformerStates
@@ -211,9 +214,10 @@ class ProxyEntityLinker(Pipe):
             coverage=self.coverage,
             reranker=self.reranker,
             generator=data.generator,
+            memory=Memory() if data.memory is None else data.memory,
         )
         self.states = states
-        self.data = data
+        self.data = replace(data, memory=self._linker.memory)
         data.kb.follow(self._follow)
 
     def initialize(
@@ -308,6 +312,7 @@ class ProxyEntityLinker(Pipe):
         if self.index is not None and self.encoder is not None:
             self.index.add_entities(kb, self.encoder, rows)
         self._linker.generator.add_entities(kb, rows)
+        self._linker.follow()
 
     def calibrate(self, nlp: Language, documents: Iterable[Document]) -> None:
         """Fit combiner, NIL model and threshold on gold mentions, prepared as at inference. A ``threshold``
@@ -320,6 +325,67 @@ class ProxyEntityLinker(Pipe):
         documents = list(documents)
         queries = [query for document in documents for query in ask(document)]
         self.linker.fit_documents(queries, documents)
+
+    # -- memory ------------------------------------------------------------------------------
+
+    def learn(self, docs: Iterable[Union[Doc, Example]], *, by: str = "") -> List[Learned]:
+        """Make corrected mentions count from now on, without training. A mention of the same surface form in
+        a like context gets the same answer, see ``linking/memory/recall.py``; in addition, corrections are
+        evidence, like annotated mentions in the index. ``nlp.to_disk`` saves them.
+
+        docs (Iterable[Union[Doc, Example]]): documents whose mentions have the right id, or "NIL", as
+            ``kb_id_``; of an Example the reference. Mentions without an id do not count. In a document that
+            this component has linked, neither do mentions that still have the id it gave them. A document's
+            id in the log is ``doc.user_data["id"]``, if there is one.
+        by (str): who corrected them, for the log.
+        RETURNS (List[Learned]): the new entries of the log; a correction that is in it already adds none.
+        RAISES (PelError): if there is no corrected mention, or an id is not that of a live entity; nothing is
+            learned then.
+        """
+        if isinstance(docs, (Doc, Example)):
+            docs = [docs]
+        queries: List[MentionQuery] = []
+        corrections: List[Correction] = []
+        for doc in map(reference_of, docs):
+            spans = corrected_spans(doc, self.spans_key, prefix=self.extension_prefix)
+            queries += self._queries(doc, spans) if spans else []
+            corrections += map(correction_of, spans)
+        if not corrections:
+            raise PelError(Errors.E532)
+        return self.linker.learn(queries, corrections, by=by)
+
+    def unlearn(self, ids: Union[int, Iterable[int]], *, by: str = "") -> List[Learned]:
+        """Undo corrections: links are again exactly what they are without them.
+
+        ids (Union[int, Iterable[int]]): of entries of ``learned``.
+        by (str): who undoes them, for the log.
+        RETURNS (List[Learned]): these entries.
+        RAISES (PelError): if an entry is unknown or undone already; nothing is undone then.
+        """
+        return self.linker.unlearn([ids] if isinstance(ids, int) else ids, by=by)
+
+    @property
+    def learned(self) -> List[Learned]:
+        """RETURNS (List[Learned]): the corrections in effect; ``linker.memory.log`` has also what was undone.
+
+        RAISES (PelError): if the component is not initialised.
+        """
+        return self.linker.memory.learned
+
+    def explain(self, span: Span) -> Explanation:
+        """Why is a mention linked as it is?
+
+        span (Span): a mention, linked or not, of a document that the components before this one have
+            processed. Its label chooses the type filter and the threshold.
+        RETURNS (Explanation): the answer that the pipeline gives, with the evidence for each candidate.
+        RAISES (PelError): if this is not a span of text.
+        """
+        if not isinstance(span, Span):
+            raise PelError(
+                Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__)
+            )
+        (query,) = self._queries(span.doc, [span])
+        return explain(self.linker, query)
 
     # -- use ---------------------------------------------------------------------------------
 
@@ -399,11 +465,11 @@ class ProxyEntityLinker(Pipe):
     def to_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> None:
         """Write a folder for the KB and for each part, ``cfg.json`` with the calibration, and the manifest.
 
-        exclude (Iterable[str]): any of "kb", "encoder", "index", "generator", "reranker", "cfg".
+        exclude (Iterable[str]): any of "kb", "encoder", "index", "generator", "reranker", "memory", "cfg".
         RAISES (PelError): if the component is not initialised, or the files cannot be written.
         """
         linker, exclude = self.linker, set(exclude)
-        rewritten = {*self.data.parts, CALIBRATION} - exclude
+        rewritten = {*self.data.parts, MEMORY, CALIBRATION} - exclude
         with update_linker_folder(Path(path), rewritten=rewritten) as part:
             self.data.to_disk(part, exclude=exclude)
             if "cfg" not in exclude:

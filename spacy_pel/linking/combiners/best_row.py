@@ -23,9 +23,18 @@ class BestRow:
 
     def __call__(self, table: CandidateTable) -> Scores:
         """RETURNS (Scores): (m,), one for each candidate."""
-        found = table.features[FUSED] if FUSED in table.features else best_cosines(table.features)
-        score = found + self.exact_bonus * table.features["exact"]
-        return score.astype(np.float32)
+        found, exact = self.contributions(table).values()
+        return (found + exact).astype(np.float32)
+
+    def contributions(self, table: CandidateTable) -> Dict[str, Scores]:
+        """RETURNS (Dict[str, Scores]): (m,) each, what a feature adds to the scores of the candidates."""
+        is_fused = FUSED in table.features
+        return {
+            FUSED if is_fused else "best": table.features[FUSED]
+            if is_fused
+            else best_cosines(table.features),
+            "exact": self.exact_bonus * table.features["exact"],
+        }
 
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:
         """Nothing to learn."""

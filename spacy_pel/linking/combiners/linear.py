@@ -87,9 +87,14 @@ class LinearCombiner:
     def __call__(self, table: CandidateTable) -> Scores:
         """RETURNS (Scores): (m,) probabilities; those of a mention's candidates sum to 1."""
         logits = np.zeros(len(table.kb_rows))
-        for name, values in linear_features(table).items():
-            logits += self.weights[name] * values
+        for values in self.contributions(table).values():
+            logits += values
         return segment_softmax(logits, table.offsets).astype(np.float32)
+
+    def contributions(self, table: CandidateTable) -> Dict[str, Floats]:
+        """RETURNS (Dict[str, NDArray[float64]]): (m,) each, what a feature adds to the logits: weight times
+        value."""
+        return {name: self.weights[name] * values for name, values in linear_features(table).items()}
 
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:
         """Learn the weights. Mentions without a gold entity among their candidates are left out.

@@ -1,0 +1,158 @@
+"""The command ``teach``: corrected mentions into a pipeline's memory, what is in it, and undoing it."""
+
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional, Tuple
+
+import typer
+
+from ..errors import Errors, PelError, quoted
+from ..types import NIL, Document, Mention
+from ..util import numbered_jsonl
+from ._app import pel_cli
+from ._output import JSON, emit, key_values, message
+
+_REQUIRED = {"text": str, "start": int, "end": int, "kb_id": str}
+_OPTIONAL = {"id": str, "label": str, "mention": str}
+_HEAD = ("id", "when", "by", "document", "mention", "before", "after", "context")
+
+
+@pel_cli.command("teach")
+def teach(
+    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder; its memory is changed.")],
+    corrections: Annotated[
+        Optional[Path],
+        typer.Argument(
+            metavar="CORRECTIONS.jsonl",
+            help='Corrected mentions, one per line: {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}.',
+        ),
+    ] = None,
+    by: Annotated[str, typer.Option(help="Who corrected them, for the log.")] = "",
+    list_learned: Annotated[
+        bool, typer.Option("--list", help="List what is learned and in effect; nothing is changed.")
+    ] = False,
+    undo: Annotated[
+        Optional[List[int]], typer.Option(metavar="ID", help="Undo this entry of the list (repeatable).")
+    ] = None,
+    as_json: bool = JSON,
+) -> None:
+    """Make corrected mentions count at once, without training; list them, or undo them.
+
+    A mention of the same surface form in a like context gets the corrected answer from now on. The log keeps
+    who corrected what, when, and up to 60 characters of text on each side.
+
+    Example: spacy-pel teach my_pipeline corrections.jsonl --by "A. Curator"
+    """
+    given = [corrections is not None, list_learned, bool(undo)]
+    if sum(given) != 1:
+        raise PelError(Errors.E673.format(got="none" if not any(given) else "more than one"))
+    if corrections is not None:
+        emit(_learn(pipeline, corrections, by), as_json=as_json, text=key_values)
+        return
+    folder, memory = _open(pipeline)
+    if undo:
+        n_lines = len(memory.log)
+        undone = memory.undo(undo, by=by)
+        _save(folder, memory, n_lines)
+        result: Dict[str, Any] = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
+        emit(result, as_json=as_json, text=key_values)
+        return
+    learned = [one.to_json() for one in memory.learned]
+    emit({"learned": learned}, as_json=as_json, text=_table)
+
+
+def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
+    from ..linking import Correction
+    from ..pipeline.gold import query_maker
+    from ._pipeline import load_pipeline
+
+    read = [_correction(record, f"{path}, line {number}") for number, record in numbered_jsonl(path)]
+    if not read:
+        raise PelError(Errors.E674.format(path=path))
+    nlp, name, component = load_pipeline(pipeline)
+    ask = query_maker(nlp, name=name)
+    queries: List[Any] = []
+    given: List[Correction] = []
+    for (text, doc), group in groupby(read, key=lambda one: (one.text, one.doc)):
+        of_text = list(group)
+        mentions = [Mention(one.start, one.end, one.label) for one in of_text]
+        queries += ask(Document(doc, text, mentions))
+        given += of_text
+    memory = component.linker.memory
+    n_lines = len(memory.log)
+    learned = component.linker.learn(queries, given, by=by)
+    if learned:
+        _save(pipeline / name, memory, n_lines)
+    else:
+        message("All of them are known already")
+    return {
+        "corrections": len(given),
+        "learned": len(learned),
+        "nil": sum(one.after == NIL for one in learned),
+        "changed": sum(one.before != one.after for one in learned),
+        "ids": _ranges([one.id for one in learned]),
+        "in_effect": len(memory),
+        "pipeline": str(pipeline),
+    }
+
+
+def _correction(record: Dict[str, Any], where: str) -> Any:
+    """RETURNS (Correction): of a line. RAISES (PelError): if it is none; names the line."""
+    from ..linking import Correction
+
+    for key, kind in {**_REQUIRED, **_OPTIONAL}.items():
+        value = record.get(key)
+        if (value is None and key in _OPTIONAL) or (isinstance(value, kind) and not isinstance(value, bool)):
+            continue
+        got = f"{key}: {quoted(value)}" if key in record else f"the keys {quoted(sorted(record))}"
+        raise PelError(Errors.E672.format(where=where, got=got))
+    text, start, end = record["text"], record["start"], record["end"]
+    surface = record.get("mention")
+    if surface is not None and text[max(0, start) : max(0, end)] != surface:
+        got = f"the mention {quoted(surface)}, but {quoted(text[max(0, start) : max(0, end)])} at its offsets"
+        raise PelError(Errors.E672.format(where=where, got=got))
+    doc, label = record.get("id") or "", record.get("label") or ""
+    return Correction(text, start, end, record["kb_id"], label, doc, where)
+
+
+def _open(pipeline: Path) -> Tuple[Path, Any]:
+    """RETURNS (Tuple[Path, Memory]): the folder of the component, and its memory; nothing else is loaded.
+
+    RAISES (PelError): if this is not a pipeline with a linker, or its folder is damaged.
+    """
+    from ..linking import Memory
+    from ..pipeline.linker_data import KIND, MEMORY, VERSION
+    from ..util.saved_folder import check_folder
+    from ._saved_pipeline import learned_path
+
+    folder = learned_path(pipeline).parent
+    check_folder(folder, kind=KIND, version=VERSION)
+    return folder, Memory.from_disk(folder / MEMORY) if (folder / MEMORY).exists() else Memory()
+
+
+def _save(folder: Path, memory: Any, n_lines: int) -> None:
+    """Replace the memory of a component's folder: everything takes effect at once.
+
+    RAISES (PelError): if another process changed it.
+    """
+    from ..linking import Memory
+    from ..pipeline.linker_data import MEMORY, update_linker_folder
+
+    with update_linker_folder(folder, rewritten={MEMORY}) as part:
+        now = Memory.from_disk(folder / MEMORY).log if (folder / MEMORY).exists() else []
+        if now != memory.log[:n_lines]:
+            raise PelError(Errors.E675.format(path=folder))
+        memory.to_disk(part / MEMORY)
+
+
+def _ranges(ids: List[int]) -> str:
+    """RETURNS (str): consecutive ids, e.g. "3-7"."""
+    return "none" if not ids else str(ids[0]) if len(ids) == 1 else f"{ids[0]}-{ids[-1]}"
+
+
+def _table(result: Dict[str, Any]) -> str:
+    from ..util.columns import aligned
+
+    keys = ("id", "at", "by", "doc", "text", "before", "after", "context")
+    rows = [[str(one[key]) for key in keys] for one in result["learned"]]
+    return "\n".join(aligned(_HEAD, rows, longest=60)) if rows else "Nothing is learned."

@@ -1,0 +1,267 @@
+"""Why a mention is linked as it is: the evidence for each candidate."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import Indel
+
+from ..index.row_table import NAME_KINDS, hash_texts
+from ..index.rows_of_kb import names_of
+from ..types import NIL, CandidateTable, Entity, Vectors
+from ..util import normalize_alias
+from ..util.columns import EMPTY, aligned
+from .memory import Learned
+from .query import MentionQuery
+
+if TYPE_CHECKING:
+    from .linker import Linker
+
+
+_PARTS = 4  # contributions in the text
+_AROUND = 40  # characters of context on each side in the text
+_CLOSE = 1e-4  # cosines that differ by less are of the same row: codes are rounded
+
+
+@dataclass(frozen=True)
+class CandidateEvidence:
+    """What speaks for a candidate.
+
+    id (str): of the entity.
+    name (str): its canonical name.
+    score (float): the final score, as in ``span._.pel_candidates``.
+    nearest_name (Optional[str]): the name of the entity that is nearest to the mention, by cosine if there
+        are vectors, otherwise by spelling.
+    name_cosine (Optional[float]): the best cosine over the rows of its names; None without vectors.
+    mention_cosine (Optional[float]): the best cosine over the rows of its annotated mentions that were found;
+        None if there is none.
+    nearest_mention (Optional[str]): that mention in its context, if it was learned (see ``learned``); the
+        text of other mentions is not stored.
+    learned (Optional[int]): the entry of that mention in the memory.
+    features (Dict[str, float]): all features of the candidate, see FEATURES of ``evidence/evidence.py``.
+    contributions (Dict[str, float]): what each input of the combiner adds to the score, before the softmax if
+        there is one. Empty for a combiner that cannot say.
+    ranker_score (Optional[float]): of the reranker, as a logit; None if it did not read the candidate.
+    """
+
+    id: str
+    name: str
+    score: float
+    nearest_name: Optional[str]
+    name_cosine: Optional[float]
+    mention_cosine: Optional[float]
+    nearest_mention: Optional[str]
+    learned: Optional[int]
+    features: Dict[str, float]
+    contributions: Dict[str, float]
+    ranker_score: Optional[float]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The answer for a mention, and why. Printed, it is a table.
+
+    text (str): the mention as the linker reads it: the long form of an abbreviation.
+    context (str): the mention, and up to 40 characters before and after it.
+    label (str): the NER label.
+    kb_id (str): the answer: an id, or "NIL".
+    name (Optional[str]): its canonical name; None for NIL.
+    probability (float): P(right) of the answer.
+    nil_score (float): the number that is compared with the threshold; P(NIL) after calibration.
+    threshold (Optional[float]): a higher nil_score is NIL; None = NIL only for lack of candidates.
+    id_set (Optional[List[str]]): with the setting ``coverage`` and a calibration, the answers among which the
+        right one is at that rate.
+    learned (Optional[Learned]): the corrected mention that decides the answer, whatever the scores say; None
+        = none does.
+    weights (Dict[str, float]): of the combiner, by feature; empty if it has none.
+    ranker_weights (Optional[Tuple[float, float]]): of the reranker's score, and of the logarithm of the
+        combiner's; None without a reranker.
+    candidates (List[CandidateEvidence]): best first, as many as the linker returns.
+    """
+
+    text: str
+    context: str
+    label: str
+    kb_id: str
+    name: Optional[str]
+    probability: float
+    nil_score: float
+    threshold: Optional[float]
+    id_set: Optional[List[str]]
+    learned: Optional[Learned]
+    weights: Dict[str, float]
+    ranker_weights: Optional[Tuple[float, float]]
+    candidates: List[CandidateEvidence]
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, n: int = 5) -> str:
+        """RETURNS (str): some lines and a table of the n best candidates."""
+        label = f" ({self.label})" if self.label else ""
+        answer = self.kb_id if self.name is None else f"{self.kb_id} {self.name}"
+        threshold = "no threshold" if self.threshold is None else f"threshold {self.threshold:.3f}"
+        lines = [
+            f"{self.text}{label} in: {' '.join(self.context.split())}",
+            f"answer: {answer}, P(right) {self.probability:.3f}; P(NIL) {self.nil_score:.3f}, {threshold}",
+        ]
+        if self.learned is not None:
+            lines.append(f"decided by what was learned: {described(self.learned)}")
+        if self.id_set is not None:
+            lines.append(f"set: {', '.join(self.id_set)}")
+        rows = [self.shown(one) for one in self.candidates[:n]]
+        lines += ["", *aligned(HEAD, rows)] if rows else ["no candidates"]
+        if more := len(self.candidates) - len(rows):
+            lines.append(f"and {more} more")
+        if against := self.difference:
+            parts = ", ".join(f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS])
+            first, second = self.candidates[:2]
+            lines.append(f"{first.id} against {second.id}: {parts}")
+        return "\n".join(lines)
+
+    @property
+    def difference(self) -> Dict[str, float]:
+        """RETURNS (Dict[str, float]): what each contribution adds to the lead of the first candidate over the
+        second one, the largest first; empty if there are no contributions to compare."""
+        if len(self.candidates) < 2:
+            return {}
+        first, second = (one.contributions for one in self.candidates[:2])
+        parts = {name: first[name] - second[name] for name in first if name in second}
+        ordered = sorted(parts.items(), key=lambda part: -abs(part[1]))
+        return {name: value for name, value in ordered if abs(value) >= 0.005}
+
+    @staticmethod
+    def shown(one: CandidateEvidence) -> List[str]:
+        """RETURNS (List[str]): the cells of a candidate, see HEAD."""
+        numbers = [one.features.get(name) for name in ("exact", "prior", "edit")]
+        mention = _number(one.mention_cosine) + (f" (learned {one.learned})" if one.learned else "")
+        return [
+            one.id,
+            one.name,
+            _number(one.score),
+            one.nearest_name or EMPTY,
+            _number(one.name_cosine),
+            mention,
+            *map(_number, numbers),
+            _number(one.ranker_score),
+        ]
+
+
+HEAD = (
+    *("id", "name", "score", "nearest name", "cosine", "mention cosine", "exact", "prior", "spelling"),
+    "ranker",
+)
+
+
+def explain(linker: "Linker", query: MentionQuery) -> Explanation:
+    """Link a mention and keep the evidence.
+
+    linker (Linker): any.
+    query (MentionQuery): the mention, as the linker is given it.
+    RETURNS (Explanation): with the answer of ``linker.link``.
+    """
+    queries = [query]
+    table, recalled = linker.gather(queries)
+    scores = linker.combiner(table)
+    read = None
+    if linker.reranker is not None:
+        read = linker.reranker.read(linker.kb, queries, table, scores)
+    (link,) = linker.link(queries)
+    place = {one: number for number, one in enumerate(linker.kb.ids_at(table.kb_rows))}
+    chosen = [place[one] for one in link.ids]
+    contributions = getattr(linker.combiner, "contributions", None)
+    parts: Dict[str, Any] = {} if contributions is None else contributions(table)
+    nearest = _NearestRows(linker, table, query)
+    candidates = []
+    for at, one, score in zip(chosen, link.ids, link.scores, strict=True):
+        features = {name: float(values[at]) for name, values in table.features.items()}
+        entity = linker.kb[one]
+        learned = nearest.learned(int(table.kb_rows[at]), features)
+        candidates.append(
+            CandidateEvidence(
+                id=one,
+                name=entity.canonical_name,
+                score=score,
+                nearest_name=nearest.name(int(table.kb_rows[at]), entity),
+                name_cosine=features["name"] if table.vectors is not None else None,
+                mention_cosine=features["mention"] if features["vote"] > 0 else None,
+                nearest_mention=None if learned is None else learned.context,
+                learned=None if learned is None else learned.id,
+                features=features,
+                contributions={name: float(values[at]) for name, values in parts.items()},
+                ranker_score=None if read is None or np.isnan(read[at]) else float(read[at]),
+            )
+        )
+    left, right = max(0, query.start - _AROUND), query.end + _AROUND
+    entries = {one.id: one for one in linker.memory.learned}
+    return Explanation(
+        text=query.surface,
+        context=query.text[left:right],
+        label=query.label,
+        kb_id=link.kb_id,
+        name=None if link.kb_id == NIL else linker.kb[link.kb_id].canonical_name,
+        probability=link.probability,
+        nil_score=link.nil_score,
+        threshold=linker.threshold_of(query.label),
+        id_set=link.id_set,
+        learned=None if link.learned is None else entries[link.learned],
+        weights=dict(getattr(linker.combiner, "weights", {})),
+        ranker_weights=None if linker.reranker is None else linker.reranker.weights,
+        candidates=candidates,
+    )
+
+
+class _NearestRows:
+    """Which rows of the candidates are nearest to the mention."""
+
+    def __init__(self, linker: "Linker", table: CandidateTable, query: MentionQuery):
+        self.form = normalize_alias(query.surface)
+        self.vector: Any = None if table.vectors is None else table.vectors[0]
+        self.index = linker.index
+        self.known = linker.known
+        self.of_entity: Dict[int, List[int]] = {}
+        if self.index is not None and self.vector is not None and self.index.rows.texts is not None:
+            mask = self.index.rows.mask(NAME_KINDS)
+            wanted = np.isin(self.index.kb_rows, table.kb_rows)
+            for row in np.flatnonzero(wanted if mask is None else wanted & mask).tolist():
+                self.of_entity.setdefault(int(self.index.kb_rows[row]), []).append(row)
+
+    def name(self, kb_row: int, entity: Entity) -> Optional[str]:
+        """RETURNS (Optional[str]): the nearest name of an entity."""
+        names = names_of(entity)
+        if rows := self.of_entity.get(kb_row):
+            vectors: Vectors = np.concatenate([self.index.vectors.vectors(row, row + 1) for row in rows])  # type: ignore[union-attr]
+            nearest = rows[int((vectors @ self.vector).argmax())]
+            texts = self.index.rows.texts  # type: ignore[union-attr]
+            hashes = [*hash_texts("alias", names), *hash_texts("card", [entity])]
+            found = [number for number, one in enumerate(hashes) if one == texts[nearest]]  # type: ignore[index]
+            if found:
+                return [*names, entity.canonical_name][found[0]]
+        best = process.extractOne(
+            self.form, [normalize_alias(name) for name in names], scorer=Indel.normalized_similarity
+        )
+        return None if best is None else names[best[2]]
+
+    def learned(self, kb_row: int, features: Mapping[str, float]) -> Optional[Learned]:
+        """RETURNS (Optional[Learned]): the nearest annotated mention of an entity, if it was learned."""
+        if self.vector is None or self.known.vectors is None or not features["vote"] > 0:
+            return None
+        own = np.flatnonzero(self.known.kb_rows == kb_row)
+        if not len(own):
+            return None
+        cosines = self.known.vectors[own] @ self.vector
+        best = int(cosines.argmax())
+        is_nearest = cosines[best] >= features["mention"] - _CLOSE
+        return self.known.learned[int(own[best])] if is_nearest else None
+
+
+def described(one: Learned) -> str:
+    """RETURNS (str): an entry of the memory in a line."""
+    who = f" by {one.by}" if one.by else ""
+    where = f" in {one.doc}" if one.doc else ""
+    return f"{one.id}: {one.text} = {one.after} (before: {one.before}){where}, {one.at}{who}"
+
+
+def _number(value: Any) -> str:
+    return EMPTY if value is None else f"{value:.3f}"

@@ -1,0 +1,6 @@
+"""What users corrected: a log of learned mentions, and how these count."""
+
+from .learned import Correction, Learned
+from .memory import Memory
+
+__all__ = ["Correction", "Learned", "Memory"]

@@ -1,0 +1,163 @@
+"""The memory of a linker: a log of corrections that only grows, and a vector of each."""
+
+import json
+from pathlib import Path
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ...errors import Errors, PelError
+from ...index.priors import AliasPriors
+from ...kb import KnowledgeBase
+from ...types import Vectors
+from ...util import read_jsonl, write_jsonl
+from ...util.saved_folder import check_folder, damaged, write_folder
+from .known import Known
+from .learned import Learned, Place, now
+
+KIND, VERSION = "memory", 1
+_LOG, _VECTORS, _META = "log.jsonl", "vectors.npy", "meta.json"
+
+
+class Memory:
+    """Learned mentions. Nothing is ever removed from the log: undoing one adds a line.
+
+    encoder_fingerprint (str): of the encoder that computed the vectors; "" = there are none.
+    """
+
+    def __init__(self, encoder_fingerprint: str = ""):
+        self.encoder_fingerprint = encoder_fingerprint
+        self._log: List[Dict[str, Any]] = []
+        self._learned: Dict[int, Learned] = {}
+        self._vectors: Dict[int, Vectors] = {}  # (width,) each
+        self._undone: Dict[int, int] = {}  # id -> the line that undid it
+        self._known: Optional[Tuple[Any, Any, Known]] = None
+
+    def __len__(self) -> int:
+        """RETURNS (int): learned mentions in effect."""
+        return len(self.learned)
+
+    def __bool__(self) -> bool:
+        return bool(self._log)
+
+    @property
+    def log(self) -> List[Dict[str, Any]]:
+        """RETURNS (List[Dict[str, Any]]): all lines, in order; "action" is "learn" or "undo"."""
+        return list(self._log)
+
+    @property
+    def next_id(self) -> int:
+        """RETURNS (int): of the next line."""
+        return len(self._log) + 1
+
+    @property
+    def learned(self) -> List[Learned]:
+        """RETURNS (List[Learned]): what is in effect: neither undone, nor replaced by a later correction of
+        the same mention in the same text."""
+        last: Dict[Place, Learned] = {}
+        for one in self._learned.values():
+            if one.id not in self._undone:
+                last[one.place] = one
+        return sorted(last.values(), key=lambda one: one.id)
+
+    def add(self, entries: Sequence[Learned], vectors: Optional[Vectors]) -> None:
+        """Add entries with consecutive ids from ``next_id``.
+
+        vectors (Optional[Vectors]): (n, width), of rows of the index; None without an encoder.
+        """
+        for number, entry in enumerate(entries):
+            self._append({"action": "learn", **entry.to_json()})
+            if vectors is not None:
+                self._vectors[entry.id] = np.array(vectors[number], dtype=np.float32)
+
+    def undo(self, ids: Iterable[int], *, by: str = "") -> List[Learned]:
+        """Undo entries.
+
+        ids (Iterable[int]): of entries that are not undone yet.
+        by (str): who undoes them.
+        RETURNS (List[Learned]): these entries.
+        RAISES (PelError): if there is no such entry, or it is undone; nothing is changed then.
+        """
+        wanted = list(dict.fromkeys(ids))
+        for one in wanted:
+            if one not in self._learned or one in self._undone:
+                got = f"{one}, which is undone" if one in self._undone else repr(one)
+                raise PelError(Errors.E534.format(got=got, known=self._shown()))
+        for one in wanted:
+            self._append({"action": "undo", "id": self.next_id, "at": now(), "by": by, "undoes": one})
+        return [self._learned[one] for one in wanted]
+
+    def _shown(self) -> str:
+        """RETURNS (str): the ids that can be undone, the last ones if there are many."""
+        known = [str(one) for one in self._learned if one not in self._undone]
+        return ", ".join(known[-20:]) or "none"
+
+    def _append(self, line: Dict[str, Any]) -> None:
+        if line["id"] != self.next_id:
+            raise ValueError(f"the line {self.next_id} has the id {line['id']!r}")
+        if line["action"] == "learn":
+            self._learned[line["id"]] = Learned.from_json(line)
+        elif line["action"] == "undo" and line["undoes"] in self._learned:
+            self._undone[line["undoes"]] = line["id"]
+        else:
+            raise ValueError(f"the line {self.next_id} undoes {line.get('undoes')!r}")
+        self._log.append(line)
+        self._known = None
+
+    def known(self, kb: KnowledgeBase, priors: Optional[AliasPriors] = None) -> Known:
+        """RETURNS (Known): what is in effect, over the rows of this knowledge base; computed once, until
+        either changes. For the counts of annotated text see ``Known``."""
+        memo = kb.memo  # another object after each change
+        if self._known is None or self._known[0] is not memo or self._known[1] is not priors:
+            found = [(one, self._vectors.get(one.id)) for one in self.learned]
+            self._known = (memo, priors, Known.of(kb, found, priors))
+        return self._known[2]
+
+    # -- disk, processes ---------------------------------------------------------------------
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_known": None}
+
+    def to_disk(self, path: Path) -> None:
+        """Write a folder: the log as JSON lines, the vectors, the fingerprint of the encoder."""
+        with write_folder(Path(path), kind=KIND, version=VERSION) as part:
+            write_jsonl(part / _LOG, self._log)
+            if self._vectors:
+                none = np.full_like(next(iter(self._vectors.values())), np.nan)
+                np.save(part / _VECTORS, np.stack([self._vectors.get(one, none) for one in self._learned]))
+            meta = {"encoder_fingerprint": self.encoder_fingerprint}
+            (part / _META).write_text(json.dumps(meta) + "\n", encoding="utf8")
+
+    @classmethod
+    def from_disk(cls, path: Path) -> "Memory":
+        """RETURNS (Memory): as saved.
+
+        RAISES (PelError): if the folder is missing or damaged.
+        """
+        path = Path(path)
+        check_folder(path, kind=KIND, version=VERSION)
+        try:
+            memory = cls(str(json.loads((path / _META).read_text(encoding="utf8"))["encoder_fingerprint"]))
+            for line in read_jsonl(path / _LOG):
+                memory._append(line)
+            if (path / _VECTORS).is_file():
+                vectors = np.load(path / _VECTORS, allow_pickle=False)
+                if vectors.ndim != 2 or vectors.dtype != np.float32:
+                    raise ValueError(f"{_VECTORS} holds an array of shape {vectors.shape}")
+                pairs = zip(memory._learned, vectors, strict=True)
+                memory._vectors = {one: vector for one, vector in pairs if np.isfinite(vector).all()}
+        except PelError:
+            raise
+        except (OSError, ValueError, LookupError, TypeError) as err:
+            raise damaged(path, KIND, "a log and a vector of each entry", str(err).splitlines()[0]) from err
+        return memory
+
+    def check_made_with(self, encoder: Any) -> None:
+        """Without vectors on either side, the forms of the mentions decide alone.
+
+        encoder (Optional[Encoder]): reads the mentions.
+        RAISES (PelError): if the vectors are those of another encoder.
+        """
+        ours = "" if encoder is None else encoder.fingerprint
+        if ours and self._vectors and self.encoder_fingerprint != ours:
+            raise PelError(Errors.E535.format(theirs=self.encoder_fingerprint, ours=ours))

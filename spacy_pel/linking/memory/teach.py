@@ -1,0 +1,69 @@
+"""From corrections to entries of the memory."""
+
+from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Errors, PelError, quoted
+from ...types import NIL
+from ..query import MentionQuery
+from .learned import Correction, Learned
+
+if TYPE_CHECKING:
+    from ..linker import Linker
+
+
+def make_entries(
+    linker: "Linker",
+    queries: Sequence[MentionQuery],
+    corrections: Sequence[Correction],
+    allowed: Optional[Sequence[Optional[NDArray[np.bool_]]]],
+    *,
+    by: str,
+) -> Tuple[List[Learned], List[int]]:
+    """RETURNS (Tuple[List[Learned], List[int]]): entries of what is new, and which corrections these are.
+
+    RAISES (PelError): if an answer cannot be learned.
+    """
+    answers = []
+    for number, (query, given) in enumerate(zip(queries, corrections, strict=True)):
+        answer = _checked_id(linker, given)
+        mask = None if allowed is None else allowed[number]
+        if mask is not None and answer != NIL and not mask[linker.kb.row(answer)]:
+            raise PelError(Errors.E533.format(label=query.label, id=answer, text=_shown(given)))
+        answers.append(answer)
+    links = linker.link(queries)
+    known = {one.place: (one.after, one.form) for one in linker.memory.learned}
+    entries: List[Learned] = []
+    new: List[int] = []
+    for number, (query, given) in enumerate(zip(queries, corrections, strict=True)):
+        entry = Learned.of(
+            given,
+            query,
+            id=linker.memory.next_id + len(entries),
+            by=by,
+            before=links[number].kb_id,
+            after=answers[number],
+        )
+        if known.get(entry.place) != (entry.after, entry.form):
+            known[entry.place] = (entry.after, entry.form)
+            entries.append(entry)
+            new.append(number)
+    return entries, new
+
+
+def _checked_id(linker: "Linker", given: Correction) -> str:
+    """RETURNS (str): the answer; the successor of an id that has one."""
+    if given.kb_id == NIL:
+        return NIL
+    live = linker.kb.resolve(given.kb_id) if isinstance(given.kb_id, str) else None
+    if live is None:
+        is_retired = isinstance(given.kb_id, str) and linker.kb.is_retired(given.kb_id)
+        why = "is retired without a successor" if is_retired else "the knowledge base lacks"
+        raise PelError(Errors.E530.format(text=_shown(given), id=given.kb_id, why=why))
+    return live
+
+
+def _shown(given: Correction) -> str:
+    return quoted(given.surface) + (f" ({given.where})" if given.where else "")

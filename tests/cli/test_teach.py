@@ -1,0 +1,146 @@
+"""The commands ``teach`` and ``explain``."""
+
+import json
+import re
+import shutil
+
+import pytest
+import spacy
+
+from spacy_pel.types import NIL
+from spacy_pel.util import write_jsonl
+from spacy_pel.util.saved_folder import verify_folders
+
+from .conftest import run
+
+TEXT = "We studied aspirin in zebra fish."
+LINKER = "proxy_entity_linker"
+
+
+def line(name, kb_id, text=TEXT, **more):
+    start = text.index(name)
+    return {"text": text, "start": start, "end": start + len(name), "kb_id": kb_id, **more}
+
+
+CORRECTIONS = [line("aspirin", NIL, id="d1", label="ENTITY"), line("zebra fish", "C7", mention="zebra fish")]
+
+
+@pytest.fixture
+def pipeline(folder, tmp_path):
+    shutil.copytree(folder / "pipeline", tmp_path / "pipeline")
+    write_jsonl(tmp_path / "fixes.jsonl", CORRECTIONS)
+    return tmp_path / "pipeline"
+
+
+def ids(pipeline):
+    return {ent.text: ent.kb_id_ for ent in spacy.load(pipeline)(TEXT).ents}
+
+
+def test_teach_list_and_undo(pipeline, tmp_path):
+    before = ids(pipeline)
+    result = run("teach", pipeline, tmp_path / "fixes.jsonl", "--by", "Ann", "--json")
+    assert result.code == 0, result.err
+    counts = {
+        key: result.json[key] for key in ("corrections", "learned", "nil", "changed", "ids", "in_effect")
+    }
+    assert counts == dict(corrections=2, learned=2, nil=1, changed=2, ids="1-2", in_effect=2)
+    assert ids(pipeline) == {"aspirin": NIL, "zebra fish": "C7"} != before
+    verify_folders(pipeline)
+
+    again = run("teach", pipeline, tmp_path / "fixes.jsonl", "--json")
+    assert again.json["learned"] == 0 and "known already" in again.err
+    first, second = run("teach", pipeline, "--list", "--json").json["learned"]
+    assert (first["doc"], first["by"], first["text"], first["after"]) == ("d1", "Ann", "aspirin", NIL)
+    assert (second["before"], second["after"]) == (before["zebra fish"], "C7")
+    shown = run("teach", pipeline, "--list").out
+    assert "zebra fish" in shown and "Ann" in shown and len(shown.splitlines()) == 3
+
+    result = run("teach", pipeline, "--undo", 1, "--by", "Bob", "--json")
+    assert (result.code, result.json["undone"], result.json["in_effect"]) == (0, 1, 1)
+    assert ids(pipeline) == {**before, "zebra fish": "C7"}
+    assert run("teach", pipeline, "--undo", 2).code == 0
+    assert ids(pipeline) == before
+    assert run("teach", pipeline, "--list").out == "Nothing is learned.\n"
+    log = (pipeline / LINKER / "memory" / "log.jsonl").read_text().splitlines()
+    assert [json.loads(one)["action"] for one in log] == ["learn", "learn", "undo", "undo"]
+    verify_folders(pipeline)
+
+
+def test_nothing_else_of_the_pipeline_changes(pipeline, tmp_path):
+    def files():
+        found = (path for path in pipeline.rglob("*") if path.is_file())
+        return {str(path.relative_to(pipeline)): path.read_bytes() for path in found}
+
+    before = files()
+    assert run("teach", pipeline, tmp_path / "fixes.jsonl").code == 0
+    after = files()
+    changed = {name for name in after if after[name] != before.get(name)}
+    names = ("log.jsonl", "manifest.json", "meta.json", "vectors.npy")
+    assert changed == {f"{LINKER}/manifest.json", *(f"{LINKER}/memory/{name}" for name in names)}
+    assert before.keys() <= after.keys()
+
+
+@pytest.mark.parametrize(
+    "given, match",
+    [
+        ({"text": TEXT, "start": 0}, r"E672.*line 2.*keys \['start', 'text'\]"),
+        ({**line("aspirin", "C1"), "start": "11"}, r"E672.*line 2.*start: '11'"),
+        ({**line("aspirin", "C1"), "kb_id": None}, r"E672.*line 2.*kb_id: None"),
+        (line("aspirin", "C1", mention="aspirine"), r"E672.*line 2.*'aspirine', but 'aspirin' at"),
+        ({**line("aspirin", "C1"), "end": 99}, r"E531.*33 characters.*line 2.*11 to 99"),
+        (line("aspirin", "C99"), r"E530.*'aspirin' \(.*line 2\).*'C99', which the knowledge base lacks"),
+    ],
+)
+def test_wrong_lines_change_nothing(pipeline, tmp_path, given, match):
+    write_jsonl(tmp_path / "wrong.jsonl", [CORRECTIONS[0], given])
+    result = run("teach", pipeline, tmp_path / "wrong.jsonl")
+    error = result.err.splitlines()[-1]  # before it, the pipeline may warn that it is not calibrated
+    assert result.code == 2 and error.startswith("Error: ") and re.search(match, error), result.err
+    assert not (pipeline / LINKER / "memory").exists()
+
+
+def test_wrong_use(pipeline, tmp_path):
+    (tmp_path / "empty.jsonl").write_text("")
+    for args, code in [
+        ([], "E673"),
+        (["--list", "--undo", 1], "E673"),
+        ([tmp_path / "fixes.jsonl", "--list"], "E673"),
+        ([tmp_path / "empty.jsonl"], "E674"),
+        (["--undo", 1], "E534"),
+    ]:
+        result = run("teach", pipeline, *args)
+        assert result.code == 2 and code in result.err, (args, result.err)
+    damaged = pipeline / LINKER / "cfg.json"
+    damaged.write_text(damaged.read_text() + " ")
+    assert "E004" in run("teach", pipeline, "--list").err
+
+
+def test_two_at_a_time_lose_nothing(pipeline, tmp_path, monkeypatch):
+    from spacy_pel.cli import _pipeline
+
+    load = _pipeline.load_pipeline
+
+    def load_and_be_overtaken(path):
+        loaded = load(path)
+        monkeypatch.setattr(_pipeline, "load_pipeline", load)
+        write_jsonl(tmp_path / "other.jsonl", [line("aspirin", "C7")])
+        assert run("teach", pipeline, tmp_path / "other.jsonl").code == 0
+        return loaded
+
+    monkeypatch.setattr(_pipeline, "load_pipeline", load_and_be_overtaken)
+    result = run("teach", pipeline, tmp_path / "fixes.jsonl")
+    assert result.code == 2 and "E675" in result.err
+    assert [one["after"] for one in run("teach", pipeline, "--list", "--json").json["learned"]] == ["C7"]
+
+
+def test_explain(pipeline, tmp_path):
+    run("teach", pipeline, tmp_path / "fixes.jsonl")
+    result = run("explain", pipeline, TEXT)
+    assert result.code == 0 and result.out.count("answer: ") == 2
+    assert "decided by what was learned: 2: zebra fish = C7" in result.out and "P(NIL)" in result.out
+    found = run("explain", pipeline, TEXT, "--mention", 2, "--n-candidates", 2, "--json").json["mentions"]
+    assert [one["text"] for one in found] == ["zebra fish"] and len(found[0]["candidates"]) == 2
+    assert found[0]["kb_id"] == found[0]["candidates"][0]["id"] == "C7" and found[0]["learned"]["id"] == 2
+    assert run("explain", pipeline, "Nothing.").out == "No mention was found.\n"
+    result = run("explain", pipeline, TEXT, "--mention", 3)
+    assert result.code == 2 and "E676" in result.err

@@ -1,0 +1,189 @@
+"""The memory: an index with it answers like one built with the same mentions; what decides; the log."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.errors import PelError
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.priors import AliasPriors
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Correction, Linker, Memory, MentionQuery
+from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.memory.known import IndexWithMemory
+from spacy_pel.linking.nil.pretrained import PretrainedLogisticNil
+from spacy_pel.types import NIL, Document, Entity, Mention
+from spacy_pel.util.saved_folder import write_manifest
+
+NAMES = ["aspirin", "common cold", "cold temperature", "fever", "stroke", "asthma"]
+KINDS = ("card", "alias", "mention")
+GROUPS = (("card", "alias"), ("mention",))
+
+
+@pytest.fixture
+def kb():
+    return KnowledgeBase([Entity(f"C{i}", name) for i, name in enumerate(NAMES)])
+
+
+def documents(*sentences):
+    """Sentences with the ids of their second words."""
+    made = []
+    for number, (text, kb_id) in enumerate(sentences):
+        start = text.index(" ") + 1
+        end = text.index(" ", start)
+        made.append(Document(str(number), text, [Mention(start, end, "X", (kb_id,))]))
+    return made
+
+
+def pairs(given):
+    """The queries and corrections of documents."""
+    queries = [MentionQuery(one.text, m.start, m.end, m.label) for one in given for m in one.mentions]
+    answers = [(m.ids or (NIL,))[0] for one in given for m in one.mentions]
+    return queries, [Correction(*query[:3], kb_id) for query, kb_id in zip(queries, answers, strict=True)]
+
+
+def make_linker(kb, annotated=()):
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=KINDS, documents=annotated)
+    return Linker(kb, encoder, index, LinearCombiner(), PretrainedLogisticNil())
+
+
+SEEN = documents(("a asa helps", "C0"), ("the chills came", "C3"), ("a asa works", "C0"))
+NEW = documents(
+    ("some asa now", "C0"), ("this wheeze stays", "C5"), ("with chills again", "C3"), ("a Wheeze is", "C5")
+)
+
+
+def test_an_index_with_memory_answers_like_one_built_with_the_same_mentions(kb):
+    linker, whole = make_linker(kb, SEEN), make_linker(kb, [*SEEN, *NEW])
+    linker.learn(*pairs(NEW))
+    view = linker.generator._bound[1]
+    assert isinstance(view, IndexWithMemory)
+    vectors = linker.encoder.encode_mentions([q.in_text for q in pairs([*SEEN, *NEW])[0]])
+    for allowed in (None, np.array([True, False, True, False, True, True])):
+        ours = view.search_groups(vectors, 9, allowed, GROUPS)
+        theirs = whole.index.search_groups(vectors, 9, allowed, GROUPS)
+        for (scores, rows), (their_scores, their_rows) in zip(ours, theirs, strict=True):
+            assert scores == pytest.approx(their_scores, abs=1e-6)
+            assert np.sort(rows, axis=1).tolist() == np.sort(their_rows, axis=1).tolist()
+    for name, column in whole.index.priors.columns().items():
+        assert view.priors.columns()[name].tolist() == column.tolist()
+    assert view.fingerprint != linker.index.fingerprint
+    features, theirs = (one.evidence(pairs(NEW)[0]).features for one in (linker, whole))
+    assert {name: values.tolist() for name, values in features.items()} == {
+        name: pytest.approx(values.tolist(), abs=1e-6) for name, values in theirs.items()
+    }
+
+
+def test_more_counts():
+    one = AliasPriors.build(["a", "b"], np.array([1, 2]))
+    assert one.plus([], np.empty(0, np.int64)) is one
+    both, expected = (
+        one.plus(["b", "A", "c"], np.array([2, 0, 5])),
+        AliasPriors.build("abbac", np.array([1, 2, 2, 0, 5])),
+    )
+    assert all((both.columns()[name] == column).all() for name, column in expected.columns().items())
+    assert both.total(np.array([2, 5])).tolist() == [2, 1]
+
+
+COLD = documents(("a cold winter", "C2"), ("the cold morning", "C2"))
+
+
+def answer(linker, text):
+    start = text.index("cold")
+    (link,) = linker.link([MentionQuery(text, start, start + 4, "X")])
+    return link.kb_id, link.learned
+
+
+def test_annotated_text_outweighs_a_correction_but_in_its_own_text(kb):
+    """Two annotated mentions against one, two, three corrections."""
+    linker = make_linker(kb, COLD)
+    elsewhere = "a cold and"
+    before = answer(linker, elsewhere)
+    assert before == ("C2", None)
+    linker.learn(*pairs(documents(("a cold virus", "C1"))))
+    assert answer(linker, "a cold virus") == ("C1", 1)
+    assert answer(linker, elsewhere) == before
+    linker.learn(*pairs(documents(("my cold nose", "C1"))))
+    assert answer(linker, "my cold virus")[0] == "C1" and answer(linker, "a cold virus") == ("C1", 1)
+
+
+def test_an_annotated_mention_in_a_nearer_context_wins(kb):
+    linker = make_linker(kb, documents(("very cold winter", "C2")))
+    linker.learn(*pairs(documents(("viral cold infection", "C1"))))
+    assert linker.known.settled.all()
+    assert answer(linker, "very cold winter")[1] is None
+    assert answer(linker, "viral cold infections") == ("C1", 1)
+
+
+def test_the_nearest_of_several_corrections_decides(kb):
+    linker = make_linker(kb)
+    linker.learn(*pairs(documents(("viral cold infection", "C1"), ("arctic cold weather", "C2"))))
+    linker.learn([MentionQuery("a cold shoulder", 2, 6)], [Correction("a cold shoulder", 2, 6, NIL)])
+    assert answer(linker, "viral cold infections") == ("C1", 1)
+    assert answer(linker, "arctic cold weathers") == ("C2", 2)
+    assert answer(linker, "a cold shoulders") == (NIL, 3)
+
+
+def test_an_abbreviation_is_read_as_its_long_form(kb):
+    linker = make_linker(kb)
+    text = "patients with CC"
+    linker.learn([MentionQuery("patients with coldness", 14, 22)], [Correction(text, 14, 16, "C1")])
+    (entry,) = linker.memory.learned
+    assert (entry.text, entry.form) == ("CC", "coldness")
+    (link,) = linker.link([MentionQuery("of coldness", 3, 11)])
+    assert link.kb_id == "C1"
+
+
+def test_a_damaged_memory_is_refused(kb, tmp_path):
+    linker = make_linker(kb)
+    linker.learn(*pairs(NEW))
+    linker.unlearn([2])
+    linker.memory.to_disk(tmp_path / "memory")
+    assert Memory.from_disk(tmp_path / "memory").log == linker.memory.log
+    log = (tmp_path / "memory" / "log.jsonl").read_text().splitlines()
+    first = json.loads(log[0])
+    for lines in (
+        [log[1]],  # a line is missing
+        [json.dumps({**first, "end": "3"})],
+        [json.dumps({**first, "action": "forget"})],
+        log[:1],  # more vectors than entries
+        [*log[:4], json.dumps({"action": "undo", "id": 5, "at": "", "by": "", "undoes": 9})],
+        ["[]"],
+    ):
+        (tmp_path / "memory" / "log.jsonl").write_text("\n".join(lines))
+        with pytest.raises(PelError, match="E004"):
+            Memory.from_disk(tmp_path / "memory")  # other content than the manifest says
+        write_manifest(tmp_path / "memory", kind="memory", version=1)
+        with pytest.raises(PelError, match="E004|E002"):
+            Memory.from_disk(tmp_path / "memory")
+
+
+def test_entries_with_and_without_vectors(kb, tmp_path):
+    """A pipeline may lose its encoder, or get one: then the forms decide alone."""
+    linker = make_linker(kb)
+    linker.learn(*pairs(NEW[:2]))
+    assert linker.known.vectors is not None
+    entries = [one for one in make_learned(linker, NEW[2:3])]
+    linker.memory.add(entries, None)
+    assert linker.known.vectors is None and answer_of(linker, "new chills here", "chills") == ("C3", 3)
+    linker.memory.to_disk(tmp_path / "memory")
+    again = Memory.from_disk(tmp_path / "memory")
+    assert again.known(kb).vectors is None and sorted(again._vectors) == [1, 2]
+    linker.unlearn([3])
+    assert linker.known.vectors is not None
+
+
+def make_learned(linker, given):
+    from spacy_pel.linking.memory.teach import make_entries
+
+    return make_entries(linker, *pairs(given), None, by="")[0]
+
+
+def answer_of(linker, text, word):
+    start = text.index(word)
+    (link,) = linker.link([MentionQuery(text, start, start + len(word), "X")])
+    return link.kb_id, link.learned

@@ -1,0 +1,406 @@
+"""Corrections that count at once: learned, saved, sent to processes, undone; and explanations."""
+
+import json
+import pickle
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Learned
+from spacy_pel.pipeline.linker_data import update_linker_folder
+from spacy_pel.registry import registry
+from spacy_pel.types import NIL, Entity
+
+from .conftest import NAME, TEXTS, links
+from .test_processes import METHODS, SCRIPT
+from .test_reranker import RANKER
+from .test_serialization import FITTED, dev_set
+
+SETTINGS = {  # of generators that need some
+    "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"},
+    "spacy-pel.EnsembleCandidates.v1": {
+        "generators": {
+            "letters": {"@pel_candidates": "spacy-pel.TfIdf.v1"},
+            "names": {"@pel_candidates": "spacy-pel.AliasMatch.v1"},
+        }
+    },
+}
+TEXT = "Aspirin for a cold, and zzyzx for Huntington disease."
+RIGHT = {"Aspirin": NIL, "cold": "C05", "zzyzx": "C10"}  # all of them other than the linker says
+GENERATORS = {
+    "bi-encoder": {},
+    "bi-encoder, fitted": FITTED,
+    "bi-encoder, reranked": {**FITTED, "reranker": RANKER},
+    "tf-idf": {"encoder": None, "index": None, "generator": {"@pel_candidates": "spacy-pel.TfIdf.v1"}},
+    "names": {"encoder": None, "index": None, "generator": {"@pel_candidates": "spacy-pel.AliasMatch.v1"}},
+    "ensemble": {
+        "generator": {
+            "@pel_candidates": "spacy-pel.EnsembleCandidates.v1",
+            "generators": {
+                "letters": {"@pel_candidates": "spacy-pel.TfIdf.v1"},
+                "vectors": {"@pel_candidates": "spacy-pel.BiEncoderCandidates.v1"},
+            },
+        }
+    },
+}
+
+
+def corrected(nlp, text=TEXT, right=None):
+    """A document without links but for the right ids."""
+    doc = nlp.get_pipe("entity_ruler")(nlp.make_doc(text))
+    right = RIGHT if right is None else right
+    doc.ents = [Span(doc, e.start, e.end, label=e.label, kb_id=right.get(e.text, "")) for e in doc.ents]
+    return doc
+
+
+def ids(nlp, text=TEXT):
+    return {ent.text: ent.kb_id_ for ent in nlp(text).ents}
+
+
+def whole(nlp, texts=(TEXT, *TEXTS)):
+    """Everything that the linker says, to the last digit; not which entry decided."""
+    linker = nlp.get_pipe(NAME)
+    docs = [nlp.make_doc(text) for text in texts]
+    for doc in docs:
+        nlp.get_pipe("entity_ruler")(doc)
+    return [[replace(link, learned=None) for link in found] for found in linker.predict(docs)]
+
+
+@pytest.fixture(params=list(GENERATORS))
+def taught(request, make_nlp):
+    nlp = make_nlp(**GENERATORS[request.param])
+    nlp.get_pipe(NAME).learn([corrected(nlp)], by="Ann")
+    return nlp
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_a_correction_counts_at_once_and_is_undone_exactly(make_nlp, kind):
+    nlp = make_nlp(**GENERATORS[kind])
+    linker = nlp.get_pipe(NAME)
+    before, fingerprints = whole(nlp), linker.linker.fingerprints
+    assert all(ids(nlp)[text] != right for text, right in RIGHT.items())
+    learned = linker.learn([corrected(nlp)], by="Ann")
+    assert {one.text: one.after for one in learned} == RIGHT
+    assert {text: ids(nlp)[text] for text in RIGHT} == RIGHT
+    other = ids(nlp, "We saw zzyzx, Aspirin and a cold.")
+    assert other == RIGHT  # another text, but nothing speaks against it
+    assert ids(nlp)["Huntington disease"] == "C07"
+    assert linker.linker.fingerprints != fingerprints
+    assert linker.unlearn(one.id for one in learned) == learned
+    assert whole(nlp) == before and linker.linker.fingerprints == fingerprints
+
+
+def test_the_answer_comes_first_and_scores_stay_in_order(taught):
+    for ent in taught(TEXT).ents:
+        scores = [score for _, score in ent._.pel_candidates]
+        assert scores == sorted(scores, reverse=True)
+        if ent.text in RIGHT:
+            assert ent._.pel_nil_score == (1.0 if RIGHT[ent.text] == NIL else 0.0)
+            assert RIGHT[ent.text] in (NIL, ent._.pel_candidates[0][0])
+            assert ent._.pel_name == (
+                taught.get_pipe(NAME).kb[ent.kb_id_].canonical_name if ent.kb_id_ != NIL else None
+            )
+
+
+def test_saved_and_sent(taught, tmp_path):
+    expected = [links(doc) for doc in taught.pipe([TEXT, *TEXTS])]
+    log = taught.get_pipe(NAME).linker.memory.log
+    taught.to_disk(tmp_path / "nlp")
+    loaded = spacy.load(tmp_path / "nlp")
+    for same in (
+        loaded,
+        spacy.load(tmp_path / "nlp").from_bytes(taught.to_bytes()),
+        pickle.loads(pickle.dumps(taught)),
+    ):
+        assert [links(doc) for doc in same.pipe([TEXT, *TEXTS])] == expected
+        assert same.get_pipe(NAME).linker.memory.log == log
+        assert same.get_pipe(NAME).learned == taught.get_pipe(NAME).learned
+    assert [links(doc) for doc in loaded.pipe([TEXT, *TEXTS], n_process=2)] == expected
+    # what is learned and undone later is saved over it
+    linker = loaded.get_pipe(NAME)
+    linker.unlearn(1, by="Bob")
+    linker.learn([corrected(loaded, "A headache", {"headache": NIL})])
+    loaded.to_disk(tmp_path / "nlp")
+    again = spacy.load(tmp_path / "nlp").get_pipe(NAME)
+    assert [one.id for one in again.learned] == [2, 3, 5]
+    assert [line["action"] for line in again.linker.memory.log] == ["learn"] * 3 + ["undo", "learn"]
+    assert again.linker.memory.log[3]["by"] == "Bob" and again.linker.memory.log[3]["undoes"] == 1
+
+
+def test_without_corrections_nothing_is_saved(make_nlp, tmp_path):
+    nlp = make_nlp()
+    nlp.get_pipe(NAME).learn([corrected(nlp)])
+    nlp.to_disk(tmp_path / "nlp")
+    assert (tmp_path / "nlp" / NAME / "memory").is_dir()
+    make_nlp().to_disk(tmp_path / "nlp")  # another pipeline over it
+    assert not (tmp_path / "nlp" / NAME / "memory").exists()
+    assert spacy.load(tmp_path / "nlp").get_pipe(NAME).learned == []
+
+
+def test_parts_that_are_left_out(make_nlp, tmp_path):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    linker.learn([corrected(nlp)])
+    linker.to_disk(tmp_path / "one", exclude=["memory"])
+    assert not (tmp_path / "one" / "memory").exists()
+    linker.to_disk(tmp_path / "two")
+    empty = make_nlp().get_pipe(NAME)
+    empty.from_disk(tmp_path / "two", exclude=["memory"])
+    assert empty.learned == []
+    data = linker.to_bytes(exclude=["memory"])
+    assert empty.from_bytes(data).learned == []
+    assert linker.from_bytes(data).learned != []
+
+
+def test_workers_under_fork_and_spawn(make_nlp, tmp_path):
+    nlp = make_nlp(**FITTED)
+    nlp.get_pipe(NAME).learn([corrected(nlp)])
+    nlp.to_disk(tmp_path / "nlp")
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf8")
+    arguments = [str(tmp_path / "script.py"), str(tmp_path / "nlp"), json.dumps([TEXT, *TEXTS]), *METHODS]
+    result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    by_method = json.loads(result.stdout)
+    assert [by_method[method] for method in METHODS] == [by_method["alone"]] * len(METHODS)
+    assert [ent[0] for ent in by_method["alone"][0]][:3] == [NIL, "C05", "C10"]
+
+
+def test_the_order_of_learning_does_not_matter(make_nlp):
+    one, other = make_nlp(**FITTED), make_nlp(**FITTED)
+    docs = [
+        ("Aspirin for a cold.", {"Aspirin": "C10", "cold": "C05"}),
+        ("zzyzx and headache", {"zzyzx": "C10", "headache": NIL}),
+        ("HD", {"HD": "C07"}),
+    ]
+    for nlp, order in ((one, docs), (other, docs[::-1])):
+        for text, right in order:
+            nlp.get_pipe(NAME).learn([corrected(nlp, text, right)])
+    assert whole(one) == whole(other)
+    assert one.get_pipe(NAME).linker.fingerprints == other.get_pipe(NAME).linker.fingerprints
+    together = make_nlp(**FITTED)
+    together.get_pipe(NAME).learn([corrected(together, *doc) for doc in docs])
+    assert whole(together) == whole(one)
+
+
+def test_a_later_correction_of_the_same_mention_replaces_the_earlier_one(make_nlp):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    linker.learn([corrected(nlp, TEXT, {"zzyzx": "C10"})])
+    assert linker.learn([corrected(nlp, TEXT, {"zzyzx": "C10"})]) == []  # known already
+    (second,) = linker.learn([corrected(nlp, TEXT, {"zzyzx": NIL})])
+    assert (second.id, second.before, second.after) == (2, "C10", NIL)
+    assert linker.learned == [second] and ids(nlp)["zzyzx"] == NIL
+    linker.unlearn([2])
+    assert [one.id for one in linker.learned] == [1] and ids(nlp)["zzyzx"] == "C10"
+
+
+def test_entries_say_who_what_and_where(make_nlp, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    nlp = make_nlp()
+    doc = corrected(nlp, "x" * 100 + " " + TEXT, {"cold": "C05"})
+    doc.user_data["id"] = 7
+    (entry,) = nlp.get_pipe(NAME).learn(doc, by="Ann")
+    assert isinstance(entry, Learned)
+    assert (entry.id, entry.at, entry.by, entry.doc) == (1, "1970-01-01T00:00:00Z", "Ann", "7")
+    assert (entry.start, entry.end, entry.text, entry.form) == (115, 119, "cold", "cold")
+    assert (entry.label, entry.before, entry.after) == ("DISEASE", "C04", "C05")
+    assert entry.context == doc.text[55:179] and len(entry.sha256) == 64
+
+
+def test_only_what_was_changed_counts_in_a_linked_document(make_nlp):
+    nlp = make_nlp()
+    doc = nlp(TEXT)
+    with pytest.raises(PelError, match="E532"):
+        nlp.get_pipe(NAME).learn([doc])
+    for token in doc.ents[2]:
+        token.ent_kb_id_ = "C10"
+    assert [one.text for one in nlp.get_pipe(NAME).learn([doc])] == ["zzyzx"]
+
+
+def test_examples_and_span_groups(make_nlp):
+    nlp = make_nlp()
+    example = Example(nlp.make_doc(TEXT), corrected(nlp))
+    assert len(nlp.get_pipe(NAME).learn([example])) == 3
+    grouped = make_nlp(ruler=False, spans_key="sc")
+    doc = grouped.make_doc("A zzyzx here")
+    doc.spans["sc"] = [Span(doc, 1, 2, label="X", kb_id="C10")]
+    assert len(grouped.get_pipe(NAME).learn([doc])) == 1
+    fresh = grouped.make_doc("A zzyzx there")
+    fresh.spans["sc"] = [Span(fresh, 1, 2, label="X")]
+    assert grouped(fresh).spans["sc"][0].kb_id_ == "C10"
+
+
+def test_changes_of_the_knowledge_base(make_nlp, tmp_path):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    before = ids(nlp)
+    linker.learn([corrected(nlp)])
+    linker.retire(["C10"], {"C10": "C09"})
+    assert ids(nlp)["zzyzx"] == "C09"  # its successor
+    linker.retire(["C05"])
+    assert ids(nlp)["cold"] == "C04" == before["cold"]
+    nlp.to_disk(tmp_path / "nlp")
+    assert ids(spacy.load(tmp_path / "nlp")) == ids(nlp)
+    linker.add_entities([Entity("C05", "Common cold", ("cold",))])
+    assert ids(nlp)["cold"] == "C05"
+
+
+def test_a_type_filter_is_stronger(make_nlp):
+    nlp = make_nlp(entity_types={"DISEASE": ["T047"]})
+    linker = nlp.get_pipe(NAME)
+    with pytest.raises(PelError, match="E533.*'DISEASE'.*'C04'.*'cold'"):
+        linker.learn([corrected(nlp, TEXT, {"cold": "C04"})])
+    linker.learn([corrected(nlp, TEXT, {"zzyzx": "C10"})])  # of the label OTHER
+    doc = nlp.make_doc("A zzyzx")
+    doc.ents = [Span(doc, 1, 2, label="DISEASE")]
+    assert linker(doc).ents[0].kb_id_ != "C10"
+
+
+@pytest.mark.parametrize(
+    "right, match",
+    [
+        ({"cold": "C77"}, "E530.*'cold'.*'C77', which the knowledge base lacks"),
+        ({"cold": "C05", "zzyzx": "C02"}, "E530.*'zzyzx'.*'C02', which is retired without a successor"),
+        ({}, "E532"),
+    ],
+)
+def test_wrong_answers_teach_nothing(make_nlp, right, match):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    linker.retire(["C02"])
+    before = whole(nlp)
+    with pytest.raises(PelError, match=match):
+        linker.learn([corrected(nlp, TEXT, right)])
+    assert linker.learned == [] and whole(nlp) == before
+
+
+def test_wrong_input(make_nlp, kb_path):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    with pytest.raises(PelError, match="E536.*got str"):
+        linker.learn([TEXT])
+    with pytest.raises(PelError, match="E536.*got str"):
+        linker.explain("cold")
+    blank = Doc(nlp.vocab, words=["A", " ", "b"])
+    blank.ents = [Span(blank, 1, 2, label="X", kb_id="C01")]
+    with pytest.raises(PelError, match="E531.*white space"):
+        linker.learn([blank])
+    linker.learn([corrected(nlp)])
+    for wrong in (9, 0, [1, 9]):
+        with pytest.raises(PelError, match="E534.*Known: 1, 2, 3"):
+            linker.unlearn(wrong)
+    linker.unlearn(2)
+    with pytest.raises(PelError, match="E534.*2, which is undone.*Known: 1, 3"):
+        linker.unlearn([2])
+    assert len(linker.learned) == 2
+    uninitialised = spacy.blank("en").add_pipe(NAME)
+    for use in (
+        lambda: uninitialised.learned,
+        lambda: uninitialised.learn([corrected(nlp)]),
+        lambda: uninitialised.unlearn(1),
+    ):
+        with pytest.raises(PelError, match="E502"):
+            use()
+
+
+def test_another_encoder_is_refused(make_nlp, tmp_path):
+    nlp = make_nlp()
+    nlp.get_pipe(NAME).learn([corrected(nlp)])
+    nlp.get_pipe(NAME).to_disk(tmp_path / "linker")
+    other = make_nlp(encoder={"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 32}).get_pipe(NAME)
+    other.to_disk(tmp_path / "other")
+    with update_linker_folder(tmp_path / "other", rewritten={"memory"}) as part:
+        shutil.copytree(tmp_path / "linker" / "memory", part / "memory")
+    with pytest.raises(PelError, match="E535"):
+        other.from_disk(tmp_path / "other")
+
+
+def test_calibrating_does_not_touch_the_memory(make_nlp):
+    nlp = make_nlp(**FITTED)
+    linker = nlp.get_pipe(NAME)
+    linker.learn([corrected(nlp)])
+    linker.calibrate(nlp, dev_set())
+    assert {text: ids(nlp)[text] for text in RIGHT} == RIGHT
+
+
+# -- explanations ------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=sorted(registry.parts("pel_candidates").values()))
+def any_generator(request, make_nlp):
+    if "Scispacy" in request.param:
+        pytest.importorskip("scispacy")
+    generator = {"@pel_candidates": request.param, **SETTINGS.get(request.param, {})}
+    own = "BiEncoder" in request.param
+    return make_nlp(generator=generator, **({} if own else {"encoder": None, "index": None}), **FITTED)
+
+
+def test_every_generator_can_be_explained(any_generator):
+    nlp = any_generator
+    linker = nlp.get_pipe(NAME)
+    doc = nlp(TEXT)
+    for taught in (False, True):
+        if taught:
+            linker.learn([corrected(nlp)])
+            doc = nlp(TEXT)
+        for ent in doc.ents:
+            found = linker.explain(ent)
+            assert found.kb_id == ent.kb_id_ and found.name == ent._.pel_name
+            assert found.nil_score == pytest.approx(ent._.pel_nil_score, abs=1e-5)
+            assert found.probability == pytest.approx(ent._.pel_probability, abs=1e-5)
+            assert [one.id for one in found.candidates] == [one for one, _ in ent._.pel_candidates]
+            scores = [score for _, score in ent._.pel_candidates]
+            assert [one.score for one in found.candidates] == pytest.approx(scores, abs=1e-5)
+            assert found.threshold == linker.linker.threshold_of(ent.label_)
+            assert (found.learned is not None) == (taught and ent.text in RIGHT)
+            assert ent.text in str(found) and all(one.id in str(found) for one in found.candidates[:5])
+
+
+def test_the_evidence_of_a_candidate(make_nlp):
+    nlp = make_nlp(**FITTED, coverage=0.8)
+    linker = nlp.get_pipe(NAME)
+    linker.calibrate(nlp, dev_set())
+    linker.learn([corrected(nlp, "A heart attack", {"heart attack": "C01"})], by="Ann")
+    ent = nlp(TEXTS[0]).ents[1]
+    found = linker.explain(ent)
+    first = found.candidates[0]
+    assert (first.id, first.name, first.nearest_name) == ("C01", "Myocardial infarction", "heart attack")
+    assert first.features["exact"] == first.features["prior"] == 1.0
+    assert first.name_cosine == first.features["name"] > 0.9
+    assert first.mention_cosine == first.features["mention"] > 0.9
+    assert (first.learned, first.nearest_mention) == (1, "A heart attack")
+    assert found.id_set == list(ent._.pel_set) and found.ranker_weights is None
+    weights = linker.combiner.weights
+    assert found.weights == weights and first.contributions["exact"] == pytest.approx(weights["exact"])
+    total = sum(first.contributions.values()) - sum(found.candidates[1].contributions.values())
+    assert sum(found.difference.values()) == pytest.approx(total, abs=0.2)
+    text = str(found)
+    assert "decided by what was learned: 1: heart attack = C01" in text and "by Ann" in text
+    assert "P(NIL)" in text and "threshold" in text and "C01 against" in text
+
+
+def test_a_reranker_is_explained(make_nlp):
+    nlp = make_nlp(**FITTED, reranker=RANKER)
+    found = nlp.get_pipe(NAME).explain(nlp(TEXT).ents[1])
+    read = [one.ranker_score for one in found.candidates]
+    assert sum(score is not None for score in read) == 3 and read[0] is not None
+    assert found.ranker_weights == (1.0, 1.0) and "ranker" in str(found)
+
+
+def test_what_was_not_linked_can_be_explained(make_nlp):
+    nlp = make_nlp()
+    doc = nlp.make_doc(TEXT)
+    assert nlp.get_pipe(NAME).explain(doc[3:4]).kb_id == "C04"
+    kb = KnowledgeBase([Entity("C1", "one")])
+    alone = make_nlp(encoder=None, index=None, generator={"@pel_candidates": "spacy-pel.AliasMatch.v1"})
+    alone.get_pipe(NAME).initialize(lambda: [], kb_loader=lambda: kb)
+    found = alone.get_pipe(NAME).explain(doc[3:4])
+    assert found.kb_id == NIL and found.candidates == [] and "no candidates" in str(found)
