@@ -167,7 +167,7 @@ def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = Fals
 def _check_files(path: Path, kind: str, files: Mapping[str, Dict[str, Any]], every_hash: bool) -> None:
     for name, entry in files.items():
         file = path / name
-        if not file.is_file():
+        if not os.path.isfile(file):  # pathlib's raises an OSError for a name that is too long
             raise damaged(path, kind, name, "no such file")
         if file.stat().st_size != entry["size"]:
             raise damaged(path, kind, f"{name} with {entry['size']} bytes", f"{file.stat().st_size} bytes")

@@ -76,6 +76,10 @@ def test_missing_files_kinds_and_versions_are_refused(folder, tmp_path):
     (folder / "large.bin").unlink()
     with pytest.raises(PelError, match="no such file"):
         check_folder(folder, kind=KIND, version=3)
+    manifest = (folder / MANIFEST).read_text()
+    (folder / MANIFEST).write_text(manifest.replace("large.bin", "long" * 100))
+    with pytest.raises(PelError, match="no such file"):
+        check_folder(folder, kind=KIND, version=3)
     (folder / MANIFEST).unlink()
     with pytest.raises(PelError, match="manifest.json in the test folder .* a folder without it"):
         check_folder(folder, kind=KIND, version=3)
