@@ -2,6 +2,7 @@
 
 from . import (
     align,
+    average,
     calibrate,
     candidates,
     compare,
@@ -27,6 +28,7 @@ from ._app import main, pel_cli
 
 __all__ = [
     "align",
+    "average",
     "calibrate",
     "candidates",
     "compare",

@@ -119,6 +119,11 @@ class TrainingErrors:
         "[PEL-E349] Expected the config of an alignment in spaCy's format with known keys in {path}, but: {got}. "
         "Fix the config; configs/align_minilm.cfg shows every key."
     )
+    E350 = "[PEL-E350] Expected a weight from 0 to 1, got {weight}."
+    E351 = (
+        "[PEL-E351] Expected two encoders that differ in their weights only, but these also differ in: "
+        "{differing}. Average encoders that were trained from the same model with the same [pel.encoder]."
+    )
     E390 = (
         "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
         "{got}. Fix the config; configs/ranker_sapbert.cfg shows every key."

@@ -18,8 +18,8 @@ from spacy_pel.util.config import load_config
 from .conftest import run
 
 COMMANDS = """
-    align calibrate compare convert debug demo evaluate explain index link mine quickstart recode report
-    teach train verify
+    align average calibrate compare convert debug demo evaluate explain index link mine quickstart recode
+    report teach train verify
 """.split()
 GROUPS = {
     "kb": ["add", "build", "diff", "info", "merge", "sample", "show"],
