@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..index.resumable_encoder import ResumableEncoder
     from ..kb import KnowledgeBase
 
-_LABEL = "ENTITY"
+_NAME_FINDER = "pel_name_finder"
 _N_SHOWN = 3  # entities in the example text
 _READERS = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
@@ -111,7 +111,7 @@ def quickstart(
         part.mkdir()
         kb = _knowledge_base(codes, part / FACTORY / "kb", reader, settings or [])
         vectors = _add_linker(nlp, kb, source, out)
-        n_patterns = _add_names(nlp, kb) if with_names else 0
+        n_names = _add_names(nlp) if with_names else 0
         if ner is None:
             linker: Any = nlp.get_pipe(FACTORY).linker  # type: ignore[attr-defined]
             linker.calibrated_threshold, linker.calibrated_by_label = _LINK_ALL, {}
@@ -126,7 +126,7 @@ def quickstart(
         "output": str(out),
         "entities": len(kb),
         "names": len(kb) + kb.meta["counts"]["aliases"],
-        "phrases": n_patterns,
+        "phrases": n_names,
         "repairs": {**kb.source.get("repairs", {}), **kb.meta["report"]},
         "components": nlp.pipe_names,
         "seconds": time.perf_counter() - started,
@@ -235,34 +235,17 @@ def _add_linker(nlp: "Language", kb: "KnowledgeBase", source: _Source, out: Path
     return vectors
 
 
-def _add_names(nlp: "Language", kb: "KnowledgeBase") -> int:
-    """Add components that find the names of the knowledge base, as the first ones: what a detector finds
+def _add_names(nlp: "Language") -> int:
+    """Add a component that finds the names of the knowledge base, as the first one: what a detector finds
     later does not overlap.
 
-    RETURNS (int): how many patterns they have.
+    RETURNS (int): how many names it searches for.
     """
-    from ..pipeline.name_patterns import name_patterns
-
-    names = (name for names in kb.names_at(kb.live_rows) for name in names)
-    patterns = name_patterns(names, label=_LABEL)
-    # the last one added comes first; of two that overlap, the longer one counts
-    for ruler_name, attribute, found in (
-        ("acronym_ruler", "ORTH", patterns.acronyms),
-        ("name_ruler", "LOWER", patterns.names),
-    ):
-        if ruler_name in nlp.pipe_names:  # of the table that the detector's pipeline was made from
-            nlp.remove_pipe(ruler_name)
-        if not found:
-            continue  # a ruler without patterns warns at every text
-        config = {
-            "spans_key": None,
-            "annotate_ents": True,
-            "overwrite": False,
-            "phrase_matcher_attr": attribute,
-        }
-        ruler: Any = nlp.add_pipe("span_ruler", name=ruler_name, config=config, first=True)
-        ruler.add_patterns(found)
-    return len(patterns.names) + len(patterns.acronyms)
+    for name in nlp.pipe_names:
+        if nlp.get_pipe_meta(name).factory == _NAME_FINDER:  # the detector's pipeline was made with it
+            nlp.remove_pipe(name)
+    finder: Any = nlp.add_pipe(_NAME_FINDER, name="name_finder", config={"linker": FACTORY}, first=True)
+    return len(finder)
 
 
 def _summary(result: Dict[str, Any]) -> str:

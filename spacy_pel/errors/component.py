@@ -85,6 +85,11 @@ class ComponentErrors:
         'they belong to, or leave them out with exclude=["memory"].'
     )
     E536 = "[PEL-E536] Expected {expected}, got {got}."
+    E521 = (
+        "[PEL-E521] The component '{name}' finds the names that the linker '{linker}' knows, but the pipeline has "
+        "no such linker, only: {got}. Set linker in [components.{name}] to the name of the linker, or remove "
+        "'{name}'."
+    )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
         "component."

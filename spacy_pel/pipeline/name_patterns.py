@@ -1,44 +1,41 @@
-"""Patterns that find the names of a knowledge base in text, for spaCy's span_ruler."""
+"""The names of a knowledge base as they are searched for in text."""
 
-from typing import Dict, Iterable, List, NamedTuple, Sequence, Set
+from typing import Iterable, List, NamedTuple, Sequence, Set
 
 _LONGEST_ACRONYM = 5  # characters
-Patterns = List[Dict[str, str]]
 
 
-class NamePatterns(NamedTuple):
-    """For a span_ruler each: its Matcher would try every token pattern at every token, so that names to be
-    found as written are phrases too.
+class DistinctNames(NamedTuple):
+    """Names to search for, each once.
 
-    names (List[Dict[str, str]]): for ``phrase_matcher_attr = "LOWER"``.
-    acronyms (List[Dict[str, str]]): for ``phrase_matcher_attr = "ORTH"``.
+    names (List[str]): in any case.
+    acronyms (List[str]): as they are written.
     """
 
-    names: Patterns
-    acronyms: Patterns
+    names: List[str]
+    acronyms: List[str]
 
 
-def name_patterns(names: Iterable[str], *, label: str) -> NamePatterns:
-    """Patterns for names, in any case except for short ones.
+def distinct_names(names: Iterable[str]) -> DistinctNames:
+    """The names to search for, in any case except for short ones.
 
     Acronyms are found as they are written: "MI" but not "mi", "AS" but not "as". These are words of two
     characters, and of up to five with a capital letter after the first. Names without letters and single
     characters are left out, as they would be found everywhere.
 
-    names (Iterable[str]): names and aliases; repeated ones become one pattern.
-    label (str): of the mentions.
-    RETURNS (NamePatterns): for ``SpanRuler.add_patterns``.
+    names (Iterable[str]): names and aliases; of those that differ only in case, the first one is kept.
+    RETURNS (DistinctNames): in the order given.
     """
     seen: Set[str] = set()
-    patterns = NamePatterns([], [])
+    distinct = DistinctNames([], [])
     for name in names:
         is_exact = _is_acronym(name)
         key = name if is_exact else name.lower()
         if key in seen or len(name) < 2 or not any(map(str.isalpha, name)):
             continue
         seen.add(key)
-        (patterns.acronyms if is_exact else patterns.names).append({"label": label, "pattern": name})
-    return patterns
+        (distinct.acronyms if is_exact else distinct.names).append(name)
+    return distinct
 
 
 def _is_acronym(name: str) -> bool:

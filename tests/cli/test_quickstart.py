@@ -116,6 +116,7 @@ def test_with_a_detector(folder, table, tmp_path):
     ]
     assert quickstart(folder, table, tmp_path / "b", "--ner", tmp_path / "ner", "--phrases").code == 0
     both = spacy.load(tmp_path / "b")
+    assert both.pipe_names == ["name_finder", "entity_ruler", "sentencizer", "proxy_entity_linker"]
     assert links(both, text) == {"Fever": "R50", "heart attacks": "I21", "pyrexia": "R50"}
 
 
@@ -130,7 +131,7 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     assert quickstart(folder, table, out, "--overwrite").code == 0
     nlp = spacy.load(out)
     assert links(nlp, "Rash, fever") == {"Rash": "A"}
-    assert nlp.pipe_names == ["name_ruler", "proxy_entity_linker"]  # no acronyms, so no ruler for them
+    assert nlp.pipe_names == ["name_finder", "proxy_entity_linker"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file.txt").write_text("keep me")
     assert "E658" in quickstart(folder, table, tmp_path / "mine", "--overwrite").err
