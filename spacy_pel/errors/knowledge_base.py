@@ -71,6 +71,11 @@ class KnowledgeBaseErrors:
 
 class KnowledgeBaseWarnings:
     W100 = "[PEL-W100] Entities were repaired while the knowledge base was built: {counts}."
+    W103 = (
+        "[PEL-W103] {n_outside} of {n} annotated mentions have ids that the knowledge base lacks, e.g. '{example}' (it "
+        "has ids such as '{own}'): they count as NIL, or are left out of training. Use the knowledge base of the "
+        "annotation; if only a prefix differs, convert the corpus with --set strip_prefix=PREFIX."
+    )
     W101 = (
         "[PEL-W101] {place}: the column '{column}' has no '|', so its cells were split at {separator}, as in {cell}. If "
         "that is part of a name, set list_separator to '|'."

@@ -22,6 +22,8 @@ class Tally:
         self.seconds = 0.0
         self.n_mentions = 0
         self.n_outside = 0
+        self.n_with_ids = 0
+        self.n_unknown = 0  # those of them without an id that the KB has
         self.outside = ""  # an example of such an id
 
     def took(self, started: float, n_mentions: int) -> None:
@@ -30,6 +32,8 @@ class Tally:
 
     def saw(self, prediction: Prediction) -> None:
         self.n_outside += bool(prediction.outside)
+        self.n_with_ids += bool(prediction.outside or prediction.gold)
+        self.n_unknown += bool(prediction.outside and not prediction.gold)
         self.outside = self.outside or next(iter(prediction.outside), "")
 
 

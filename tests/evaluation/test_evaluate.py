@@ -68,6 +68,18 @@ def test_gold_mentions(linker, documents, tmp_path):
     assert metrics == json.loads((tmp_path / "metrics.json").read_text())
 
 
+def test_ids_of_another_kb_are_noticed(linker, caplog):
+    known, unknown = (
+        Document("a", TEXT, [at("Aspirin", "A")]),
+        Document("b", TEXT, [at("gadgets", "MESH:X9")]),
+    )
+    evaluate(linker, [known, unknown, Document("c", TEXT, [at("against")])])
+    assert "PEL-W103" not in caplog.text, "half of those with ids; NIL mentions do not count"
+    evaluate(linker, [known, unknown, unknown])
+    assert "2 of 3 annotated mentions have ids that the knowledge base lacks, e.g. 'MESH:X9'" in caplog.text
+    assert "ids such as 'A'" in caplog.text
+
+
 def test_the_linker_stays_as_it_was(linker, documents):
     evaluate(linker, documents, top_k=500)
     assert linker.top_k == 64

@@ -141,6 +141,14 @@ def test_fit_without_nil_keeps_the_threshold(make_linker, caplog):
     assert linker.calibrated_threshold == 0.25 and linker.combiner.state()
 
 
+def test_fit_warns_where_most_ids_are_not_of_the_kb(make_linker, caplog):
+    corpus = documents(DISEASES[:1], "D") + documents(UNKNOWN[:1], "U")
+    make_linker().fit(corpus)
+    assert "PEL-W103" not in caplog.text, "half of them"
+    make_linker().fit(corpus + documents(UNKNOWN[:1], "U"))
+    assert "PEL-W103" in caplog.text and "2 of 3 annotated mentions" in caplog.text
+
+
 def test_fit_needs_linkable_mentions(make_linker):
     for corpus in ([], documents(UNKNOWN, "U")):
         with pytest.raises(PelError, match="PEL-E501"):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
+from ...kb.id_coverage import warn_of_other_ids
 from ...templates.ragged_writer import MentionWriter, RaggedWriter
 from ...types import Document, MentionInText
 from ...util import hash_strings, logger, progress
@@ -67,6 +68,7 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[Li
     place = places_of_rows(kb)
     found: List[LinkedMention] = []
     skipped = {"NIL": 0, "composite": 0, "not in the KB": 0}
+    example = ""
     for document in documents:
         for mention in document.mentions:
             rows = kb.rows(mention.ids) if mention.ids else np.zeros(0, dtype=np.int64)
@@ -77,12 +79,15 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[Li
                 skipped["composite"] += 1
             elif not len(places):
                 skipped["not in the KB"] += 1
+                example = example or mention.ids[0]
             else:
                 text = MentionInText(document.text, mention.start, mention.end)
                 found.append(LinkedMention(document.id, text, mention.ids, places))
     if not found:
         raise PelError(Errors.E311.format(skipped=skipped))
     logger.info("Mentions with an entity: %d; left out: %s", len(found), skipped)
+    n_outside = skipped["not in the KB"]
+    warn_of_other_ids(kb, n_outside=n_outside, n=len(found) + n_outside, example=example)
     return found
 
 

@@ -231,6 +231,9 @@ def test_what_cannot_be_learnt_is_left_out_and_counted(encoder, caplog):
     assert "'NIL': 1, 'composite': 1, 'not in the KB': 1" in caplog.text
     with pytest.raises(PelError, match="not in the KB"):
         build_examples(kb, [Document("d", text, mentions[1:])], encoder)
+    assert "PEL-W103" not in caplog.text, "half of them"
+    build_examples(kb, [Document("d", text, [*mentions, Mention(10, 15, "", ("X2",))])], encoder)
+    assert "2 of 3 annotated mentions have ids that the knowledge base lacks, e.g. 'X1'" in caplog.text
 
 
 def test_one_unknown_id_beside_a_known_one(encoder):
