@@ -20,8 +20,8 @@ def workers_end_with_this_process() -> Iterator[None]:
     """Forked workers exit soon after this process, even if it is killed; spaCy's would wait for texts
     forever. Where processes are not forked (Windows, macOS), that changes nothing.
 
-    If a worker is killed, this process stops; spaCy would wait for its documents forever. An interrupt ends
-    the workers before spaCy waits for them.
+    If a worker is killed, this process stops; spaCy would wait for its documents forever. An interrupt or an
+    error ends the workers before spaCy waits for them to finish their texts.
 
     RAISES (PelError): if a worker was killed.
     """
@@ -36,15 +36,15 @@ def workers_end_with_this_process() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, interrupt) if in_main else None
     try:
         yield
-    except KeyboardInterrupt:
-        watch.forget_texts()
-        raise
-    except (EOFError, OSError) as err:  # from the pipe of an ended worker
+    except BaseException as err:
         watch.end()
-        if watch.exit_code is None:
-            raise
+        failed = watch.exit_code
+        watch.kill()
         watch.forget_texts()
-        raise PelError(Errors.E668.format(got=watch.exit_code)) from err
+        # from the pipe of an ended worker
+        if isinstance(err, (EOFError, OSError)) and failed is not None:
+            raise PelError(Errors.E668.format(got=failed)) from err
+        raise
     finally:
         if in_main:
             signal.signal(signal.SIGINT, before)

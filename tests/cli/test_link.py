@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -212,7 +213,32 @@ def test_an_interrupt_ends_parent_and_workers(folder, tmp_path, send):
         _, shown = parent.communicate(timeout=60)
         assert parent.returncode == 130 and "Traceback" not in shown and not alive(parent.pid)
     finally:
-        parent.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(parent.pid, signal.SIGKILL)
+    assert (parts / "part-000001.jsonl").exists()
+
+
+@pytest.mark.skipif(
+    multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork"
+)
+def test_an_error_ends_parent_and_workers(folder, tmp_path):
+    """Here of a terminal that is gone: the workers have long texts left, which nobody wants."""
+    lines = [f'{{"text": "{"Aspirin for fever. " * (1 if i < 100 else 800)}"}}\n' for i in range(3000)]
+    (tmp_path / "in.jsonl").write_text("".join(lines))
+    args = [tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--n-process", "2", "--part-size", "10"]
+    parent = subprocess.Popen(
+        [sys.executable, "-m", "spacy_pel", "link", *map(str, (folder / "pipeline", *args))],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    parts = tmp_path / "out.jsonl.parts"
+    wait_until(lambda: (parts / "part-000001.jsonl").exists() or parent.poll() is not None, 120)
+    parent.stderr.close()
+    try:
+        assert parent.wait(timeout=60) and not alive(parent.pid)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(parent.pid, signal.SIGKILL)
     assert (parts / "part-000001.jsonl").exists()
 
 
