@@ -236,7 +236,7 @@ def main(
         Optional[Path],
         typer.Option(help="Link this corpus instead of the second half, and correct all of CORPUS."),
     ] = None,
-    documents: Annotated[int, typer.Option(min=0, help="Use so many documents of each corpus; 0 = all.")] = 0,
+    documents: Annotated[int, typer.Option(min=0, help="Number of documents of each corpus; 0 = all.")] = 0,
     counts: Annotated[
         str, typer.Option(help="Numbers of corrections, separated by commas.")
     ] = "0,50,200,1000",

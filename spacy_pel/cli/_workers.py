@@ -68,6 +68,10 @@ class _Workers:
 
         # multiprocessing forgets a worker that has ended as soon as the next one starts
         def start_and_note(process: Any) -> None:
+            # those that have ended well hold two file descriptors each
+            self._started = [one for one in self._started if one.exitcode != 0]
+            if not self._started:
+                self._queues.clear()
             self._queues += [one for one in process._args if isinstance(one, Queue)]
             start(process)
             self._started.append(process)

@@ -145,9 +145,13 @@ def _records(
     n_candidates: int,
 ) -> Iterator[Dict[str, Any]]:
     from ..pipeline.mentions import mention_spans
+    from ..pipeline.name_finder import NameFinder
     from ._records import mention_record
 
     pairs = ((document.text, document) for document in documents)
+    for _, pipe in nlp.components:
+        if isinstance(pipe, NameFinder):
+            len(pipe)  # reads the names once; forked workers share them
     stretch = n_process * batch_size * -(-_STRETCH // batch_size)  # whole batches, as without stretches
     while first := next(pairs, None):
         texts = chain([first], islice(pairs, stretch - 1))

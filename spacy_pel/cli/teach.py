@@ -38,8 +38,8 @@ def teach(
 ) -> None:
     """Make corrected mentions count at once, without training; list them, or undo them.
 
-    A mention of the same surface form in a like context gets the corrected answer from now on. The log keeps
-    who corrected what, when, and up to 60 characters of text on each side.
+    From now on, a mention of the same surface form in a similar context gets the corrected answer. The log
+    keeps who corrected what, when, and up to 60 characters of text on each side.
 
     Example: spacy-pel teach my_pipeline corrections.jsonl --by "A. Curator"
     """
@@ -84,7 +84,7 @@ def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
     if learned:
         _save(pipeline / name, memory, n_lines)
     else:
-        message("All of them are known already")
+        message("All corrections were already known; nothing has changed")
     return {
         "corrections": len(given),
         "learned": len(learned),

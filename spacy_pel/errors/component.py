@@ -82,7 +82,7 @@ class ComponentErrors:
     E534 = "[PEL-E534] Expected ids of learned mentions that are in effect, got {got}. Known: {known}."
     E535 = (
         "[PEL-E535] The learned mentions were encoded with {theirs}, but the component has {ours}. Load the pipeline "
-        'they belong to, or leave them out with exclude=["memory"].'
+        "they belong to, or call forget() first."
     )
     E536 = "[PEL-E536] Expected {expected}, got {got}."
     E521 = (
@@ -123,6 +123,10 @@ class ComponentWarnings:
     W507 = (
         "[PEL-W507] P(right) and coverage were not calibrated: that needs {n} documents, any four fifths of "
         "which have NIL and other mentions. Calibrate on a larger corpus."
+    )
+    W509 = (
+        "[PEL-W509] The component '{name}' was given another knowledge base: {n} corrections that it had learned for "
+        "the old one are gone. Teach them again, or load the old pipeline."
     )
     W508 = (
         "[PEL-W508] The component '{name}' has coverage = {coverage}, but no calibration to find sets with, so there are "

@@ -74,7 +74,7 @@ class KnowledgeBaseWarnings:
     W103 = (
         "[PEL-W103] {n_outside} of {n} annotated mentions have ids that the knowledge base lacks, e.g. '{example}' (it "
         "has ids such as '{own}'): they count as NIL, or are left out of training. Use the knowledge base of the "
-        "annotation; if only a prefix differs, convert the corpus with --set strip_prefix=PREFIX."
+        "annotation; if only a prefix differs, convert the original corpus again with --set strip_prefix=PREFIX."
     )
     W101 = (
         "[PEL-W101] {place}: the column '{column}' has no '|', so its cells were split at {separator}, as in {cell}. If "

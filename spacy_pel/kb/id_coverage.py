@@ -10,7 +10,7 @@ def warn_of_other_ids(kb: KnowledgeBase, *, n_outside: int, n: int, example: str
     it is another knowledge base than that of the annotation, or the ids lack a prefix.
 
     kb (KnowledgeBase): the entities.
-    n_outside (int): mentions without an id of its.
+    n_outside (int): mentions none of whose ids is in it.
     n (int): mentions that are annotated with ids.
     example (str): an id that it lacks.
     """

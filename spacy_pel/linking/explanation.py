@@ -247,12 +247,12 @@ class _NearestRows:
         """RETURNS (Optional[Learned]): the nearest annotated mention of an entity, if it was learned."""
         if self.vector is None or self.known.vectors is None or not features["vote"] > 0:
             return None
-        own = np.flatnonzero(self.known.kb_rows == kb_row)
+        own = np.flatnonzero((self.known.kb_rows == kb_row) & self.known.settled)
         if not len(own):
             return None
         cosines = self.known.vectors[own] @ self.vector
         best = int(cosines.argmax())
-        is_nearest = cosines[best] >= features["mention"] - _CLOSE
+        is_nearest = abs(float(cosines[best]) - features["mention"]) <= _CLOSE
         return self.known.learned[int(own[best])] if is_nearest else None
 
 

@@ -30,6 +30,7 @@ from ..util.ragged import places_in_pieces, segment_max, segment_order
 from .confidence import DEPTH, N_FOLDS, Confidence, cross_fitted, id_set, shares_of
 from .memory import Correction, Learned, Memory
 from .memory.known import IndexWithMemory, Known
+from .memory.memory import check_by
 from .memory.recall import Recalled, insert_answers, put_first, recall
 from .memory.teach import make_entries
 from .nil import best_f1_threshold
@@ -378,6 +379,7 @@ class Linker:
         RAISES (PelError): if an answer is neither the id of a live entity nor "NIL", or ``entity_types``
             excludes it for the mention; nothing is learned then.
         """
+        check_by(by)
         entries, new = make_entries(self, queries, corrections, self._allowed(queries), by=by)
         if not entries:
             return []

@@ -7,7 +7,7 @@ from spacy.training import Example
 
 from ..errors import Errors, PelError
 from ..linking import Correction
-from .mentions import mention_spans
+from .mentions import answers_of_linkers, mention_spans
 
 
 def reference_of(given: Any) -> Doc:
@@ -23,10 +23,11 @@ def reference_of(given: Any) -> Doc:
     return doc
 
 
-def corrected_spans(doc: Doc, spans_key: Optional[str], *, prefix: str) -> List[Span]:
-    """RETURNS (List[Span]): mentions with an id, except those with the id that this component gave them."""
+def corrected_spans(doc: Doc, spans_key: Optional[str]) -> List[Span]:
+    """RETURNS (List[Span]): mentions with an id, except those with the id that this linker, or another one
+    after it, gave them."""
     spans = mention_spans(doc, spans_key)
-    return [span for span in spans if span.kb_id_ and span.kb_id_ != span._.get(f"{prefix}_id")]
+    return [span for span in spans if span.kb_id_ and span.kb_id_ not in answers_of_linkers(span)]
 
 
 def correction_of(span: Span) -> Correction:

@@ -97,7 +97,9 @@ class LinkerData:
 
         RAISES (PelError): if one of them is more than 2 GiB.
         """
-        parts = {name: part for name, part in self.parts.items() if name not in exclude}
+        # an empty memory, too: it replaces what is learned where the bytes are read
+        every = {**self.parts, MEMORY: self.memory or Memory()}
+        parts = {name: part for name, part in every.items() if name not in exclude}
         has_bytes = (KnowledgeBase, EntityIndex)
         return {
             name: part.to_bytes() if isinstance(part, has_bytes) else save_to_bytes(part.to_disk, kind=name)

@@ -1,6 +1,6 @@
 """From a Doc to queries, and from links back to the Doc."""
 
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set
 
 from spacy.tokens import Doc, Span
 
@@ -18,6 +18,9 @@ _EXTENSIONS: Dict[str, Any] = {
 }
 
 
+_prefixes: Set[str] = set()  # of the linkers of this process
+
+
 def add_extensions(prefix: str) -> None:
     """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id``, ``pel_name``,
     ``pel_probability`` and ``pel_set`` for the prefix "pel".
@@ -30,9 +33,15 @@ def add_extensions(prefix: str) -> None:
     """
     if not isinstance(prefix, str) or not prefix.isidentifier():
         raise PelError(Errors.E517.format(got=repr(prefix)))
+    _prefixes.add(prefix)
     for name, default in _EXTENSIONS.items():
         if not Span.has_extension(f"{prefix}_{name}"):
             Span.set_extension(f"{prefix}_{name}", default=default)
+
+
+def answers_of_linkers(span: Span) -> Set[str]:
+    """RETURNS (Set[str]): the ids that linkers, of any prefix, have given a mention."""
+    return {span._.get(f"{prefix}_id") for prefix in _prefixes} - {None, ""}
 
 
 def mention_spans(doc: Doc, spans_key: Optional[str]) -> List[Span]:

@@ -83,13 +83,20 @@ class NameFinder:
         wanted = distinct_names(name for names in kb.names_at(kb.live_rows) for name in names)
         for matcher, old, new in zip(self._matchers, self._names, map(set, wanted), strict=True):
             for name in old - new:
-                matcher.remove(name)
+                matcher.remove(self._key(name))
             added = sorted(new - old)
             for name, pattern in zip(added, map(self.nlp.make_doc, added), strict=True):
-                matcher.add(name, [pattern])
+                matcher.add(self._key(name), [pattern])
             old.clear()
             old.update(new)
         self._memo = kb.memo
+
+    def _key(self, name: str) -> str:
+        """RETURNS (str): a name's key in the matchers; no word of a text is equal to it, so that it outlives
+        the memory zone in which it is added."""
+        key = f"{self.name}\0{name}"
+        self.nlp.vocab.strings.add(key, allow_transient=False)  # type: ignore[call-arg]
+        return key
 
     @property
     def _kb(self) -> Optional[KnowledgeBase]:

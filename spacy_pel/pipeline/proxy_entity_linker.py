@@ -25,7 +25,7 @@ from spacy.pipeline.pipe import Pipe
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
@@ -43,7 +43,7 @@ from ..types import (
     Rows,
     VectorIndex,
 )
-from ..util import read_json, write_json
+from ..util import logger, read_json, write_json
 from ..util.files import json_object
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .calibration import learned_state, load_learned_state
@@ -273,7 +273,13 @@ class ProxyEntityLinker(Pipe):
             generator = generator_loader(kb, generator)
         elif generator is not None:
             generator.build(kb)
-        self._use(LinkerData(kb, encoder, index, generator, ranker))
+        memory = self.data.memory
+        if memory and kb_loader is not None:
+            logger.warning(Warnings.W509.format(name=self.name, n=len(memory)))
+            memory = None
+        if memory is not None:
+            memory.check_made_with(encoder)
+        self._use(LinkerData(kb, encoder, index, generator, ranker, memory))
         if self.states is not None and nlp is not None:
             self.states.check_upstream(nlp)
 
@@ -330,7 +336,7 @@ class ProxyEntityLinker(Pipe):
 
     def learn(self, docs: Iterable[Union[Doc, Example]], *, by: str = "") -> List[Learned]:
         """Make corrected mentions count from now on, without training. A mention of the same surface form in
-        a like context gets the same answer, see ``linking/memory/recall.py``; in addition, corrections are
+        a similar context gets the same answer, see ``linking/memory/recall.py``; in addition, corrections are
         evidence, like annotated mentions in the index. ``nlp.to_disk`` saves them.
 
         docs (Iterable[Union[Doc, Example]]): documents whose mentions have the right id, or "NIL", as
@@ -347,7 +353,7 @@ class ProxyEntityLinker(Pipe):
         queries: List[MentionQuery] = []
         corrections: List[Correction] = []
         for doc in map(reference_of, docs):
-            spans = corrected_spans(doc, self.spans_key, prefix=self.extension_prefix)
+            spans = corrected_spans(doc, self.spans_key)
             queries += self._queries(doc, spans) if spans else []
             corrections += map(correction_of, spans)
         if not corrections:
@@ -362,7 +368,16 @@ class ProxyEntityLinker(Pipe):
         RETURNS (List[Learned]): these entries.
         RAISES (PelError): if an entry is unknown or undone already; nothing is undone then.
         """
-        return self.linker.unlearn([ids] if isinstance(ids, int) else ids, by=by)
+        return self.linker.unlearn(ids if isinstance(ids, Iterable) else [ids], by=by)
+
+    def forget(self) -> None:
+        """Forget all corrections, and delete their log with its texts: ``to_disk`` saves none of it.
+
+        RAISES (PelError): if the component is not initialised.
+        """
+        fitted, _ = self._fitted, self.linker
+        self._use(replace(self.data, memory=None))
+        self._fitted = fitted
 
     @property
     def learned(self) -> List[Learned]:

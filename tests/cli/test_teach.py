@@ -48,7 +48,7 @@ def test_teach_list_and_undo(pipeline, tmp_path):
     verify_folders(pipeline)
 
     again = run("teach", pipeline, tmp_path / "fixes.jsonl", "--json")
-    assert again.json["learned"] == 0 and "known already" in again.err
+    assert again.json["learned"] == 0 and "already known" in again.err
     first, second = run("teach", pipeline, "--list", "--json").json["learned"]
     assert (first["doc"], first["by"], first["text"], first["after"]) == ("d1", "Ann", "aspirin", NIL)
     assert (second["before"], second["after"]) == (before["zebra fish"], "C7")

@@ -7,17 +7,22 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_pel.errors import PelError
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.linking import Learned
+from spacy_pel.linking import Learned, Memory
+from spacy_pel.pipeline.gold import documents_of
 from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.registry import registry
 from spacy_pel.types import NIL, Entity
+from spacy_pel.util.saved_folder import write_manifest
 
 from .conftest import NAME, TEXTS, links
 from .test_processes import METHODS, SCRIPT
@@ -155,9 +160,53 @@ def test_parts_that_are_left_out(make_nlp, tmp_path):
     empty = make_nlp().get_pipe(NAME)
     empty.from_disk(tmp_path / "two", exclude=["memory"])
     assert empty.learned == []
-    data = linker.to_bytes(exclude=["memory"])
-    assert empty.from_bytes(data).learned == []
-    assert linker.from_bytes(data).learned != []
+    assert empty.from_bytes(linker.to_bytes(), exclude=["memory"]).learned == []
+    assert linker.from_bytes(linker.to_bytes(exclude=["memory"])).learned != []
+    # whole bytes replace what was learned, as a whole folder does
+    assert linker.from_bytes(make_nlp().get_pipe(NAME).to_bytes()).learned == []
+
+
+def test_forgetting_leaves_nothing_behind(make_nlp, tmp_path):
+    nlp = make_nlp(**FITTED)
+    linker = nlp.get_pipe(NAME)
+    linker.calibrate(nlp, dev_set())
+    before = whole(nlp)
+    linker.learn([corrected(nlp)])
+    nlp.to_disk(tmp_path / "nlp")
+    linker.forget()
+    assert linker.learned == [] and linker.linker.memory.log == [] and whole(nlp) == before
+    nlp.to_disk(tmp_path / "nlp")
+    assert not (tmp_path / "nlp" / NAME / "memory").exists()
+    assert whole(spacy.load(tmp_path / "nlp")) == before
+
+
+def test_initialising_again(make_nlp, kb_path, caplog):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    linker.learn([corrected(nlp)])
+    linker.initialize(lambda: [])
+    assert len(linker.learned) == 3 and ids(nlp)["zzyzx"] == "C10"
+    assert "W509" not in caplog.text
+    linker.initialize(lambda: [], kb_loader=lambda: KnowledgeBase.from_disk(kb_path))
+    assert linker.learned == [] and "PEL-W509" in caplog.text and "3 corrections" in caplog.text
+
+
+@pytest.mark.parametrize("successor", [{"C05": "C04"}, None])
+def test_what_a_retired_entity_was_named_does_not_count_against_a_correction(make_nlp, kb_path, successor):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    documents = [
+        Example(nlp.make_doc(text), corrected(nlp, text, {"cold": "C05"}))
+        for text in ("A cold here.", "A cold there.", "One more cold, and then it was over.")
+    ]
+    index = EntityIndex.build(
+        linker.kb, linker.encoder, index=BruteForce(), documents=documents_of(documents)
+    )
+    linker.initialize(lambda: [], index_loader=lambda *_: index)
+    linker.learn([corrected(nlp, "In the cold of winter.", {"cold": "C04"})])
+    assert not linker.linker.known.settled.any(), "annotated text says otherwise"
+    linker.retire(["C05"], successor)
+    assert linker.linker.known.settled.all()
 
 
 def test_workers_under_fork_and_spawn(make_nlp, tmp_path):
@@ -321,6 +370,49 @@ def test_another_encoder_is_refused(make_nlp, tmp_path):
         shutil.copytree(tmp_path / "linker" / "memory", part / "memory")
     with pytest.raises(PelError, match="E535"):
         other.from_disk(tmp_path / "other")
+
+
+HEADER = "{{'descr': '{}', 'fortran_order': False, 'shape': ({}, 64), }}"
+MAGIC = b"\x93NUMPY\x01\x00v\x00"
+DAMAGES = {
+    "empty": b"",
+    "a zip": b"PK\x05\x06" + bytes(18),
+    "objects": MAGIC + HEADER.format("|O", 3).encode().ljust(118),
+    "huge": MAGIC + HEADER.format("<f4", 2**44).encode().ljust(118),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "narrow", "too few", "large"])
+def test_vectors_that_are_not_theirs_are_refused(make_nlp, tmp_path, damage):
+    nlp = make_nlp()
+    nlp.get_pipe(NAME).learn([corrected(nlp)])
+    nlp.get_pipe(NAME).to_disk(tmp_path / "linker")
+    memory = tmp_path / "linker" / "memory"
+    arrays = {"narrow": np.ones((3, 7)), "too few": np.ones((2, 64)), "large": np.full((3, 64), 1e30)}
+    if damage in arrays:
+        np.save(memory / "vectors.npy", arrays[damage].astype(np.float32))
+    else:
+        (memory / "vectors.npy").write_bytes(DAMAGES[damage])
+    (memory / "manifest.json").unlink()
+    write_manifest(memory, kind="memory", version=1)
+    with pytest.raises(PelError, match="E535" if damage == "narrow" else "memory"):
+        loaded = Memory.from_disk(memory)
+        loaded.check_made_with(nlp.get_pipe(NAME).encoder)
+
+
+def test_who_and_which_are_checked_before_anything_is_learned(make_nlp):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    for by in (None, 5, "\ud800"):
+        with pytest.raises(PelError, match="E536.*as text"):
+            linker.learn([corrected(nlp)], by=by)
+    assert linker.learned == []
+    linker.learn([corrected(nlp)])
+    with pytest.raises(PelError, match="E536.*number"):
+        linker.unlearn(["1"])
+    assert [one.id for one in linker.unlearn(np.int64(1))] == [1]
+    assert [one.id for one in linker.unlearn(np.array([2]))] == [2]
+    linker.to_bytes()
 
 
 def test_calibrating_does_not_touch_the_memory(make_nlp):

@@ -110,3 +110,16 @@ def test_before_the_linker_has_data_nothing_is_found():
     nlp.add_pipe("proxy_entity_linker")
     assert not nlp.make_doc(TEXT).ents and len(nlp.get_pipe("pel_name_finder")) == 0
     assert not nlp.get_pipe("pel_name_finder")(nlp.make_doc(TEXT)).ents
+
+
+def test_names_outlive_the_memory_zone_in_which_they_are_read(nlp):
+    nlp.get_pipe(NAME).add_entities([Entity("NEW", "velmoparin hydrate")])
+    for _ in range(3):
+        with nlp.memory_zone():
+            assert found(nlp, "Velmoparin hydrate, aspirin.") == {
+                "Velmoparin hydrate": "NEW",
+                "aspirin": "C02",
+            }
+    with nlp.memory_zone():
+        nlp.get_pipe(NAME).retire(["NEW"])
+        assert found(nlp, "Velmoparin hydrate, aspirin.") == {"aspirin": "C02"}

@@ -63,6 +63,17 @@ def test_both_answers_are_kept(both):
     assert [head.kb_id_, heart.kb_id_] == ["HP:1", NIL]  # the last one counts
 
 
+def test_each_learns_only_what_neither_of_them_said(both):
+    doc = both(TEXT)
+    for linker in ("umls_linker", "hpo"):
+        with pytest.raises(PelError, match="E532"):
+            both.get_pipe(linker).learn([doc])
+    for token in doc.ents[1]:
+        token.ent_kb_id_ = "C09"
+    (learned,) = both.get_pipe("umls_linker").learn([doc])
+    assert (learned.text, learned.before, learned.after) == ("heart attack", "C01", "C09")
+
+
 def test_they_survive_saving_bytes_and_a_docbin(both, tmp_path):
     expected = [answers(doc) for doc in both.pipe(TEXTS)]
     both.to_disk(tmp_path / "nlp")

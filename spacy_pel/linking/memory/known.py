@@ -1,5 +1,6 @@
 """The learned mentions that are in effect, as arrays over the rows of a knowledge base."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple
 
@@ -68,7 +69,7 @@ class Known:
             kb_rows=kb_rows,
             vectors=np.stack([vector for _, vector, _ in live]) if with_vectors else None,  # type: ignore[misc]
             of_form=of_form,
-            settled=_settled(kb_rows, of_form, priors),
+            settled=_settled(kb, kb_rows, of_form, priors),
         )
 
     @property
@@ -77,23 +78,25 @@ class Known:
         return fingerprint(*[[one.form, one.after, *one.place] for one in self.learned])
 
 
-def _settled(kb_rows: Rows, of_form: Dict[str, Rows], priors: Optional[AliasPriors]) -> NDArray[np.bool_]:
-    """RETURNS (NDArray[bool]): (a,), see ``Known``."""
+def _settled(
+    kb: KnowledgeBase, kb_rows: Rows, of_form: Dict[str, Rows], priors: Optional[AliasPriors]
+) -> NDArray[np.bool_]:
+    """RETURNS (NDArray[bool]): (a,), see ``Known``. Counts of a retired entity are its successor's."""
     settled = np.ones(len(kb_rows), dtype=np.bool_)
     if priors is None or not len(priors):
         return settled
     named, counts, offsets = priors.counts(list(of_form), normalized=True)
     for number, places in enumerate(of_form.values()):
-        before = dict(
-            zip(
-                *(part[slice(*offsets[number : number + 2])].tolist() for part in (named, counts)),
-                strict=True,
-            )
-        )
+        own = slice(*offsets[number : number + 2])
+        before: Counter[int] = Counter()
+        for one, count in zip(kb.ids_at(named[own]), counts[own].tolist(), strict=True):
+            before[kb.row(one)] += count
+        del before[-1]  # entities without a successor
         rows = kb_rows[places].tolist()
+        learned = Counter(rows)
         for place, row in zip(places.tolist(), rows, strict=True):
             most = max((count for other, count in before.items() if other != row), default=0)
-            settled[place] = rows.count(row) + before.get(row, 0) >= most
+            settled[place] = learned[row] + before[row] >= most
     return settled
 
 

@@ -1,22 +1,45 @@
 """The memory of a linker: a log of corrections that only grows, and a vector of each."""
 
 import json
+from operator import index
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
+from numpy.lib.format import open_memmap
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, shortened
 from ...index.priors import AliasPriors
 from ...kb import KnowledgeBase
 from ...types import Vectors
-from ...util import read_jsonl, write_jsonl
+from ...util import read_json, read_jsonl, write_jsonl
+from ...util.files import DATA_ERRORS
 from ...util.saved_folder import check_folder, damaged, write_folder
 from .known import Known
 from .learned import Learned, Place, now
 
 KIND, VERSION = "memory", 1
 _LOG, _VECTORS, _META = "log.jsonl", "vectors.npy", "meta.json"
+
+
+_LARGEST = 1e6  # number in a vector
+
+
+def check_by(by: Any) -> None:
+    """RAISES (PelError): if this is not text that can be saved."""
+    try:
+        by.encode("utf8")
+    except (AttributeError, UnicodeEncodeError) as err:
+        got = shortened(repr(by))
+        raise PelError(Errors.E536.format(expected="by: the name of who corrects, as text", got=got)) from err
+
+
+def _number(one: Any) -> int:
+    try:
+        return index(one)
+    except TypeError as err:
+        expected = "the number of a learned mention"
+        raise PelError(Errors.E536.format(expected=expected, got=shortened(repr(one)))) from err
 
 
 class Memory:
@@ -78,7 +101,8 @@ class Memory:
         RETURNS (List[Learned]): these entries.
         RAISES (PelError): if there is no such entry, or it is undone; nothing is changed then.
         """
-        wanted = list(dict.fromkeys(ids))
+        wanted = list(dict.fromkeys(map(_number, ids)))
+        check_by(by)
         for one in wanted:
             if one not in self._learned or one in self._undone:
                 got = f"{one}, which is undone" if one in self._undone else repr(one)
@@ -137,19 +161,21 @@ class Memory:
         path = Path(path)
         check_folder(path, kind=KIND, version=VERSION)
         try:
-            memory = cls(str(json.loads((path / _META).read_text(encoding="utf8"))["encoder_fingerprint"]))
+            memory = cls(str(read_json(path / _META)["encoder_fingerprint"]))
             for line in read_jsonl(path / _LOG):
                 memory._append(line)
             if (path / _VECTORS).is_file():
-                vectors = np.load(path / _VECTORS, allow_pickle=False)
-                if vectors.ndim != 2 or vectors.dtype != np.float32:
-                    raise ValueError(f"{_VECTORS} holds an array of shape {vectors.shape}")
+                # mapped: the shape in the header is compared with the size of the file
+                vectors = np.array(open_memmap(path / _VECTORS, mode="r"))
+                if vectors.ndim != 2 or vectors.dtype != np.float32 or (np.abs(vectors) > _LARGEST).any():
+                    raise ValueError(f"{_VECTORS} has the shape {vectors.shape}, or too large numbers")
                 pairs = zip(memory._learned, vectors, strict=True)
                 memory._vectors = {one: vector for one, vector in pairs if np.isfinite(vector).all()}
         except PelError:
             raise
-        except (OSError, ValueError, LookupError, TypeError) as err:
-            raise damaged(path, KIND, "a log and a vector of each entry", str(err).splitlines()[0]) from err
+        except (*DATA_ERRORS, OSError) as err:
+            got = f"{type(err).__name__}: {err}".splitlines()[0]
+            raise damaged(path, KIND, "a log and a vector of each entry", got) from err
         return memory
 
     def check_made_with(self, encoder: Any) -> None:
@@ -158,6 +184,8 @@ class Memory:
         encoder (Optional[Encoder]): reads the mentions.
         RAISES (PelError): if the vectors are those of another encoder.
         """
-        ours = "" if encoder is None else encoder.fingerprint
-        if ours and self._vectors and self.encoder_fingerprint != ours:
+        if encoder is None or not self._vectors:
+            return
+        ours, widths = encoder.fingerprint, {len(vector) for vector in self._vectors.values()}
+        if self.encoder_fingerprint != ours or widths != {encoder.width}:
             raise PelError(Errors.E535.format(theirs=self.encoder_fingerprint, ours=ours))

@@ -24,7 +24,7 @@ class MultiSimilarity(nn.Module):
     beta (float): scale of the negatives; 60 there.
     base (float): lambda; 0.5 there.
     margin (Optional[float]): 0.2 in SapBERT; None = all negatives count.
-    RAISES (PelError): if a scale or the margin is negative.
+    RAISES (PelError): if a scale is not positive, or the margin is negative.
     """
 
     def __init__(

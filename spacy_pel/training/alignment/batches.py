@@ -19,15 +19,15 @@ from .synonyms import Numbers, Synonyms
 class SynonymPlanner:
     """Plans epochs and builds batches of pairs of names; all follows from (seed, epoch, step).
 
-    A knowledge base is drawn in the share of the square root of its entities with synonyms, so that large
-    ones do not drown small ones. An epoch has as many pairs as there are such entities.
+    A knowledge base is drawn in proportion to the square root of its number of entities with synonyms, so
+    that large ones do not drown small ones. An epoch has as many pairs as there are such entities.
 
     synonyms (Synonyms): the names.
     encoder (BiEncoder): its templates and tokenizer.
     held_out (NDArray[int64]): entities that no pair may be of.
-    marked (float): share of first names that the mention tower reads, as mentions without context; the entity
-        tower reads the others.
-    noise (NoiseSettings): how first names are changed.
+    marked (float): share of the first names of pairs that the mention tower reads, as mentions without
+        context; the entity tower reads the others.
+    noise (NoiseSettings): how the first name of a pair is varied.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class SynonymPlanner:
         may_train[held_out] = False
         self.entities: Numbers = np.flatnonzero(may_train)
         kb = synonyms.kb[self.entities]
-        self._of_kb = MembersByLabel.from_labels(kb, int(synonyms.kb.max(initial=-1)) + 1)
+        self._of_kb = MembersByLabel.from_labels(kb, synonyms.n_kbs)
         weights = np.sqrt(self._of_kb.lengths)
         self.shares: NDArray[np.float64] = weights / max(1.0, weights.sum())
         self._lengths = np.array([len(text) for text in synonyms.texts], dtype=np.int64)

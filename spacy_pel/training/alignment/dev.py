@@ -67,7 +67,7 @@ class HeldOutNames:
         scores = queries @ encoder.encode_names(world.names).T
         nearest = np.maximum.reduceat(scores, world.starts, axis=1)
         own = np.take_along_axis(nearest, world.gold[:, None], axis=1)
-        return (nearest >= own).sum(axis=1)
+        return (~(nearest < own)).sum(axis=1)  # without a number there is no rank
 
 
 def _some(entities: Numbers, n: int, rng: np.random.Generator) -> Numbers:

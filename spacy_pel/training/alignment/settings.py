@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from torch import nn
 
 from ...encoders.bi_encoder import BiEncoder
@@ -19,13 +19,20 @@ class AlignPaths(Strict):
 
 
 class NoiseSettings(Strict):
-    """``[pel.noise]``: shares of the names that are changed before they are read, see ``noisy``."""
+    """``[pel.noise]``: shares of the first names of pairs that are varied, see ``noisy``."""
 
     typo: float = Field(default=0.06, ge=0, le=1, title="A letter left out, added or swapped with the next")
     inflection: float = Field(default=0.06, ge=0, le=1, title="Singular for plural, and the reverse")
     initials: float = Field(default=0.03, ge=0, le=1, title="The initials of three words or more")
     inversion: float = Field(default=0.05, ge=0, le=1, title="'Neoplasms, Lung' as 'Lung Neoplasms'")
     hyphen: float = Field(default=0.05, ge=0, le=1, title="Blanks for hyphens")
+
+    @model_validator(mode="after")
+    def _one_change_each(self) -> "NoiseSettings":
+        total = sum(self.model_dump().values())
+        if total > 1 + 1e-9:
+            raise ValueError(f"expected shares that add up to 1 at most, got {total:g}")
+        return self
 
 
 class AlignDevSettings(BaseDevSettings):
@@ -52,7 +59,7 @@ class AlignSettings(Strict):
     encoder: BiEncoder
     loss: nn.Module
     marked: float = Field(
-        default=0.5, ge=0, le=1, title="Share of first names read as mentions without context"
+        default=0.5, ge=0, le=1, title="Share of the first names of pairs read as mentions without context"
     )
     noise: NoiseSettings = NoiseSettings()
     training: AlignTrainingSettings = AlignTrainingSettings()

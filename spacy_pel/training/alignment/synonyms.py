@@ -20,6 +20,7 @@ class Synonyms:
 
     texts: the names; of names of an entity with the same normal form, the first one.
     kb: (n_entities,) which knowledge base, from 0 on.
+    n_kbs: how many there are.
     names_of: the numbers of each entity's names.
     owner: (n_names,) the entity of each name.
     form: (n_names,) the number of each name's normal form.
@@ -28,6 +29,7 @@ class Synonyms:
 
     texts: List[str]
     kb: Numbers
+    n_kbs: int
     names_of: MembersByLabel
     owner: Numbers
     form: Numbers
@@ -55,7 +57,7 @@ class Synonyms:
         with_form = MembersByLabel.from_labels(labels, len(forms))
         owner = names_of.owners
         with_form.values = owner[with_form.values]
-        return cls(texts, np.array(kb, dtype=np.int64), names_of, owner, labels, with_form)
+        return cls(texts, np.array(kb, dtype=np.int64), len(kbs), names_of, owner, labels, with_form)
 
     @property
     def n_entities(self) -> int:

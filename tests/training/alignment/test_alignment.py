@@ -260,7 +260,21 @@ def test_errors_say_what_to_do(align, tmp_path):
         align(tmp_path / "b", pel__training__dev__metric="mrr")
     with pytest.raises(PelError, match="E349.*noise.typos"):
         align(tmp_path / "c", pel__noise__typos=0.5)
+    with pytest.raises(PelError, match="E349.*noise.*add up to 1 at most, got 1.2"):
+        align(tmp_path / "e", pel__noise__typo=0.6, pel__noise__initials=0.44)
     with pytest.raises(PelError, match="E349.*kbs"):
         read_align_settings(CONFIG, {"paths.kbs": {}})
     with pytest.raises(PelError, match="E349.*limit"):
         align(tmp_path / "d", pel__training__limit=5)
+
+
+def test_a_model_that_has_diverged_finds_nothing(synonyms):
+    class Diverged:
+        def encode_mentions(self, mentions):
+            return np.full((len(mentions), 4), np.nan)
+
+        def encode_names(self, names):
+            return np.ones((len(names), 4))
+
+    dev = HeldOutNames(synonyms, ["one", "other"], AlignDevSettings(n_mentions=2, recall_at=[1]), 0)
+    assert set(dev(Diverged()).values()) == {0.0}
