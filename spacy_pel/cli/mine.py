@@ -9,6 +9,7 @@ from ..errors import Errors, PelError
 from ._app import pel_cli
 from ._encoder import encoder_folder
 from ._output import JSON, emit, key_values, message
+from ._training import GpuId
 
 
 @pel_cli.command("mine")
@@ -30,7 +31,7 @@ def mine(
     backend: Annotated[
         Optional[str], typer.Option(help="Inference backend, e.g. torchbackend or openvinobackend.")
     ] = None,
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
+    gpu_id: GpuId = -1,
     as_json: bool = JSON,
 ) -> None:
     """Find the nearest wrong entities of each mention in the whole knowledge base.

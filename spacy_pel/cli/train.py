@@ -1,24 +1,20 @@
 """The command ``train``: trains a bi-encoder."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
 from ._app import CONFIG_CONTEXT, pel_cli
 from ._config import parse_overrides
-from ._output import JSON, emit, key_values
+from ._output import JSON
+from ._training import GpuId, OutputFolder, PelConfig, Resume, emit_best
 
 
 @pel_cli.command("train", context_settings=CONFIG_CONTEXT)
 def train(
     ctx: typer.Context,
-    config: Annotated[Path, typer.Argument(help="A config with a [pel] section.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for models and metrics.jsonl.")],
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume from the checkpoint in the output folder.")
-    ] = False,
+    config: PelConfig,
+    output: OutputFolder,
+    gpu_id: GpuId = -1,
+    resume: Resume = False,
     as_json: bool = JSON,
 ) -> None:
     """Train a bi-encoder; settings can be overridden by --section.key value.
@@ -33,8 +29,4 @@ def train(
 
     settings = read_settings(config, parse_overrides(ctx.args))
     best = Trainer(settings, output, gpu_id=gpu_id).run(resume=resume)
-    emit(
-        {"best": best, "model": str(output / "model-best")},
-        as_json=as_json,
-        text=lambda r: key_values({"model": r["model"], **r["best"]}),
-    )
+    emit_best(best, output, as_json=as_json)

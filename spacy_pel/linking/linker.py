@@ -43,6 +43,8 @@ from .type_filter import allowed_rows, read_entity_types
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
     from ..index import EntityIndex
 
+Masks = Sequence[Optional[NDArray[np.bool_]]]  # of each mention, over the rows of the KB; None = all rows
+
 _CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
 
 
@@ -268,9 +270,12 @@ class Linker:
         scores = self.combiner(table)
         return scores if self.reranker is None else self.reranker(self.kb, queries, table, scores)
 
-    def _batch_evidence(self, queries: Sequence[MentionQuery], top_k: int) -> CandidateTable:
+    def _batch_evidence(
+        self, queries: Sequence[MentionQuery], allowed: Optional[Masks], top_k: int
+    ) -> CandidateTable:
         mentions, present = read_batch(queries)
-        allowed = self._allowed([query for query, keep in zip(queries, present, strict=True) if keep])
+        if allowed is not None:
+            allowed = [mask for mask, keep in zip(allowed, present, strict=True) if keep]
         table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
         return table if present.all() else insert_empty(table, present)
 
@@ -283,14 +288,15 @@ class Linker:
         top_k (Optional[int]): candidates returned for each mention; None = the linker's own.
         RETURNS (Tuple[CandidateTable, Optional[Recalled]]): None = nothing is learned.
         """
-        table = self._batch_evidence(queries, self.top_k if top_k is None else top_k)
+        allowed = self._allowed(queries)
+        table = self._batch_evidence(queries, allowed, self.top_k if top_k is None else top_k)
         if not len(self.memory):
             return table, None
-        recalled = recall(self.known, queries, table, self._allowed(queries))
+        recalled = recall(self.known, queries, table, allowed)
         return insert_answers(self.kb, [query.in_text for query in queries], table, recalled), recalled
 
-    def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[Sequence[Optional[NDArray[np.bool_]]]]:
-        """RETURNS (Optional[Sequence]): for each mention a mask over the rows of the KB; None = all rows."""
+    def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[Masks]:
+        """RETURNS (Optional[Masks]): for each mention a mask over the rows of the KB; None = all rows."""
         return allowed_rows(self.kb, self.entity_types, queries)
 
     def _links(

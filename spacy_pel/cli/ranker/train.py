@@ -7,18 +7,17 @@ import typer
 
 from .._app import CONFIG_CONTEXT, ranker_cli
 from .._config import parse_overrides
-from .._output import JSON, emit, key_values
+from .._output import JSON
+from .._training import GpuId, OutputFolder, Resume, emit_best
 
 
 @ranker_cli.command("train", context_settings=CONFIG_CONTEXT)
 def ranker_train(
     ctx: typer.Context,
     config: Annotated[Path, typer.Argument(help="A config with a [ranker] section.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for models and metrics.jsonl.")],
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume from the checkpoint in the output folder.")
-    ] = False,
+    output: OutputFolder,
+    gpu_id: GpuId = -1,
+    resume: Resume = False,
     as_json: bool = JSON,
 ) -> None:
     """Train a ranker on the candidates that a pipeline finds; settings can be overridden by
@@ -40,8 +39,4 @@ def ranker_train(
         settings, output, linker=component.linker, queries=query_maker(nlp, name=name), gpu_id=gpu_id
     )
     best = trainer.run(resume=resume)
-    emit(
-        {"best": best, "model": str(output / "model-best")},
-        as_json=as_json,
-        text=lambda r: key_values(r["best"]),
-    )
+    emit_best(best, output, as_json=as_json)

@@ -1,6 +1,5 @@
 """The memory of a linker: a log of corrections that only grows, and a vector of each."""
 
-import json
 from operator import index
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
@@ -12,7 +11,7 @@ from ...errors import Errors, PelError, shortened
 from ...index.priors import AliasPriors
 from ...kb import KnowledgeBase
 from ...types import Vectors
-from ...util import read_json, read_jsonl, write_jsonl
+from ...util import read_json, read_jsonl, write_json, write_jsonl
 from ...util.files import DATA_ERRORS
 from ...util.saved_folder import check_folder, damaged, write_folder
 from .known import Known
@@ -20,8 +19,6 @@ from .learned import Learned, Place, now
 
 KIND, VERSION = "memory", 1
 _LOG, _VECTORS, _META = "log.jsonl", "vectors.npy", "meta.json"
-
-
 _LARGEST = 1e6  # number in a vector
 
 
@@ -54,11 +51,12 @@ class Memory:
         self._learned: Dict[int, Learned] = {}
         self._vectors: Dict[int, Vectors] = {}  # (width,) each
         self._undone: Dict[int, int] = {}  # id -> the line that undid it
+        self._in_effect: Optional[List[Learned]] = None  # computed when asked for: links ask for each batch
         self._known: Optional[Tuple[Any, Any, Known]] = None
 
     def __len__(self) -> int:
         """RETURNS (int): learned mentions in effect."""
-        return len(self.learned)
+        return len(self._effective())
 
     def __bool__(self) -> bool:
         return bool(self._log)
@@ -77,11 +75,16 @@ class Memory:
     def learned(self) -> List[Learned]:
         """RETURNS (List[Learned]): what is in effect: neither undone, nor replaced by a later correction of
         the same mention in the same text."""
-        last: Dict[Place, Learned] = {}
-        for one in self._learned.values():
-            if one.id not in self._undone:
-                last[one.place] = one
-        return sorted(last.values(), key=lambda one: one.id)
+        return list(self._effective())
+
+    def _effective(self) -> List[Learned]:
+        if self._in_effect is None:
+            last: Dict[Place, Learned] = {}
+            for one in self._learned.values():
+                if one.id not in self._undone:
+                    last[one.place] = one
+            self._in_effect = sorted(last.values(), key=lambda one: one.id)
+        return self._in_effect
 
     def add(self, entries: Sequence[Learned], vectors: Optional[Vectors]) -> None:
         """Add entries with consecutive ids from ``next_id``.
@@ -126,14 +129,14 @@ class Memory:
         else:
             raise ValueError(f"the line {self.next_id} undoes {line.get('undoes')!r}")
         self._log.append(line)
-        self._known = None
+        self._in_effect = self._known = None
 
     def known(self, kb: KnowledgeBase, priors: Optional[AliasPriors] = None) -> Known:
         """RETURNS (Known): what is in effect, over the rows of this knowledge base; computed once, until
         either changes. For the counts of annotated text see ``Known``."""
         memo = kb.memo  # another object after each change
         if self._known is None or self._known[0] is not memo or self._known[1] is not priors:
-            found = [(one, self._vectors.get(one.id)) for one in self.learned]
+            found = [(one, self._vectors.get(one.id)) for one in self._effective()]
             self._known = (memo, priors, Known.of(kb, found, priors))
         return self._known[2]
 
@@ -149,8 +152,7 @@ class Memory:
             if self._vectors:
                 none = np.full_like(next(iter(self._vectors.values())), np.nan)
                 np.save(part / _VECTORS, np.stack([self._vectors.get(one, none) for one in self._learned]))
-            meta = {"encoder_fingerprint": self.encoder_fingerprint}
-            (part / _META).write_text(json.dumps(meta) + "\n", encoding="utf8")
+            write_json(part / _META, {"encoder_fingerprint": self.encoder_fingerprint})
 
     @classmethod
     def from_disk(cls, path: Path) -> "Memory":

@@ -16,7 +16,7 @@ def noisy(name: str, settings: NoiseSettings, rng: np.random.Generator) -> str:
     name (str): of an entity.
     settings (NoiseSettings): shares of the changes; a change that does not apply leaves the name as it is.
     rng (np.random.Generator): draws the change, and its place.
-    RETURNS (str): what is read in its stead; never empty.
+    RETURNS (str): the name to read instead; never empty.
     """
     draw = rng.random()
     for change, share in (
