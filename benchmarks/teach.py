@@ -47,20 +47,22 @@ def read_mentions(linker: Any, documents: Sequence[Any], cache: Optional[Path]) 
 
     linker (Linker): its encoder reads them.
     documents (Sequence[Document]): annotated.
-    cache (Optional[Path]): a file that keeps the vectors.
+    cache (Optional[Path]): a folder that keeps the vectors, under a name made of encoder and mentions.
     RETURNS (Mentions): in the order of the documents.
     """
     from spacy_pel.linking import EncodedQuery, MentionQuery
+    from spacy_pel.util import fingerprint
 
     pairs = [(n, one, m) for n, one in enumerate(documents) for m in one.mentions if not m.composite]
     plain = [MentionQuery(one.text, m.start, m.end, m.label) for _, one, m in pairs]
-    if cache is not None and cache.is_file():
-        vectors = np.load(cache)
+    kept = cache and cache / f"{fingerprint(linker.encoder.fingerprint, plain)}.npy"
+    if kept and kept.is_file():
+        vectors = np.load(kept)
     else:
         vectors = linker.encoder.encode_mentions([query.in_text for query in plain], show_progress=True)
-        if cache is not None:
-            cache.parent.mkdir(parents=True, exist_ok=True)
-            np.save(cache, vectors)
+        if kept:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            np.save(kept, vectors)
     queries = [EncodedQuery(*query, vector) for query, vector in zip(plain, vectors, strict=True)]
     gold = []
     for _, _, mention in pairs:
@@ -89,9 +91,8 @@ def link(linker: Any, mentions: Mentions) -> Result:
     links = linker.link(mentions.queries)
     pairs = list(zip(links, mentions.gold, strict=True))
     hits = [one.kb_id in gold if gold else one.kb_id == NIL for one, gold in pairs]
-    return Result(
-        np.array(hits), np.array([one.ids[:1] and one.ids[0] in gold for one, gold in pairs]) > 0, links
-    )
+    first = [bool(one.ids) and one.ids[0] in gold for one, gold in pairs]
+    return Result(np.array(hits), np.array(first), links)
 
 
 def measure(result: Result, before: Result, mentions: Mentions, seed: int) -> Dict[str, Any]:
@@ -256,15 +257,12 @@ def main(
         order = np.random.default_rng(seed).permutation(len(read))
         return [read[i] for i in order[: documents or None].tolist()]
 
-    def mentions_of(read: List[Any], name: str) -> Mentions:
-        return read_mentions(linker, read, None if cache is None else cache / f"{name}.npy")
-
     read = chosen(corpus)
     half = len(read) if test else len(read) // 2
-    taught = mentions_of(read[:half], "taught")
-    tests = {"test": mentions_of(chosen(test) if test else read[half:], "test")}
+    taught = read_mentions(linker, read[:half], cache)
+    tests = {"test": read_mentions(linker, chosen(test) if test else read[half:], cache)}
     if old is not None:
-        tests["old"] = mentions_of(chosen(old), "old")
+        tests["old"] = read_mentions(linker, chosen(old), cache)
     rows = run(linker, taught, tests, [int(n) for n in counts.split(",")], seed)
     show(rows, Console(width=200))
     facts = {
