@@ -5,10 +5,11 @@
 The documents of the corpora are repeated until there are enough. Each repetition has some new words and
 numbers in it, as new abstracts do, so that no text is there twice. ``spacy-pel link`` runs over them in a
 process of its own, whose memory, with that of its workers, is read from ``/proc`` (Linux). Memory is flat if
-it does not grow by more than ``--limit`` after the first documents, in which caches fill; otherwise the exit
-code is 1.
+it does not grow by more than ``--limit`` after the first documents, in which caches fill; otherwise, or with
+too few documents to tell, the exit code is 1.
 """
 
+import math
 import random
 import subprocess
 import sys
@@ -106,6 +107,7 @@ def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> Lis
     RETURNS (List[Reading]): in order. RAISES (RuntimeError): if it fails.
     """
     readings: List[Reading] = []
+    done = 0
     started = time.monotonic()
     with log.open("w", encoding="utf8") as output:
         running = subprocess.Popen(
@@ -113,7 +115,8 @@ def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> Lis
         )
         try:
             while running.poll() is None:
-                done = sum(1 for _ in parts.glob("part-*.jsonl")) * part_size
+                # the parts are removed at the end, while the processes still run
+                done = max(done, sum(1 for _ in parts.glob("part-*.jsonl")) * part_size)
                 found = [memory_of(pid) for pid in processes_of(running.pid)]
                 if found := [one for one in found if one["resident"]]:
                     sizes = [one["resident"] for one in found]
@@ -187,7 +190,10 @@ def main(
     console = Console(width=110)
     console.print(table_of(steps))
     grown = growth(steps, after)
-    console.print(f"Growth after the first {after:,} documents: {100 * grown:.1f} %")
+    if math.isnan(grown):
+        console.print(f"Too few documents: expected two steps of {step:,} after the first {after:,}")
+    else:
+        console.print(f"Growth after the first {after:,} documents: {100 * grown:.1f} %")
     if not grown <= limit:
         raise typer.Exit(1)
 

@@ -79,5 +79,7 @@ def test_command(tmp_path, monkeypatch):
     assert done.exit_code == 0
     lines = list(read_jsonl(tmp_path / "work" / "linked.jsonl"))
     assert len(lines) == 800 and lines[0]["text"] == texts[0] and lines[0]["mentions"]
+    too_few = CliRunner().invoke(app, [*map(str, asked), "--documents", "100", "--after", "90"])
+    assert too_few.exit_code == 1 and "Too few documents" in too_few.stdout, too_few.output
     with pytest.raises(RuntimeError, match="link ended with 2.*Error"):
         watch(["link", str(tmp_path / "none"), "x", "y"], tmp_path / "parts", 1, tmp_path / "log")
