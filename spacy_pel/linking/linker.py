@@ -164,8 +164,11 @@ class Linker:
         index (EntityIndex): built from the same KB with the same encoder, or a part of such an index.
         RETURNS (Linker): with a shallow copy of the generator.
         """
+        return self._copy(index, self.memory)
+
+    def _copy(self, index: Optional["EntityIndex"], memory: Memory) -> "Linker":
         other = copy.copy(self)
-        other.generator = copy.copy(self.generator)
+        other.generator, other.memory = copy.copy(self.generator), memory
         other._bind(index)
         return other
 
@@ -460,7 +463,8 @@ class Linker:
     ) -> List[Link]:
         """Fit the combiner on the mentions whose entity is in the KB, then the reranker's weights, then
         the NIL model on all mentions, choose the threshold with the best F1 of the NIL class, and calibrate
-        P(right) and the sets by cross-fitting over documents.
+        P(right) and the sets by cross-fitting over documents. Learned mentions do not count: the documents
+        that they were corrected in may be among these.
 
         Without NIL mentions only the combiner is fitted; that is logged as a warning.
 
@@ -481,7 +485,7 @@ class Linker:
         unknown = [ids[0] for ids, rows in zip(gold, gold_rows, strict=True) if len(ids) and not len(rows)]
         n_with_ids = sum(len(ids) > 0 for ids in gold)
         warn_of_other_ids(self.kb, n_outside=len(unknown), n=n_with_ids, example=next(iter(unknown), ""))
-        table = self.evidence(queries)
+        table = (self._copy(self.index, Memory()) if self.memory else self).evidence(queries)
         linkable = np.flatnonzero(~is_nil)
         self.combiner.fit(take_mentions(table, linkable), [gold_rows[i] for i in linkable])
         scores, read = self._fitted_scores(queries, table, gold_rows)

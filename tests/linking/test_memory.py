@@ -187,3 +187,14 @@ def answer_of(linker, text, word):
     start = text.index(word)
     (link,) = linker.link([MentionQuery(text, start, start + len(word), "X")])
     return link.kb_id, link.learned
+
+
+def test_fitting_ignores_what_is_learned(kb):
+    ours, theirs = make_linker(kb, SEEN), make_linker(kb, SEEN)
+    ours.learn(*pairs(NEW))
+    fitted_on = [*NEW, *documents(("no wheeze here", "C5"), ("a quux is", "C77"), ("some quux now", "C77"))]
+    for linker in (ours, theirs):
+        linker.fit(fitted_on)
+    assert ours.combiner.weights == theirs.combiner.weights and ours.combiner.weights
+    assert ours.calibrated_threshold == theirs.calibrated_threshold
+    assert [one.learned for one in ours.link(pairs(NEW)[0])] == [1, 2, 3, 4], "it still links by them"
