@@ -144,9 +144,8 @@ def _records(
     batch_size: int,
     n_candidates: int,
 ) -> Iterator[Dict[str, Any]]:
-    from ..pipeline.mentions import mention_spans
     from ..pipeline.name_finder import NameFinder
-    from ._records import mention_record
+    from ..pipeline.records import document_record
 
     pairs = ((document.text, document) for document in documents)
     for _, pipe in nlp.components:
@@ -158,9 +157,7 @@ def _records(
         # without a memory zone, and in a worker, a vocabulary keeps each word that it has seen
         with nlp.memory_zone():
             for doc, document in nlp.pipe(texts, as_tuples=True, n_process=n_process, batch_size=batch_size):
-                spans = mention_spans(doc, component.spans_key)
-                mentions = [mention_record(component, span, n_candidates) for span in spans]
-                yield {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
+                yield document_record(component, doc, document, n_candidates)
 
 
 def _is_inside(path: Path, folder: Path) -> bool:

@@ -1,0 +1,90 @@
+"""Loading saved pipelines, with one-line errors."""
+
+from pathlib import Path
+from typing import Any, List, NamedTuple, Optional, Union
+
+from ..errors import Errors, PelError, shortened
+
+FACTORY = "proxy_entity_linker"
+
+
+class LoadedPipeline(NamedTuple):
+    """A pipeline and the component in it.
+
+    nlp (Language): the pipeline.
+    name (str): the component's name.
+    component (ProxyEntityLinker): the component; ``component.linker`` links mentions.
+    """
+
+    nlp: Any
+    name: str
+    component: Any
+
+
+def load_pipeline(path: Path) -> LoadedPipeline:
+    """Load a saved pipeline.
+
+    path (Path): its folder, or the name of an installed pipeline package.
+    RETURNS (LoadedPipeline): with the component that links.
+    RAISES (PelError): if there is no pipeline, it cannot be loaded or has no such component.
+    """
+    nlp = load_spacy(path)
+    names = linker_names(nlp)
+    if not names:
+        raise PelError(Errors.E651.format(path=path, factory=FACTORY, got=", ".join(nlp.pipe_names)))
+    return LoadedPipeline(nlp, names[0], nlp.get_pipe(names[0]))
+
+
+def load_spacy(path: Union[str, Path]) -> Any:
+    """Load a saved pipeline of any kind.
+
+    path (Union[str, Path]): its folder, or the name of an installed pipeline package.
+    RETURNS (Language): the pipeline.
+    RAISES (PelError): if there is no pipeline, or it cannot be loaded.
+    """
+    import spacy
+    from spacy.util import is_package
+
+    folder = Path(path)
+    if not (folder / "config.cfg").is_file() and not is_package(str(path)):
+        raise PelError(
+            Errors.E002.format(
+                expected="a pipeline folder",
+                path=path,
+                got="a folder without config.cfg" if folder.is_dir() else "nothing",
+                todo="Assemble one with: spacy assemble CONFIG OUT",
+            )
+        )
+    try:
+        return spacy.load(path)
+    except PelError:
+        raise
+    except Exception as err:  # damaged files: spaCy, srsly, numpy and configparser each raise their own
+        got = f"{type(err).__name__}: {err}"
+        raise PelError(Errors.E650.format(path=path, got=shortened(got, 400))) from err
+
+
+def linker_names(nlp: Any) -> List[str]:
+    """RETURNS (List[str]): the names of the components that link."""
+    return [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == FACTORY]
+
+
+def saved_part(pipeline: Path, part: str) -> Optional[Path]:
+    """RETURNS (Optional[Path]): the folder of a part of a saved pipeline, e.g. "kb", of the first linker that
+    has it; None = none.
+
+    RAISES (PelError): if the pipeline's config cannot be read.
+    """
+    return next(iter(saved_parts(pipeline, part)), None)
+
+
+def saved_parts(pipeline: Path, part: str) -> List[Path]:
+    """RETURNS (List[Path]): the folders of a part of a saved pipeline's linkers.
+
+    RAISES (PelError): if the pipeline's config cannot be read.
+    """
+    from ..util.config import load_config
+
+    components = load_config(pipeline / "config.cfg", {}).get("components", {})
+    names = [name for name, settings in components.items() if settings.get("factory") == FACTORY]
+    return [pipeline / name / part for name in names if (pipeline / name / part).exists()]
