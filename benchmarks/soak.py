@@ -23,7 +23,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from spacy_pel.cli._documents import read_documents
+from spacy_pel.engines.documents import read_documents
 from spacy_pel.util import write_jsonl
 
 _EDITS = 4  # new words and numbers in each repeated text

@@ -35,6 +35,7 @@ class registry:
     pel_nil = catalogue.create("spacy", "pel_nil", entry_points=True)
     pel_rankers = catalogue.create("spacy", "pel_rankers", entry_points=True)
     pel_rank_recipes = catalogue.create("spacy", "pel_rank_recipes", entry_points=True)
+    pel_engines = catalogue.create("spacy", "pel_engines", entry_points=True)
 
     @classmethod
     def names(cls) -> List[str]:
@@ -51,7 +52,12 @@ class registry:
         registry_name (str): e.g. "pel_kb_readers".
         RETURNS (Dict[str, str]): short name -> newest registered name.
         """
-        suffixes = {"pel_kb_readers": "KB", "pel_corpus_readers": "Corpus", "pel_candidates": "Candidates"}
+        suffixes = {
+            "pel_kb_readers": "KB",
+            "pel_corpus_readers": "Corpus",
+            "pel_candidates": "Candidates",
+            "pel_engines": "Engine",
+        }
         table = getattr(cls, registry_name)
         # asking for the names alone must not import every part's module
         published = {point.name for point in entry_points(group=table.entry_point_namespace)}

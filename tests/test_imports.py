@@ -29,6 +29,7 @@ FLOORS = [
     ("evaluation",),
     ("training",),
     ("pipeline",),
+    ("engines",),
     ("cli",),
     ("research",),  # plugs into cli by an entry point
 ]

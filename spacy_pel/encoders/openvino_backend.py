@@ -5,13 +5,14 @@ import threading
 import warnings
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Iterator, Literal
+from typing import Any, Dict, Iterator, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..registry import registry
+from ..util.threads import thread_bound
 from .backend import EncodeBatch
 
 
@@ -46,9 +47,10 @@ class OpenVinoBackend:
             warnings.simplefilter("ignore", torch.jit.TracerWarning)  # about constants of the tower
             model = openvino.convert_model(tower, example_input=(example, example))
         hint = "bf16" if self.precision == "bfloat16" else "f32"
-        compiled = openvino.compile_model(
-            model, "CPU", {"INFERENCE_PRECISION_HINT": hint, "PERFORMANCE_HINT": "THROUGHPUT"}
-        )
+        settings: Dict[str, Any] = {"INFERENCE_PRECISION_HINT": hint, "PERFORMANCE_HINT": "THROUGHPUT"}
+        if (bound := thread_bound()) is not None:  # it does not read the variables that others do
+            settings["INFERENCE_NUM_THREADS"] = bound
+        compiled = openvino.compile_model(model, "CPU", settings)
         return _Compiled(compiled)
 
 

@@ -50,6 +50,13 @@ class CommandErrors:
         "only)."
     )
     E631 = "[PEL-E631] The index type '{name}' does not take the settings {got}. Remove them."
+    E632 = (
+        "[PEL-E632] Expected the column '{name}' in the batch, got the columns {got}. Name the right one with the "
+        "argument '{argument}'."
+    )
+    E633 = (
+        "[PEL-E633] Expected strings in the column '{name}', got {got}. Convert it, or name another column."
+    )
     E640 = "[PEL-E640] Expected one of the formats {known}, got '{got}' for {path}. Set the format with --format."
     E641 = '[PEL-E641] {where}: expected a "text" column or key, got {got}. Rename the one with the text.'
     E642 = "[PEL-E642] Expected an output whose name ends in {known}, got {path}. {todo}"

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 import spacy
 
-from spacy_pel.cli import _resumable as _parts
-from spacy_pel.cli._pipeline import load_pipeline
 from spacy_pel.corpora import read_corpus
+from spacy_pel.engines import resumable as _parts
 from spacy_pel.linking.confidence import Confidence
+from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.util import read_json, read_jsonl, write_json, write_jsonl
 
 from .conftest import run
@@ -85,10 +85,10 @@ def test_words_are_forgotten(folder, tmp_path, monkeypatch, n_process):
     assert run(*arguments, tmp_path / "once.jsonl").code == 0
     used = []
     monkeypatch.setattr(
-        "spacy_pel.cli._pipeline.load_pipeline", lambda path: used.append(load_pipeline(path)) or used[0]
+        "spacy_pel.engines.local.load_pipeline", lambda path: used.append(load_pipeline(path)) or used[0]
     )
-    monkeypatch.setattr("spacy_pel.cli.link._STRETCH", 4)  # 6 in whole batches
-    monkeypatch.setattr("spacy_pel.cli._workers._SECONDS", 0.001)  # workers that have ended are no failure
+    monkeypatch.setattr("spacy_pel.engines.local._STRETCH", 4)  # 6 in whole batches
+    monkeypatch.setattr("spacy_pel.engines.workers._SECONDS", 0.001)  # workers that have ended are no failure
     assert run(*arguments, tmp_path / "stretches.jsonl").code == 0
     assert (tmp_path / "stretches.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
     ((nlp, _, _),) = used

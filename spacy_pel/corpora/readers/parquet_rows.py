@@ -43,10 +43,11 @@ def parquet_rows(path: Path, columns: Optional[Sequence[str]] = None) -> Iterato
     for batch in file.iter_batches(columns=names, batch_size=_ROWS):
         for row in batch.to_pylist():
             number += 1
-            yield number, _as_in_json(row)
+            yield number, as_in_json(row)
 
 
-def _as_in_json(row: Dict[str, Any]) -> Dict[str, Any]:
+def as_in_json(row: Dict[str, Any]) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): a row of documents, linked or not, as an object of JSON lines."""
     if isinstance(row.get("meta"), str):
         row["meta"] = _dictionary(row["meta"])
     for mention in row.get("mentions") or ():

@@ -23,6 +23,17 @@ def write_parquet(path: Path, records: Iterable[Dict[str, Any]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    schema = link_schema()
+    stream = iter(records)
+    with atomic_path(path) as part, pq.ParquetWriter(part, schema) as writer:
+        while rows := [link_row(record) for record in islice(stream, _ROWS)]:
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+
+
+def link_schema() -> Any:
+    """RETURNS (pyarrow.Schema): of linked documents, one a row."""
+    import pyarrow as pa
+
     candidate = pa.struct([("id", pa.string()), ("score", pa.float64())])
     mention = pa.struct(
         [
@@ -35,20 +46,17 @@ def write_parquet(path: Path, records: Iterable[Dict[str, Any]]) -> None:
             ("candidates", pa.list_(candidate)),
         ]
     )
-    schema = pa.schema(
+    return pa.schema(
         [
             *((name, pa.string()) for name in ("id", "text")),
             ("mentions", pa.list_(mention)),
             ("meta", pa.string()),
         ]
     )
-    stream = iter(records)
-    with atomic_path(path) as part, pq.ParquetWriter(part, schema) as writer:
-        while rows := [_row(record) for record in islice(stream, _ROWS)]:
-            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
 
 
-def _row(record: Dict[str, Any]) -> Dict[str, Any]:
+def link_row(record: Dict[str, Any]) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): a line of ``link`` as a row of ``link_schema``."""
     mentions = [
         {**found, "candidates": [{"id": key, "score": score} for key, score in found["candidates"]]}
         for found in record["mentions"]

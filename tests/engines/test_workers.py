@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from spacy_pel.cli._workers import workers_end_with_this_process
+from spacy_pel.engines.workers import workers_end_with_this_process
 from spacy_pel.errors import PelError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
@@ -65,3 +66,19 @@ def test_a_worker_that_ends_before_the_next_starts_is_seen(lasting):
         other.join()
         raise EOFError  # as from its pipe
     assert multiprocessing.Process.start is not start
+
+
+def test_a_worker_has_one_thread():
+    """Of OpenBLAS, too: after a fork it starts as many as the parent had."""
+    import numpy as np
+    import torch
+
+    large = np.ones((500, 500), dtype=np.float32)
+    with threadpool_limits(2), workers_end_with_this_process():
+        assert (large @ large)[0, 0] == 500
+        assert any(one["num_threads"] == 2 for one in threadpool_info() if one["user_api"] == "blas")
+        child = os.fork()
+        if child == 0:
+            sizes = {one["num_threads"] for one in threadpool_info()} | {torch.get_num_threads()}
+            os._exit(40 if sizes == {1} and (large @ large)[0, 0] == 500 else 41)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 40

@@ -10,6 +10,7 @@ from multiprocessing.queues import Queue
 from typing import Any, Iterator, List, Optional
 
 from ..errors import Errors, PelError
+from ..util.threads import bound_threads
 
 _SECONDS = 1.0  # between two looks at the other processes
 _parents: List[int] = []  # process ids whose workers are watched; empty outside of the context
@@ -111,6 +112,7 @@ class _Workers:
 def _watch_parent() -> None:
     if _parents and os.getppid() == _parents[-1]:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+        bound_threads(1)  # of BLAS, too, which has threads again after a fork
         threading.Thread(target=_exit_after, args=(_parents[-1],), daemon=True).start()
 
 

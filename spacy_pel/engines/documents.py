@@ -61,7 +61,7 @@ def _text(path: Path) -> Iterator[Document]:
 
 def _jsonl(path: Path) -> Iterator[Document]:
     for number, record in enumerate(read_jsonl(path), start=1):
-        yield _document(record, number, f"{path}, document {number}")
+        yield document_of(record, number, f"{path}, document {number}")
 
 
 def _parquet(path: Path) -> Iterator[Document]:
@@ -69,10 +69,17 @@ def _parquet(path: Path) -> Iterator[Document]:
     if "text" not in columns:
         raise PelError(Errors.E641.format(where=path, got=f"the columns {', '.join(columns)}"))
     for number, record in parquet_rows(path, ("id", "text", "meta")):
-        yield _document(record, number, f"{path}, row {number}")
+        yield document_of(record, number, f"{path}, row {number}")
 
 
-def _document(record: Dict[str, Any], number: int, where: str) -> Document:
+def document_of(record: Dict[str, Any], number: int, where: str) -> Document:
+    """Make a document of an object of JSON lines, or of a row.
+
+    record (Dict[str, Any]): with "text", and perhaps "id" and "meta".
+    number (int): its id if it has none.
+    where (str): file and number, for errors.
+    RETURNS (Document): without mentions. RAISES (PelError): without a text that UTF-8 can hold.
+    """
     text = record.get("text")
     if not isinstance(text, str):
         raise PelError(Errors.E641.format(where=where, got=f"the keys {', '.join(record)}"))

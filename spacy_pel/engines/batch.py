@@ -1,0 +1,108 @@
+"""The core of every engine: an Arrow batch of texts in, an Arrow batch of linked documents out."""
+
+import os
+import threading
+from pathlib import Path
+from typing import Any, Dict, List, Union
+
+import pyarrow as pa
+
+from ..corpora.readers.parquet_rows import as_in_json
+from ..corpora.writers.parquet import link_row, link_schema
+from ..errors import Errors, PelError
+from ..pipeline.records import document_record
+from ..pipeline.saved import LoadedPipeline
+from ..types import Document
+from .worker import process_pipeline
+
+VERSION = 1  # of the schema
+# a pipeline is of one thread: its tokenizers cannot be borrowed twice, and its memory zone is one
+_one_thread = threading.Lock()
+
+
+def _new_lock() -> None:
+    global _one_thread
+    _one_thread = threading.Lock()  # another thread of the parent may have held it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
+
+
+def batch_schema() -> pa.Schema:
+    """RETURNS (pyarrow.Schema): of what ``link_batch`` returns: that of ``link``'s Parquet, with its version
+    as the metadata "spacy_pel.links"."""
+    return link_schema().with_metadata({"spacy_pel.links": str(VERSION)})
+
+
+def link_batch(
+    pipeline: Union[str, Path, LoadedPipeline],
+    batch: Union[pa.RecordBatch, pa.Table],
+    *,
+    text: str = "text",
+    id: str = "id",
+    n_candidates: int = 5,
+    batch_size: int = 1,
+) -> pa.RecordBatch:
+    """Link a batch of documents. What it gives is of this batch alone: words that are new to the pipeline are
+    forgotten afterwards, and threads that call it wait for each other.
+
+    pipeline (Union[str, Path, LoadedPipeline]): loaded, or the path of one, which is loaded once per process.
+    batch (Union[RecordBatch, Table]): n rows with the columns ``text`` (strings; null = nothing to link) and
+        ``id`` (anything that has a text), and perhaps "meta" (JSON, or a structure).
+    text, id (str): names of these columns.
+    n_candidates (int): how many candidates to keep per mention.
+    batch_size (int): documents that the components process together. A document on its own gives the same
+        row wherever a corpus is cut; in larger batches the last digit of a score may differ.
+    RETURNS (RecordBatch): n rows of ``batch_schema``, in order.
+    RAISES (PelError): if a column is missing, or its type is not that of texts, or the pipeline cannot be
+        loaded.
+    """
+    if not isinstance(pipeline, LoadedPipeline):
+        pipeline = process_pipeline(pipeline)
+    documents = _documents(batch, text, id)
+    with _one_thread:
+        records = _linked(
+            pipeline, [one for one in documents if one.text is not None], n_candidates, batch_size
+        )
+    linked = iter(records)
+    empty: Dict[str, Any] = {"text": None, "mentions": []}
+    rows = [
+        link_row({"id": one.id, "meta": one.meta, **empty} if one.text is None else next(linked))
+        for one in documents
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=batch_schema())
+
+
+def _linked(
+    pipeline: LoadedPipeline, documents: List[Document], n_candidates: int, batch_size: int
+) -> List[Dict[str, Any]]:
+    pairs = ((document.text, document) for document in documents)
+    with pipeline.nlp.memory_zone():
+        return [
+            document_record(pipeline.component, doc, document, n_candidates)
+            for doc, document in pipeline.nlp.pipe(pairs, as_tuples=True, batch_size=batch_size)
+        ]
+
+
+def _without_text(document: Document) -> Dict[str, Any]:
+    return {"id": document.id, "text": None, "mentions": [], "meta": document.meta}
+
+
+def _documents(batch: Union[pa.RecordBatch, pa.Table], text: str, id: str) -> List[Document]:
+    """RETURNS (List[Document]): of the rows; the text of one is None where it is null."""
+    names = batch.schema.names
+    for name, argument in ((text, "text"), (id, "id")):
+        if name not in names:
+            raise PelError(Errors.E632.format(name=name, got=", ".join(names), argument=argument))
+    kind = batch.schema.field(text).type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)):
+        raise PelError(Errors.E633.format(name=text, got=kind))
+    texts, ids = batch.column(text).to_pylist(), batch.column(id).to_pylist()
+    metas = batch.column("meta").to_pylist() if "meta" in names else [None] * len(texts)
+    documents = []
+    for one_id, one_text, meta in zip(ids, texts, metas, strict=True):
+        meta = as_in_json({"meta": meta})["meta"]
+        key = None if one_id is None else str(one_id)
+        documents.append(Document(key, one_text, meta=meta if isinstance(meta, dict) else {}))  # type: ignore[arg-type]
+    return documents

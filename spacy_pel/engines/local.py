@@ -1,0 +1,135 @@
+"""Linking on one machine, in one or several processes."""
+
+import time
+from collections import Counter
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Dict, Iterable, Iterator, Optional
+
+from ..errors import Errors, PelError
+from ..pipeline.name_finder import NameFinder
+from ..pipeline.records import document_record
+from ..pipeline.saved import load_pipeline
+from ..registry import registry
+from ..types import Document
+from ..util import fingerprint, logger, progress
+from .documents import read_documents, text_files
+from .formats import check_replaceable, output_format, write_links
+from .job import LinkJob, count, summary
+from .resumable import PartFiles
+from .workers import workers_end_with_this_process
+
+_FORMAT = 2  # of the records in a part; 2: with "probability"
+_STRETCH = 2000  # documents of a process after which their words are forgotten, and workers replaced
+
+
+@registry.pel_engines("spacy-pel.LocalEngine.v1")
+class LocalEngine:
+    """Links with this process, or with workers forked from it, which share the pages of the model and have
+    one thread each; one process has as many threads as there are cores.
+
+    Reads and writes every format of ``link``, one file or folder each. A worker that ends unexpectedly ends
+    the run; parts that were saved by then are not linked again when it is resumed.
+
+    n_process (int): number of processes.
+    batch_size (Optional[int]): documents per batch; None = up to 64. With batches of another size, the last
+        digit of a score may differ.
+    """
+
+    def __init__(self, *, n_process: int = 1, batch_size: Optional[int] = None):
+        self.n_process = n_process
+        self.batch_size = batch_size
+
+    def __call__(self, job: LinkJob) -> Dict[str, Any]:
+        """Link a corpus.
+
+        job (LinkJob): local paths.
+        RETURNS (Dict[str, Any]): see ``Engine``.
+        RAISES (PelError): if the input or the pipeline cannot be used, the output exists, or a worker ended.
+        """
+        source, output = Path(job.input), Path(job.output)
+        to = output_format(job.to, output)
+        if output.exists() and source.exists() and _is_inside(source, output):
+            raise PelError(Errors.E649.format(path=output))
+        if output.exists() and not job.overwrite:
+            raise PelError(Errors.E657.format(path=output))
+        check_replaceable(output, to)
+        # reading is a thousand times faster than linking, and finds what cannot be read before it begins
+        total = sum(1 for _ in read_documents(source, job.format_name))
+        if not total:
+            raise PelError(Errors.E645.format(path=source))
+        part_size = job.part_size or min(1000, max(10, total // 50))
+        nlp, _, component = load_pipeline(Path(job.pipeline))
+        batch_size = self.batch_size or min(nlp.batch_size, 64, -(-total // (4 * self.n_process)))
+        settings = {
+            "format": _FORMAT,
+            "input": _input_fingerprint(source),
+            "pipeline": pipeline_fingerprint(nlp, component),
+            "n_candidates": job.n_candidates,
+            "part_size": part_size,
+        }
+        parts = PartFiles(output, settings, resume=job.resume)
+        done = len(parts.paths())
+        counts = Counter(count(parts.records()))
+        before = counts["documents"]
+        if done:
+            logger.info("Resuming after %s of %s documents", f"{before:,}", f"{total:,}")
+        started = time.perf_counter()
+        rest = islice(read_documents(source, job.format_name), before, None)
+        with workers_end_with_this_process():
+            records = _records(nlp, component, rest, self.n_process, batch_size, job.n_candidates)
+            shown = progress(
+                records, description="Linking documents", total=total, start=before, warm_up=batch_size
+            )
+            while part := list(islice(shown, part_size)):
+                parts.write(done, part)
+                done += 1
+                counts.update(count(part))
+        write_links(output, parts.records(), to)
+        parts.remove()
+        return summary(counts, resumed_after=before, seconds=time.perf_counter() - started)
+
+
+def pipeline_fingerprint(nlp: Any, component: Any) -> str:
+    """RETURNS (str): of all that decides how a pipeline links."""
+    linker = component.linker
+    return fingerprint(
+        nlp.config.to_str(),
+        *linker.fingerprints.values(),
+        [linker.nil_threshold, linker.combiner.state(), linker.nil_model.state()],
+        linker.calibrated_by_label,
+        linker.confidence.state(),
+        *([linker.reranker.ranker.fingerprint, linker.reranker.state()] if linker.reranker else []),
+    )
+
+
+def _records(
+    nlp: Any,
+    component: Any,
+    documents: Iterable[Document],
+    n_process: int,
+    batch_size: int,
+    n_candidates: int,
+) -> Iterator[Dict[str, Any]]:
+    pairs = ((document.text, document) for document in documents)
+    for _, pipe in nlp.components:
+        if isinstance(pipe, NameFinder):
+            len(pipe)  # reads the names once; forked workers share them
+    stretch = n_process * batch_size * -(-_STRETCH // batch_size)  # whole batches, as without stretches
+    while first := next(pairs, None):
+        texts = chain([first], islice(pairs, stretch - 1))
+        # without a memory zone, and in a worker, a vocabulary keeps each word that it has seen
+        with nlp.memory_zone():
+            for doc, document in nlp.pipe(texts, as_tuples=True, n_process=n_process, batch_size=batch_size):
+                yield document_record(component, doc, document, n_candidates)
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """RETURNS (bool): whether a path is a folder, or a file, or in it."""
+    return any(parent.exists() and parent.samefile(folder) for parent in (path, *path.resolve().parents))
+
+
+def _input_fingerprint(path: Path) -> str:
+    if path.is_dir():
+        return fingerprint([[file.name, fingerprint(file)] for file in text_files(path)])
+    return fingerprint(path)

@@ -1,0 +1,45 @@
+"""What a worker process of an engine holds: one pipeline, and a bound on its threads."""
+
+import threading
+from pathlib import Path
+from typing import Dict, Optional, Union
+
+from ..pipeline.saved import LoadedPipeline, load_pipeline
+from ..util.threads import bound_threads
+
+_pipelines: Dict[str, LoadedPipeline] = {}
+_loading = threading.Lock()
+
+
+def process_pipeline(
+    path: Union[str, Path], *, threads: Optional[int] = None, device: Optional[str] = None
+) -> LoadedPipeline:
+    """The pipeline of a path in this process; the first call loads it, and with it declares its extension
+    attributes.
+
+    path (Union[str, Path]): its folder, or the name of an installed pipeline package.
+    threads (Optional[int]): threads that this process may use, from its first call on; None = as it is.
+    device (Optional[str]): torch device to move its encoder and its ranker to, e.g. "cuda"; None = do not.
+    RETURNS (LoadedPipeline): the same one at each call; the settings of later calls do not count.
+    RAISES (PelError): if it cannot be loaded.
+    """
+    with _loading:
+        if str(path) not in _pipelines:
+            if threads is not None:
+                bound_threads(threads)
+            loaded = load_pipeline(Path(path))
+            if device is not None:
+                _move(loaded, device)
+            if threads is not None:
+                bound_threads(threads)  # of the libraries that the pipeline has imported
+            _pipelines[str(path)] = loaded
+        return _pipelines[str(path)]
+
+
+def _move(loaded: LoadedPipeline, device: str) -> None:
+    linker = loaded.component.linker
+    parts = [loaded.component.encoder, linker.encoder, linker.reranker and linker.reranker.ranker]
+    for part in parts:
+        if getattr(part, "towers", None) is not None:
+            part.towers.to(device)
+            part.changed()
