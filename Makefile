@@ -3,11 +3,11 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := dev,scispacy,openvino,trf,bm25
+EXTRAS := dev,scispacy,openvino,trf,bm25,serve
 # compile what every start imports, even where Python is set to write no bytecode
 COMPILED := numpy pydantic scipy sklearn spacy srsly thinc torch typer weasel
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install --no-compile
-SOURCES := setup.cfg pyproject.toml README.md $(shell find spacy_pel -name '*.py' -o -name '*.html')
+SOURCES := setup.cfg pyproject.toml README.md $(shell find spacy_pel -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
 

@@ -29,7 +29,7 @@ FLOORS = [
     ("evaluation",),
     ("training",),
     ("pipeline",),
-    ("engines",),
+    ("engines", "serving"),
     ("cli",),
     ("research",),  # plugs into cli by an entry point
 ]

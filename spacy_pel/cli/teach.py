@@ -49,11 +49,13 @@ def teach(
     if corrections is not None:
         emit(_learn(pipeline, corrections, by), as_json=as_json, text=key_values)
         return
+    from ..pipeline.linker_data import save_memory
+
     folder, memory = _open(pipeline)
     if undo:
         n_lines = len(memory.log)
         undone = memory.undo(undo, by=by)
-        _save(folder, memory, n_lines)
+        save_memory(folder, memory, n_lines=n_lines)
         result: Dict[str, Any] = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
         emit(result, as_json=as_json, text=key_values)
         return
@@ -64,6 +66,7 @@ def teach(
 def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
     from ..linking import Correction
     from ..pipeline.gold import query_maker
+    from ..pipeline.linker_data import save_memory
     from ._pipeline import load_pipeline
 
     read = [_correction(record, f"{path}, line {number}") for number, record in numbered_jsonl(path)]
@@ -82,7 +85,7 @@ def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
     n_lines = len(memory.log)
     learned = component.linker.learn(queries, given, by=by)
     if learned:
-        _save(pipeline / name, memory, n_lines)
+        save_memory(pipeline / name, memory, n_lines=n_lines)
     else:
         message("All corrections were already known; nothing has changed")
     return {
@@ -120,29 +123,13 @@ def _open(pipeline: Path) -> Tuple[Path, Any]:
 
     RAISES (PelError): if this is not a pipeline with a linker, or its folder is damaged.
     """
-    from ..linking import Memory
-    from ..pipeline.linker_data import KIND, MEMORY, VERSION
+    from ..pipeline.linker_data import KIND, VERSION, saved_memory
     from ..util.saved_folder import check_folder
     from ._saved_pipeline import learned_path
 
     folder = learned_path(pipeline).parent
     check_folder(folder, kind=KIND, version=VERSION)
-    return folder, Memory.from_disk(folder / MEMORY) if (folder / MEMORY).exists() else Memory()
-
-
-def _save(folder: Path, memory: Any, n_lines: int) -> None:
-    """Replace the memory of a component's folder: everything takes effect at once.
-
-    RAISES (PelError): if another process changed it.
-    """
-    from ..linking import Memory
-    from ..pipeline.linker_data import MEMORY, update_linker_folder
-
-    with update_linker_folder(folder, rewritten={MEMORY}) as part:
-        now = Memory.from_disk(folder / MEMORY).log if (folder / MEMORY).exists() else []
-        if now != memory.log[:n_lines]:
-            raise PelError(Errors.E675.format(path=folder))
-        memory.to_disk(part / MEMORY)
+    return folder, saved_memory(folder)
 
 
 def _ranges(ids: List[int]) -> str:

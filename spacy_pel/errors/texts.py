@@ -8,6 +8,7 @@ from .general import GeneralErrors
 from .indexes import IndexErrors
 from .knowledge_base import KnowledgeBaseErrors, KnowledgeBaseWarnings
 from .reports import ReportErrors
+from .serving import ServingErrors
 from .training import TrainingErrors, TrainingWarnings
 
 
@@ -21,6 +22,7 @@ class Errors(
     ComponentErrors,
     CommandErrors,
     ReportErrors,
+    ServingErrors,
 ):
     """Texts of PelError, to be filled by ``str.format``."""
 

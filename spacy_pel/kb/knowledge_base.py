@@ -245,6 +245,23 @@ class KnowledgeBase:
         """
         return self._merged.find_names(aliases if normalized else list(map(normalize_alias, aliases)))
 
+    def search(self, text: str, n: int = 20) -> List[Tuple[str, str]]:
+        """Find entities by a part of a name: the words of a text, or how they begin, in any order.
+
+        text (str): compared in normal form.
+        n (int): how many entities at most.
+        RETURNS (List[Tuple[str, str]]): ids and, for each, the nearest of its names in normal form. First the
+            text itself, then names that begin with it, then those whose words begin with its words, then
+            those that contain its words; of equal ones the shortest first. Empty for an empty text.
+        RAISES (PelError): if the text is not text.
+        """
+        if not isinstance(text, str):
+            raise PelError(Errors.E116.format(wanted="a text", got=repr(text)))
+        wanted = normalize_alias(text)
+        found = self._merged.search_names(wanted, n) if wanted else []
+        ids = self._merged.ids_at(np.array([row for _, row in found], dtype=np.int64))
+        return [(one, name) for one, (name, _) in zip(ids, found, strict=True)]
+
     # --- by row
 
     def id_at(self, row: int) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Mapping, Optional
 
 from ..candidates.loading import check_origin
+from ..errors import Errors, PelError
 from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Memory
@@ -22,6 +23,28 @@ MEMORY = "memory"
 def update_linker_folder(path: Path, *, rewritten: Iterable[str] = ()) -> "AbstractContextManager[Path]":
     """RETURNS (AbstractContextManager): for changing a component's folder, see ``update_folder``."""
     return update_folder(path, kind=KIND, version=VERSION, rewritten=rewritten)
+
+
+def saved_memory(path: Path) -> Memory:
+    """RETURNS (Memory): that of a component's folder; an empty one if it has none.
+
+    RAISES (PelError): if it is damaged.
+    """
+    return Memory.from_disk(path / MEMORY) if (path / MEMORY).exists() else Memory()
+
+
+def save_memory(path: Path, memory: Memory, *, n_lines: int) -> None:
+    """Replace the memory of a component's folder, and nothing else: everything takes effect at once.
+
+    path (Path): the component's folder.
+    memory (Memory): read from this folder, and changed since.
+    n_lines (int): of its log, when it was read.
+    RAISES (PelError): if the folder's memory has changed since; nothing is saved then.
+    """
+    with update_linker_folder(path, rewritten={MEMORY}) as part:
+        if saved_memory(path).log != memory.log[:n_lines]:
+            raise PelError(Errors.E675.format(path=path))
+        memory.to_disk(part / MEMORY)
 
 
 @dataclass(frozen=True)

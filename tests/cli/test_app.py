@@ -19,7 +19,7 @@ from .conftest import run
 
 COMMANDS = """
     align average calibrate compare convert debug demo evaluate explain index link mine quickstart recode
-    report teach train verify
+    report serve teach train verify
 """.split()
 GROUPS = {
     "kb": ["add", "build", "diff", "info", "merge", "sample", "show"],

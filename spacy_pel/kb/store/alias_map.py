@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...util import hash_strings, normalize_alias
 from ...util.ragged import Offsets, offsets_of, take_pieces
 from .arrow_files import Rows, Table, TableWriter, find_strings, read_arrays, write_arrays
+from .name_search import FoundName, search_names
 
 HASHES, NAMES, ROWS = "alias_hashes.arrow", "alias_names.arrow", "alias_rows.arrow"
 NAMES_OF_ROWS = "row_names.arrow"
@@ -47,6 +48,16 @@ class AliasMap:
             start = int(self._starts[positions[i]])
             found[i] = self._rows[start : start + int(self._counts[positions[i]])].astype(np.int64)
         return found
+
+    def search(self, text: str, n: int) -> List[Tuple[FoundName, Rows]]:
+        """RETURNS (List[Tuple[FoundName, NDArray[int64]]]): the names that contain each word of a normalised
+        text, best first, and the rows with each."""
+        columns = (chunk.column("name") for chunk in self._names.chunks())
+        found = search_names(columns, text, n)
+        starts = [int(self._starts[one.place]) for one in found]
+        counts = [int(self._counts[one.place]) for one in found]
+        rows = [self._rows[at : at + k].astype(np.int64) for at, k in zip(starts, counts, strict=True)]
+        return list(zip(found, rows, strict=True))
 
     def names_at(self, rows: Rows) -> Tuple[List[str], Offsets]:
         """The reverse look-up: names as they were normalised when the map was written.

@@ -15,6 +15,7 @@ from ...util import read_json, write_json
 from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from .alias_map import AliasMap
 from .arrow_files import Rows, Table, find_strings, read_arrays
+from .name_search import FoundName
 from .store_writer import ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
 
 Mask = NDArray[np.bool_]
@@ -132,6 +133,10 @@ class ArrowStore:
     def find_names(self, names: Sequence[str]) -> List[Rows]:
         """RETURNS (List[NDArray[int64]]): the rows that have each normalised name, ascending."""
         return self._aliases.find(names)
+
+    def search_names(self, text: str, n: int) -> List[Tuple[FoundName, Rows]]:
+        """RETURNS (List[Tuple[FoundName, NDArray[int64]]]): see ``AliasMap.search``."""
+        return self._aliases.search(text, n)
 
     def redirect(self, old: str) -> Optional[str]:
         """RETURNS (Optional[str]): the successor noted for a retired id."""

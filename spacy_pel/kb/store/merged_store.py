@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any, Collection, Dict, FrozenSet, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
+import pyarrow as pa
 
 from ...types import Entity
 from ...util.ragged import offsets_of
 from .arrow_files import Rows
 from .arrow_store import ArrowStore, Mask
 from .digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
+from .name_search import search_names
 from .overlay import Overlay
 from .store_writer import StoreWriter
 
@@ -98,6 +100,25 @@ class MergedStore:
         """RETURNS (List[NDArray[int64]]): the live rows that have each normalised name, ascending."""
         found = self.store.find_names(names)
         return self.overlay.merge_names(names, found) if self.overlay.rows else found
+
+    def search_names(self, text: str, n: int) -> List[Tuple[str, int]]:
+        """RETURNS (List[Tuple[str, int]]): names that contain each word of a normalised text, each with a row
+        that has it, best first; a row once. Where many rows share names, fewer than n are found."""
+        changed = self.overlay.rows
+        found = [
+            (one, row)
+            for one, rows in self.store.search_names(text, 4 * n + len(changed))
+            for row in rows.tolist()
+            if row not in changed
+        ]
+        own = [(name, row) for row in changed for name in self.overlay.names_of(row)]
+        if own:
+            names = search_names([pa.array([name for name, _ in own])], text, 4 * n)
+            found = sorted([*found, *((one, own[one.place][1]) for one in names)])
+        first: Dict[int, str] = {}
+        for one, row in found:
+            first.setdefault(row, one.name)
+        return [(name, row) for row, name in first.items()][:n]
 
     # --- what rows hold
 

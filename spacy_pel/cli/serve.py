@@ -1,0 +1,81 @@
+"""The command ``serve``: a local page and JSON API to try, inspect and correct a pipeline."""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional
+
+import typer
+
+from ..errors import Errors, PelError
+from ._app import pel_cli
+from ._output import JSON, emit, message
+
+
+@pel_cli.command("serve")
+def serve(
+    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 = all of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 = one that is free.")] = 8000,
+    save: Annotated[
+        bool,
+        typer.Option("--save", help="Save corrections in the pipeline. Otherwise they end with the server."),
+    ] = False,
+    allow_host: Annotated[
+        Optional[List[str]],
+        typer.Option(metavar="NAME", help="Another name of this machine that browsers use (repeatable)."),
+    ] = None,
+    max_chars: Annotated[int, typer.Option(min=1, help="Characters of a text.")] = 50_000,
+    max_texts: Annotated[int, typer.Option(min=1, help="Texts of a request.")] = 64,
+    max_bytes: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = 4_000_000,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for the answer to a request.")] = 60.0,
+    receive_timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds in which a client has to send its request.")
+    ] = 20.0,
+    queue: Annotated[int, typer.Option(min=1, help="Requests that may wait for the model.")] = 16,
+    as_json: bool = JSON,
+) -> None:
+    """Open a pipeline in the browser: link texts, see the evidence for each link, correct it, undo that.
+
+    The page and its JSON API are for this machine only, unless --host says otherwise. Ctrl-C ends them.
+
+    Example: spacy-pel serve assets/pel_medmentions --port 8000
+    """
+    _check_extra()
+    from ..serving import Limits, Server, Service, listen, make_app
+    from ..serving.guard import is_local
+    from ..serving.service import component_folder
+    from ._pipeline import load_pipeline
+
+    limits = Limits(
+        max_chars=max_chars,
+        max_texts=max_texts,
+        max_bytes=max_bytes,
+        timeout=timeout,
+        receive_timeout=receive_timeout,
+        n_waiting=queue,
+    )
+    with listen(host, port) as taken:  # before the pipeline is loaded, which takes longer
+        message(f"Loading {pipeline}")
+        loaded = load_pipeline(pipeline)
+        folder = component_folder(pipeline, loaded.name) if save else None
+        service = Service(loaded.nlp, loaded.name, title=pipeline.resolve().name, folder=folder)
+        app = make_app(service, limits=limits, host=host, allowed_hosts=allow_host or ())
+        server = Server(app, taken, limits=limits)
+        if not is_local(host):
+            message("Whoever reaches this machine can read and correct. See docs/serve.md before you go on.")
+        message(f"Corrections {'are saved in the pipeline' if save else 'end with the server (see --save)'}")
+        shown = f"[{host}]" if ":" in host else host
+        result: Dict[str, Any] = {"url": f"http://{shown}:{server.port}", "host": host, "port": server.port}
+        emit(result, as_json=as_json, text=lambda one: str(one["url"]))
+        server.run()
+    message("Stopped")
+
+
+def _check_extra() -> None:
+    """RAISES (PelError): if the extra is not installed."""
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as err:
+        raise PelError(Errors.E720) from err

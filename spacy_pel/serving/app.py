@@ -1,0 +1,268 @@
+"""The page and the JSON API over a service."""
+
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from functools import partial
+from importlib import resources
+from typing import Any, AsyncIterator, Callable, Collection, Dict, List, Sequence
+
+from fastapi import FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from ..about import __version__
+from ..errors import Errors, PelError, quoted
+from ..linking import Correction
+from ..types import Document
+from ..util.files import check_unicode
+from .errors import NotFound, RequestError, TooLarge
+from .guard import App, Guard, error_headers
+from .limits import Limits
+from .schemas import (
+    EntitiesRequest,
+    EntitiesResponse,
+    EntityResponse,
+    ErrorResponse,
+    ExplainRequest,
+    ExplainResponse,
+    GivenCorrection,
+    HealthResponse,
+    LearnRequest,
+    LinkRequest,
+    LinkResponse,
+    MemoryResponse,
+    SearchResponse,
+    UnlearnRequest,
+)
+from .service import Service
+from .worker import Worker
+
+_DESCRIPTION = (
+    "Links the mentions of texts to a knowledge base, explains the links, and learns corrections. Bodies are "
+    'JSON, offsets count characters, and an error is an object {"detail": "what was expected, what came"}.'
+)
+_LOOKUPS = 4  # times as many look-ups may wait as texts: each takes a moment
+_PAGE = "spacy_pel.serving"
+_STYLE = "spacy_pel.evaluation.report"  # its page.css is the look of all pages
+_FILES = {
+    "": (_PAGE, "page/index.html", "text/html"),
+    "docs": (_PAGE, "page/docs.html", "text/html"),
+    "static/page.css": (_STYLE, "page.css", "text/css"),
+    "static/serve.css": (_PAGE, "page/serve.css", "text/css"),
+    "static/serve.js": (_PAGE, "page/serve.js", "text/javascript"),
+    "static/docs.js": (_PAGE, "page/docs.js", "text/javascript"),
+    "static/icon.svg": (_PAGE, "page/icon.svg", "image/svg+xml"),
+}
+_ERRORS: Dict[Any, Dict[str, Any]] = {
+    400: {"model": ErrorResponse, "description": "Wrong data"},
+    413: {"model": ErrorResponse, "description": "Too long, too many or too large"},
+    422: {"model": ErrorResponse, "description": "Wrong keys or types"},
+    503: {"model": ErrorResponse, "description": "Busy; try again after the seconds in Retry-After"},
+    504: {"model": ErrorResponse, "description": "It took too long"},
+}
+
+
+def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Collection[str] = ()) -> App:
+    """Make the app, with the thread that works with the model.
+
+    service (Service): answers.
+    limits (Limits): what is accepted.
+    host (str): where the server listens.
+    allowed_hosts (Collection[str]): other names under which it is reached.
+    RETURNS (App): an ASGI app. Its life span ends with the thread.
+    """
+    model = Worker("model", n_waiting=limits.n_waiting)
+    lookups = Worker("look-ups", n_waiting=_LOOKUPS * limits.n_waiting)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        for worker in (model, lookups):
+            worker.stop(timeout=limits.timeout)
+
+    app = FastAPI(
+        title="spacy_pel",
+        version=__version__,
+        description=_DESCRIPTION,
+        docs_url=None,  # both load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+        responses=_ERRORS,
+    )
+    _add_errors(app)
+    _add_files(app)
+
+    async def with_model(function: Callable[..., Any]) -> Any:
+        return await model.run(function, timeout=limits.timeout)
+
+    async def look_up(function: Callable[[], Any]) -> Any:
+        return await lookups.run(lambda _: function(), timeout=limits.timeout)
+
+    @app.post("/link", response_model=LinkResponse, summary="Link texts")
+    async def link(request: LinkRequest) -> Any:
+        """The mentions of each text with ids, scores and candidates: the documents that the command
+        `spacy-pel link` writes."""
+        _check_unicode(request)
+        documents = _documents(request)
+        _check_texts(limits, [(one.text, f"document {one.id}") for one in documents], "texts")
+        found = await with_model(partial(service.link, documents, request.n_candidates))
+        return JSONResponse({"documents": found})
+
+    @app.post("/explain", response_model=ExplainResponse, summary="Explain a link")
+    async def explain(request: ExplainRequest) -> Any:
+        """The evidence for each candidate of a mention, P(NIL) and its threshold."""
+        _check_unicode(request)
+        _check_texts(limits, [(request.text, "the request")], "texts")
+        values = (request.text, request.start, request.end, request.label, request.n_candidates)
+        return JSONResponse(await with_model(lambda _: service.explain(*values)))
+
+    @app.get(
+        "/entity/{entity_id:path}",
+        response_model=EntityResponse,
+        summary="Look up an entity",
+        responses={404: {"model": ErrorResponse, "description": "No such entity"}},
+    )
+    async def entity(entity_id: str) -> Any:
+        """Names, types and definition; of a retired id those of its successor."""
+        return JSONResponse(await look_up(lambda: service.entity(entity_id)))
+
+    @app.post("/entities", response_model=EntitiesResponse, summary="Look up several entities")
+    async def entities(request: EntitiesRequest) -> Any:
+        """Unknown ids are left out."""
+        _check_unicode(request)
+        most = limits.max_texts * 16
+        if len(request.ids) > most:
+            raise TooLarge(Errors.E727.format(most=most, what="ids", got=len(request.ids)))
+        return JSONResponse({"entities": await look_up(lambda: service.entities(request.ids))})
+
+    @app.get("/search", response_model=SearchResponse, summary="Search names")
+    async def search(
+        q: str = Query(max_length=200, description="Words of a name, or how they begin."),
+        n: int = Query(10, ge=1, le=50, description="How many entities at most."),
+    ) -> Any:
+        """Entities with such a name. Where there are few, those follow that the linker takes for similar."""
+        found: List[Dict[str, Any]] = await look_up(lambda: service.search(q, n))
+        if service.are_few(found):
+            known = {one["id"] for one in found}
+            similar = await with_model(lambda _: service.similar(q, n))
+            found = [*found, *(one for one in similar if one["id"] not in known)][:n]
+        return JSONResponse({"entities": found})
+
+    @app.get("/learned", response_model=MemoryResponse, summary="List corrections")
+    async def learned() -> Any:
+        """The corrections in effect."""
+        return memory([])
+
+    @app.post("/learn", response_model=MemoryResponse, summary="Correct links")
+    async def learn(request: LearnRequest) -> Any:
+        """Corrections count at once, for this text and others. What is known already adds nothing."""
+        _check_unicode(request)
+        given = list(map(_correction, request.corrections))
+        _check_texts(limits, [(one.text, "a correction") for one in given], "corrections")
+        return memory(await with_model(lambda _: service.learn(given, request.by)))
+
+    @app.post("/unlearn", response_model=MemoryResponse, summary="Undo corrections")
+    async def unlearn(request: UnlearnRequest) -> Any:
+        """Links are again what they were without them."""
+        _check_unicode(request)
+        return memory(await with_model(lambda _: service.unlearn(request.ids, request.by)))
+
+    @app.get("/health", response_model=HealthResponse, summary="Is it well?")
+    async def health() -> Any:
+        """Answers at once, also while the model works."""
+        status = "busy" if len(model) >= limits.n_waiting else "ok"
+        facts = {"status": status, "version": __version__, **service.facts()}
+        return JSONResponse({**facts, "waiting": len(model), "limits": asdict(limits)})
+
+    def memory(changed: List[Dict[str, Any]]) -> Response:
+        saved = service.saves
+        return JSONResponse({"changed": changed, "learned": service.learned, "saved": saved})
+
+    return Guard(app, limits=limits, host=host, allowed_hosts=allowed_hosts)
+
+
+def _check_unicode(request: BaseModel) -> None:
+    """RAISES (PelError): if a text in a request could not be written."""
+    check_unicode(request.model_dump(), "the request")
+
+
+def _documents(request: LinkRequest) -> List[Document]:
+    """RETURNS (List[Document]): the texts of a request.
+
+    RAISES (RequestError): if it has none, or two kinds of them.
+    """
+    if (request.text is None) == (request.documents is None):
+        got = "none" if request.text is None else "both"
+        raise RequestError(Errors.E733.format(expected='"text" or "documents"', got=got))
+    if request.documents is not None:
+        pairs = enumerate(request.documents, start=1)
+        return [
+            Document(str(number if one.id is None else one.id), one.text, meta=one.meta)
+            for number, one in pairs
+        ]
+    texts = [request.text] if isinstance(request.text, str) else request.text or []
+    return [Document(str(number), text) for number, text in enumerate(texts, start=1)]
+
+
+def _check_texts(limits: Limits, texts: Sequence[Any], what: str) -> None:
+    """RAISES (PelError): if there are none, too many, or one is too long."""
+    if not texts:
+        raise RequestError(Errors.E733.format(expected=f"at least one of the {what}", got="none"))
+    if len(texts) > limits.max_texts:
+        raise TooLarge(Errors.E727.format(most=limits.max_texts, what=what, got=len(texts)))
+    for text, where in texts:
+        if len(text) > limits.max_chars:
+            raise TooLarge(Errors.E726.format(most=limits.max_chars, got=len(text), where=where[:100]))
+
+
+def _correction(given: GivenCorrection) -> Correction:
+    correction = Correction(given.text, given.start, given.end, given.kb_id, given.label, given.id)
+    if given.mention is not None and given.mention != correction.surface:
+        expected = f"the mention {quoted(given.mention)} at {given.start} to {given.end}"
+        raise RequestError(Errors.E733.format(expected=expected, got=quoted(correction.surface)))
+    return correction
+
+
+def _add_files(app: FastAPI) -> None:
+    def add(path: str, content: bytes, media_type: str) -> None:
+        async def file() -> Response:
+            return Response(content, media_type=media_type, headers={"cache-control": "no-cache"})
+
+        app.add_api_route(f"/{path}", file, methods=["GET", "HEAD"], include_in_schema=False)
+
+    for path, (package, name, media_type) in _FILES.items():
+        add(path, resources.files(package).joinpath(name).read_bytes(), media_type)
+
+
+def _add_errors(app: FastAPI) -> None:
+    """Every error is an object with "detail", a text."""
+
+    def answer(err: PelError, status: int) -> Response:
+        headers = error_headers(err) if isinstance(err, RequestError) else {}
+        return JSONResponse({"detail": str(err)}, status_code=status, headers=headers)
+
+    @app.exception_handler(PelError)
+    async def expected(_: Request, err: PelError) -> Response:
+        return answer(err, err.status if isinstance(err, RequestError) else 400)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, err: RequestValidationError) -> Response:
+        faults = err.errors()
+        is_json = all(fault["type"] != "json_invalid" for fault in faults)
+        shown = [f"{'.'.join(map(str, fault['loc'][1:])) or 'body'}: {fault['msg']}" for fault in faults[:5]]
+        expected = "a request as in /docs" if is_json else "JSON"
+        text = Errors.E733.format(expected=expected, got="; ".join(shown))
+        return answer(PelError(text), 422 if is_json else 400)
+
+    @app.exception_handler(HTTPException)
+    async def other(request: Request, err: HTTPException) -> Response:
+        if err.status_code == 404:
+            return answer(NotFound(Errors.E737.format(got=quoted(request.url.path))), 404)
+        detail = Errors.E733.format(expected="a request as in /docs", got=err.detail)
+        return JSONResponse({"detail": detail}, status_code=err.status_code, headers=err.headers)
+
+    @app.exception_handler(Exception)
+    async def bug(_: Request, err: Exception) -> Response:
+        return answer(PelError(Errors.E738), 500)

@@ -1,0 +1,180 @@
+"""What each request must be before the app sees it: for this host, from this site, JSON, small and fast.
+
+A page of another site can send requests to a server on the same machine, and with a name that resolves to it
+(DNS rebinding) also read the answers. So a request needs a known Host, an Origin that is the same, if it has
+one, and a type that browsers do not let other sites send.
+"""
+
+import asyncio
+import ipaddress
+import json
+from typing import Any, Awaitable, Callable, Collection, Dict, FrozenSet, List, MutableMapping, Tuple
+from urllib.parse import urlsplit
+
+from ..errors import Errors
+from ..util import logger
+from .errors import Busy, Refused, RequestError, SlowClient, TooLarge, WrongType
+from .limits import Limits
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+_WITH_BODY = ("POST", "PUT", "PATCH")
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """An ASGI app around another one.
+
+    app (App): gets the requests that are as they must be, with their whole body.
+    limits (Limits): of body and time.
+    host (str): where the server listens.
+    allowed_hosts (Collection[str]): other names of it.
+    """
+
+    def __init__(self, app: App, *, limits: Limits, host: str, allowed_hosts: Collection[str] = ()):
+        self.app = app
+        self.limits = limits
+        self.hosts: FrozenSet[str] = _LOCAL | {host.lower()} | {one.lower() for one in allowed_hosts}
+        self.is_local = is_local(host)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # a web socket
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                has = {name for name, _ in message["headers"]}
+                added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [*message["headers"], *(one for one in added if one[0] not in has)]
+            await send(message)
+
+        try:
+            headers = _headers(scope)
+            self._check_host(headers)
+            _check_origin(headers)
+            if scope["method"] in _WITH_BODY:
+                self._check_body(headers)
+                receive = replayed(await self._body(receive), receive)
+        except RequestError as err:
+            await send_error(send_with_headers, err)
+            return
+        try:
+            await self.app(scope, receive, send_with_headers)
+        except Exception:  # the app has answered with 500
+            logger.exception("Error in %s %s", scope["method"], scope["path"])
+
+    def _check_host(self, headers: Dict[str, str]) -> None:
+        got = headers.get("host", "")
+        name = host_name(got)
+        # an attacker's page has the attacker's name, never an address
+        if name not in self.hosts and (self.is_local or not _is_address(name)):
+            raise RequestError(Errors.E730.format(got=repr(got[:100])))
+
+    def _check_body(self, headers: Dict[str, str]) -> None:
+        kind = headers.get("content-type", "")
+        if kind.partition(";")[0].strip().lower() != "application/json":
+            raise WrongType(Errors.E729.format(got=repr(kind[:100]) if kind else "none"))
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self.limits.max_bytes:
+            raise TooLarge(Errors.E728.format(most=self.limits.max_bytes))
+
+    async def _body(self, receive: Receive) -> bytes:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self.limits.receive_timeout
+        parts: List[bytes] = []
+        size = 0
+        while True:
+            try:
+                message = await asyncio.wait_for(receive(), max(0.0, end - loop.time()))
+            except asyncio.TimeoutError as err:
+                raise SlowClient(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}")) from err
+            if message["type"] == "http.disconnect":
+                raise SlowClient(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"))
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self.limits.max_bytes:
+                raise TooLarge(Errors.E728.format(most=self.limits.max_bytes))
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+
+def is_local(host: str) -> bool:
+    """RETURNS (bool): whether only this machine reaches a server that listens there."""
+    if _is_address(host.lower()):
+        return ipaddress.ip_address(host).is_loopback
+    return host.lower() in _LOCAL
+
+
+def host_name(header: str) -> str:
+    """RETURNS (str): the name or address in a Host header, without the port."""
+    if header.startswith("["):
+        return header[1:].partition("]")[0].lower()
+    return header.partition(":")[0].rstrip(".").lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_origin(headers: Dict[str, str]) -> None:
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
+        raise Refused(Errors.E731.format(got=repr(origin[:100])))
+    is_link = headers.get("sec-fetch-mode") == "navigate"  # to the page, from anywhere
+    if headers.get("sec-fetch-site") == "cross-site" and not is_link:
+        raise Refused(Errors.E731.format(got="an unknown one"))
+
+
+def _headers(scope: MutableMapping[str, Any]) -> Dict[str, str]:
+    """RETURNS (Dict[str, str]): by their names in lower case; of several with a name the last."""
+    pairs: List[Tuple[bytes, bytes]] = scope["headers"]
+    return {name.decode("latin1").lower(): value.decode("latin1") for name, value in pairs}
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """RETURNS (Receive): gives a body that was read, and then what comes."""
+    given = False
+
+    async def receive_again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again
+
+
+async def send_error(send: Send, err: RequestError) -> None:
+    """Answer with an error."""
+    body = json.dumps({"detail": str(err)}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers += [(name.encode(), value.encode()) for name, value in error_headers(err).items()]
+    await send({"type": "http.response.start", "status": err.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def error_headers(err: RequestError) -> Dict[str, str]:
+    """RETURNS (Dict[str, str]): of the answer with an error."""
+    return {"retry-after": str(err.retry_after)} if isinstance(err, Busy) else {}

@@ -1,0 +1,538 @@
+// The page of `spacy-pel serve`. Data becomes text nodes and attributes, never HTML.
+
+const NIL = "NIL";
+const COLOURS = 7;
+const SHOWN = 10; // candidates
+const EXAMPLE =
+  "Bacterial culture of the sputum was positive for Pseudomonas aeruginosa in 46 adults with cystic fibrosis (CF). " +
+  "Patients with CF were treated with azithromycin until hospital discharge. We also tested murepavadin against " +
+  "Pseudomonas aeruginosa. In interviews after discharge, most patients reported vomiting or diarrhea, but no hearing loss.";
+const PARTS = {
+  name: "cosine of a name", mention: "cosine of a mention", best: "best cosine", has_mention: "has a mention",
+  log_vote: "near mentions", exact: "exact name", exact_unseen: "exact name, form not seen", log_prior: "prior",
+  popularity_seen: "often annotated", edit: "spelling", partial: "part of a name", name_first: "nearest name",
+  best_first: "nearest of all", edit_unseen: "spelling, form not seen", ranker: "ranker",
+};
+
+const $ = (id) => document.getElementById(id);
+const state = { text: "", mentions: [], types: {}, chosen: null, limits: {}, saves: false, learned: [], given: [] };
+
+// -- elements -----------------------------------------------------------------------------------
+
+function el(tag, props = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "class") node.className = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+const show = (number, digits = 3) => (number === null || number === undefined ? "–" : number.toFixed(digits));
+const percent = (share) => `${(100 * share).toFixed(share > 0.9995 || share === 0 ? 0 : 1)} %`;
+const quoted = (text) => `“${text}”`;
+const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+function bar(share, { mark = null } = {}) {
+  const fill = el("span", { class: "fill" });
+  fill.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
+  const track = el("div", { class: "track", "aria-hidden": "true" }, fill);
+  if (mark !== null) {
+    const line = el("span", { class: "mark" });
+    line.style.left = `${100 * Math.min(1, Math.max(0, mark))}%`;
+    track.append(line);
+  }
+  return track;
+}
+
+function link(entity) {
+  const id = el("span", { class: "id" }, entity.id);
+  return entity.url ? el("a", { href: entity.url, target: "_blank", rel: "noopener noreferrer" }, id) : id;
+}
+
+// -- the server ---------------------------------------------------------------------------------
+
+async function api(path, body) {
+  const post = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  let response;
+  try {
+    response = await fetch(path, body === undefined ? {} : post);
+  } catch {
+    throw new Error("The server does not answer. Is it still running?");
+  }
+  const answer = await response.json().catch(() => ({ detail: `The server answered with ${response.status}.` }));
+  if (!response.ok) throw new Error(String(answer.detail).replace(/^\[PEL-\w+\] /, ""));
+  return answer;
+}
+
+function say(text, { problem = false, button = null } = {}) {
+  $("status").className = problem ? "status problem" : "status";
+  $("status").replaceChildren(text, ...(button ? [button] : []));
+}
+
+/** Run an action; what it throws is shown, and the button cannot be pressed twice. */
+async function act(button, action) {
+  if (button) button.disabled = true;
+  try {
+    return await action();
+  } catch (error) {
+    say(error.message, { problem: true });
+    return null;
+  } finally {
+    if (button) button.disabled = false;
+  }
+}
+
+async function start() {
+  const health = await api("health");
+  Object.assign(state, { limits: health.limits, saves: health.saves });
+  const calibrated = health.calibrated ? "" : " · not calibrated";
+  $("about").textContent = `${health.pipeline} · ${plural(health.entities, "entity", "entities")}${calibrated}`;
+  document.title = `${health.pipeline} – spacy_pel`;
+  showLength();
+  showMemory(await api("learned"));
+}
+
+// -- a text and its mentions --------------------------------------------------------------------
+
+function showLength() {
+  const n = $("text").value.length;
+  const most = state.limits.max_chars;
+  $("length").textContent = n && most ? `${n.toLocaleString("en")} of ${most.toLocaleString("en")} characters` : "";
+}
+
+/** Offsets of the server count characters, those of JavaScript UTF-16 units: characters beyond them count twice. */
+function withUnits(text, mentions) {
+  if (!/[\u{10000}-\u{10ffff}]/u.test(text)) return mentions;
+  const places = [0];
+  for (const character of text) places.push(places[places.length - 1] + character.length);
+  return mentions.map((one) => ({ ...one, from: places[one.start], to: places[one.end] }));
+}
+
+async function linkText({ changed = false } = {}) {
+  const text = changed ? state.text : $("text").value;
+  if (!text.trim()) {
+    say("Paste a text first.");
+    $("text").focus();
+    return;
+  }
+  if (!changed) say("Linking …");
+  const started = performance.now();
+  const answer = await api("link", { text, n_candidates: 1 });
+  const mentions = withUnits(text, answer.documents[0].mentions);
+  const ids = [...new Set(mentions.map((one) => one.kb_id).filter((id) => id && id !== NIL))];
+  const most = 16 * state.limits.max_texts;
+  const { entities } = ids.length ? await api("entities", { ids: ids.slice(0, most) }) : { entities: [] };
+  const before = new Map(changed ? state.mentions.map((one) => [`${one.start}-${one.end}`, one.kb_id]) : []);
+  const differs = (one) => before.has(`${one.start}-${one.end}`) && before.get(`${one.start}-${one.end}`) !== one.kb_id;
+  const types = Object.fromEntries(entities.map((one) => [one.id, one.types[0] ?? ""]));
+  const n = mentions.filter(differs).length;
+  Object.assign(state, { text, mentions, types });
+  showText(differs);
+  if (!changed) {
+    closeDetails();
+    const nil = mentions.filter((one) => one.kb_id === NIL).length;
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    say(mentions.length ? `${plural(mentions.length, "mention")}, ${nil} of them NIL, in ${seconds} s` : "No mention was found.");
+  }
+  return n;
+}
+
+/** Mentions are coloured by label; where all have the same one, by the first type of their entity. */
+function kinds() {
+  const labels = new Set(state.mentions.map((one) => one.label));
+  const kind = labels.size > 1 ? (one) => one.label || "no label" : (one) => state.types[one.kb_id] || one.label || "linked";
+  const counts = new Map();
+  for (const one of state.mentions) {
+    const isLinked = one.kb_id && one.kb_id !== NIL;
+    if (isLinked || (one.kb_id === NIL && labels.size > 1)) counts.set(kind(one), (counts.get(kind(one)) ?? 0) + (isLinked ? 1 : 0));
+  }
+  const ordered = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a) || a.localeCompare(b));
+  const colour = new Map(ordered.map((name, number) => [name, `k${Math.min(number, COLOURS - 1)}`]));
+  return { kind, colour, ordered };
+}
+
+function showText(differs = () => false) {
+  const { kind, colour, ordered } = kinds();
+  const pieces = [];
+  let done = 0;
+  state.mentions.forEach((one, number) => {
+    const [from, to] = [one.from ?? one.start, one.to ?? one.end];
+    if (from < done) return; // of overlapping mentions the first is shown
+    const name = one.kb_id === NIL ? "NIL, not in the knowledge base" : one.kb_id ? `${one.name} ${one.kb_id}` : "not linked";
+    const own = one.kb_id === NIL ? "nil" : one.kb_id ? colour.get(kind(one)) : "none";
+    pieces.push(
+      state.text.slice(done, from),
+      el("span", {
+        class: `mention ${own}${differs(one) ? " changed" : ""}`, role: "button", tabindex: "0", "data-number": number,
+        "aria-pressed": "false", "aria-label": `${one.text}: ${name}${one.label ? `, ${one.label}` : ""}`,
+      }, state.text.slice(from, to)),
+    );
+    done = to;
+  });
+  $("linked").replaceChildren(...pieces, state.text.slice(done));
+  const legend = ordered.slice(0, COLOURS - 1).map((name) => [name, colour.get(name)]);
+  if (ordered.length >= COLOURS) legend.push([ordered.length === COLOURS ? ordered[COLOURS - 1] : "others", `k${COLOURS - 1}`]);
+  if (state.mentions.some((one) => one.kb_id === NIL)) legend.push(["NIL", "nil"]);
+  $("legend").replaceChildren(...legend.map(([name, own]) => el("li", {}, el("span", { class: `swatch ${own}` }), name)));
+  $("result").hidden = false;
+}
+
+const mentionElement = (number) => $("linked").querySelector(`[data-number="${number}"]`);
+
+function showTip(node) {
+  const one = state.mentions[node.dataset.number];
+  const label = one.label ? ` · ${one.label}` : "";
+  const text = one.kb_id === NIL ? [el("b", {}, NIL), " not in the knowledge base"] : one.kb_id ? [el("b", {}, one.name ?? ""), ` ${one.kb_id}`] : ["not linked"];
+  $("tip").replaceChildren(...text, label);
+  $("tip").hidden = false;
+  const at = node.getClientRects()[0];
+  const width = $("tip").offsetWidth;
+  $("tip").style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`;
+  const above = at.top - $("tip").offsetHeight - 6;
+  $("tip").style.top = `${above > 4 ? above : at.bottom + 6}px`;
+}
+
+const hideTip = () => { $("tip").hidden = true; };
+
+// -- details ------------------------------------------------------------------------------------
+
+function openDetails(...children) {
+  hideTip();
+  $("details").replaceChildren(...children.flat().filter(Boolean));
+  $("details").classList.add("chosen");
+  document.body.classList.add("sheet-open");
+  $("details").scrollTop = 0;
+}
+
+function closeDetails() {
+  const chosen = state.chosen;
+  state.chosen = null;
+  for (const node of $("linked").querySelectorAll('[aria-pressed="true"]')) node.setAttribute("aria-pressed", "false");
+  $("details").classList.remove("chosen");
+  document.body.classList.remove("sheet-open");
+  $("details").replaceChildren(
+    el("p", { class: "quiet hint" }, "Choose a mention to see its candidates, the evidence for each, and to correct it."),
+  );
+  return chosen;
+}
+
+function title(text) {
+  const close = () => { const number = closeDetails(); if (number !== null) mentionElement(number)?.focus(); };
+  return el("div", { class: "title" }, el("h2", {}, text), el("button", { class: "close", type: "button", "aria-label": "Close", onclick: close }, "×"));
+}
+
+async function choose(number, { focus = true } = {}) {
+  const one = state.mentions[number];
+  for (const node of $("linked").querySelectorAll(".mention")) node.setAttribute("aria-pressed", String(node.dataset.number === String(number)));
+  state.chosen = number;
+  openDetails(title(one.text), el("p", { class: "quiet" }, "Looking at the evidence …"));
+  mentionElement(number)?.scrollIntoView({ block: "nearest" });
+  const why = await api("explain", { text: state.text, start: one.start, end: one.end, label: one.label, n_candidates: SHOWN });
+  if (state.chosen !== number) return;
+  showWhy(number, why);
+  if (focus) $("details").focus({ preventScroll: true });
+}
+
+function showWhy(number, why) {
+  const one = state.mentions[number];
+  const at = why.context.indexOf(why.text);
+  const context = at < 0 ? [why.context] : [why.context.slice(0, at), el("b", {}, why.text), why.context.slice(at + why.text.length)];
+  openDetails(
+    title(one.text),
+    el("p", { class: "context" }, "… ", context, " …"),
+    answerBox(number, why),
+    el("div", { id: "body" }, evidence(why)),
+  );
+  const first = $("details").querySelector("details");
+  if (first) first.open = true;
+}
+
+function answerBox(number, why) {
+  const isNil = why.kb_id === NIL;
+  const correct = el("button", { class: "primary", type: "button", id: "correct", onclick: () => showCorrecting(number, why) }, "Correct");
+  const label = why.label ? el("span", { class: "chip" }, why.label) : null;
+  const box = el("div", { class: "answer" },
+    el("div", { class: "line" },
+      el("div", {},
+        el("p", { class: "name" }, isNil ? "NIL" : why.name),
+        el("p", { class: "quiet small" }, isNil ? "not in the knowledge base" : el("span", { class: "id" }, why.kb_id)),
+      ),
+      correct,
+    ),
+    el("p", { class: "note quiet" }, label, `right with a probability of ${percent(why.probability)}`),
+  );
+  if (why.learned) {
+    box.append(el("p", { class: "note" }, `Decided by correction ${why.learned.id}${why.learned.by ? ` by ${why.learned.by}` : ""}.`, undoButton(why.learned)));
+  }
+  return box;
+}
+
+function gauge(why) {
+  const { nil_score: score, threshold } = why;
+  const isOver = threshold !== null && score > threshold;
+  const compared = threshold === null ? "no threshold" : `threshold ${show(threshold)}`;
+  return el("div", { class: `gauge${isOver ? " over" : ""}` },
+    el("div", { class: "line" }, el("span", {}, "P(NIL) ", el("b", { class: "number" }, show(score))), el("span", { class: "quiet number" }, compared)),
+    bar(score, { mark: threshold }),
+  );
+}
+
+function evidence(why) {
+  const parts = Object.entries(why.difference).slice(0, 4);
+  return [
+    gauge(why),
+    el("div", { class: "candidates" }, el("h3", {}, why.candidates.length ? "Candidates" : "No candidate was found."), why.candidates.map(candidate)),
+    parts.length > 0 && el("p", { class: "difference" }, "Why the first leads the second: ",
+      parts.map(([name, value]) => el("span", { class: "chip number" }, `${PARTS[name] ?? name.replaceAll("_", " ")} ${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`))),
+  ];
+}
+
+function candidate(one) {
+  const f = one.features;
+  const rows = [];
+  const add = (name, ...value) => rows.push(el("dt", {}, name), el("dd", { class: "number" }, ...value));
+  if (one.nearest_name) add("Nearest name", one.nearest_name, one.name_cosine === null ? "" : `, cosine ${show(one.name_cosine)}`);
+  if (one.learned) add("Correction", `${one.learned}: ${quoted(one.nearest_mention)}, cosine ${show(one.mention_cosine)}`);
+  else if (one.mention_cosine !== null) add("Nearest mention", `in annotated text, cosine ${show(one.mention_cosine)}`);
+  if (f.exact !== undefined) add("Exact name", f.exact ? "yes" : f.plural ? "singular or plural of it" : "no");
+  if (f.prior !== undefined) add("Prior", f.seen ? `${percent(f.prior)} of the annotated uses of this form` : "form not seen in annotated text");
+  if (f.edit !== undefined) add("Spelling", `${percent(f.edit)} alike`);
+  if (one.ranker_score !== null) add("Ranker", show(one.ranker_score, 2));
+  const card = el("div", { class: "entity" });
+  const load = async (event) => {
+    if (!event.target.open || card.childNodes.length) return;
+    await act(null, async () => card.replaceChildren(...entityCard(await api(`entity/${encodeURIComponent(one.id)}`), { heading: false })));
+  };
+  return el("details", { "data-id": one.id, ontoggle: load },
+    el("summary", {},
+      el("span", { class: "name" }, one.name), el("span", { class: "id" }, one.id),
+      el("span", { class: "score number" }, show(one.score), bar(one.score)),
+    ),
+    el("dl", { class: "evidence" }, rows),
+    card,
+  );
+}
+
+function entityCard(entity, { heading = true } = {}) {
+  const others = entity.aliases.filter((name) => name !== entity.name);
+  const names = el("p", {}, el("span", { class: "quiet" }, "Names: "), others.slice(0, 8).join(" · "));
+  if (others.length > 8) {
+    const more = el("button", { class: "more", type: "button", onclick: () => names.replaceChildren(el("span", { class: "quiet" }, "Names: "), others.join(" · ")) }, `${others.length - 8} more`);
+    names.append(" ", more);
+  }
+  return [
+    el("p", {}, heading ? "" : link(entity), heading ? "" : " ", entity.types.map((name) => el("span", { class: "chip" }, name))),
+    entity.definition ? el("p", {}, entity.definition) : null,
+    others.length ? names : null,
+  ].filter(Boolean);
+}
+
+async function showEntity(id) {
+  await act(null, async () => {
+    const entity = await api(`entity/${encodeURIComponent(id)}`);
+    state.chosen = null;
+    for (const node of $("linked").querySelectorAll('[aria-pressed="true"]')) node.setAttribute("aria-pressed", "false");
+    openDetails(title(entity.name), el("p", {}, link(entity)), el("div", { class: "entity whole" }, entityCard(entity)));
+    $("details").focus({ preventScroll: true });
+  });
+}
+
+// -- correcting ---------------------------------------------------------------------------------
+
+function choice(value, name, note, { checked = false } = {}) {
+  return el("label", { class: "choice" },
+    el("input", { type: "radio", name: "right", value, checked }),
+    el("span", {}, name, el("small", { class: note === value ? "id" : null }, note)),
+  );
+}
+
+function showCorrecting(number, why) {
+  const options = why.candidates.filter((one) => one.id !== why.kb_id).slice(0, 5).map((one) => choice(one.id, one.name, one.id));
+  if (why.kb_id !== NIL) options.push(choice(NIL, "NIL", "not in the knowledge base"));
+  const list = el("div", { id: "options" }, options);
+  const found = el("ul", { class: "found", "aria-label": "Entities found" });
+  const pick = (entity) => {
+    const known = [...list.querySelectorAll("input")].find((input) => input.value === entity.id);
+    if (known) known.checked = true;
+    else list.prepend(choice(entity.id, entity.name, entity.id, { checked: true }));
+    found.replaceChildren();
+    input.value = "";
+    list.querySelector(":checked").focus();
+  };
+  const input = el("input", { type: "search", id: "other", maxlength: "200", placeholder: "Search another entity by name", "aria-label": "Search another entity by name", autocomplete: "off" });
+  searching(input, found, pick);
+  const learn = el("button", { class: "primary", type: "submit" }, "Learn");
+  const cancel = el("button", { type: "button", onclick: () => { showWhy(number, why); $("correct").focus(); } }, "Cancel");
+  const form = el("form", { onsubmit: (event) => {
+    event.preventDefault();
+    const right = list.querySelector(":checked");
+    if (!right) say("Choose the right answer first.", { problem: true });
+    else act(learn, () => correct(number, right.value));
+  } },
+    el("fieldset", {}, el("legend", {}, `What is ${quoted(state.mentions[number].text)} here?`), list),
+    el("div", { class: "other" }, input, found),
+    el("div", { class: "actions" }, learn, cancel),
+  );
+  $("body").replaceChildren(form);
+  $("correct").disabled = true;
+  (list.querySelector("input") ?? input).focus();
+}
+
+async function correct(number, id) {
+  const one = state.mentions[number];
+  const given = { text: state.text, start: one.start, end: one.end, kb_id: id, label: one.label };
+  const memory = await api("learn", { corrections: [given] });
+  for (const learned of memory.changed) state.given.push({ ...given, learned: learned.id });
+  showMemory(memory);
+  const n = await linkText({ changed: true });
+  const last = memory.changed[memory.changed.length - 1];
+  if (last) {
+    const answer = last.after === NIL ? "NIL" : last.after_name ?? last.after;
+    say(`Learned: ${quoted(last.text)} is ${answer}. ${plural(n, "mention")} changed in this text.`, { button: undoButton(last) });
+  } else say("This was learned before.");
+  await chooseAgain(one);
+}
+
+async function chooseAgain(one) {
+  const number = state.mentions.findIndex((other) => other.start === one.start && other.end === one.end);
+  if (number >= 0) await choose(number);
+  else closeDetails();
+}
+
+function undoButton(learned) {
+  const button = el("button", { class: "small", type: "button", "aria-label": `Undo correction ${learned.id}` }, "Undo");
+  button.addEventListener("click", () => act(button, () => undo(learned)));
+  return button;
+}
+
+async function undo(learned) {
+  const chosen = state.chosen === null ? null : state.mentions[state.chosen];
+  const memory = await api("unlearn", { ids: [learned.id] });
+  state.given = state.given.filter((one) => one.learned !== learned.id);
+  showMemory(memory);
+  const n = state.text ? await linkText({ changed: true }) : 0;
+  say(`Undone: correction ${learned.id} of ${quoted(learned.text)}. ${state.text ? `${plural(n, "mention")} changed in this text.` : ""}`);
+  if (chosen) await chooseAgain(chosen);
+}
+
+function showMemory(memory) {
+  state.learned = memory.learned;
+  $("memory").hidden = !memory.learned.length;
+  $("memory-note").textContent = memory.saved
+    ? "Saved in the pipeline. They count for all texts."
+    : "They count for all texts until the server stops. Start it with --save to keep them, or download those of this page for spacy-pel teach.";
+  $("download").hidden = memory.saved || !state.given.length;
+  $("corrections").replaceChildren(...memory.learned.slice().reverse().map((one) => {
+    const answer = one.after === NIL ? "NIL" : `${one.after_name ?? ""} ${one.after}`;
+    const before = one.before === NIL ? "NIL" : `${one.before_name ?? ""} ${one.before}`;
+    const who = one.by ? ` · ${one.by}` : "";
+    return el("li", {}, el("span", {}, el("b", {}, one.text), ` → ${answer}`, el("small", {}, `was ${before} · ${one.at.slice(0, 10)}${who}`)), undoButton(one));
+  }));
+}
+
+function download() {
+  const lines = state.given.map(({ learned, ...one }) => JSON.stringify(one)).join("\n");
+  const url = URL.createObjectURL(new Blob([`${lines}\n`], { type: "application/x-ndjson" }));
+  el("a", { href: url, download: "corrections.jsonl" }).click();
+  URL.revokeObjectURL(url);
+}
+
+// -- searching ----------------------------------------------------------------------------------
+
+/** Look for entities while a name is typed, and show them in a list. */
+function searching(input, list, pick) {
+  let timer = 0;
+  let wanted = "";
+  const clear = () => { list.replaceChildren(); list.hidden = true; };
+  const look = async () => {
+    const q = input.value.trim();
+    wanted = q;
+    if (!q) return clear();
+    await act(null, async () => {
+      const { entities } = await api(`search?n=8&q=${encodeURIComponent(q)}`);
+      if (q !== wanted) return;
+      list.replaceChildren(...entities.map((one) => {
+        const same = one.match === null ? "similar" : one.match.toLowerCase() === one.name.toLowerCase() ? "" : quoted(one.match);
+        return el("li", {}, el("button", { type: "button", onclick: () => { pick(one); if (list.classList.contains("floating")) clear(); } },
+          one.name, el("small", {}, [one.id, ...one.types.slice(0, 2), same].filter(Boolean).join(" · "))));
+      }));
+      if (!entities.length) list.append(el("li", {}, el("p", { class: "quiet" }, "No entity has such a name.")));
+      list.hidden = false;
+    });
+  };
+  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(look, 180); });
+  const move = (event) => {
+    const buttons = [...list.querySelectorAll("button")];
+    const at = buttons.indexOf(document.activeElement);
+    if (event.key === "Escape") { clear(); input.focus(); event.stopPropagation(); return; }
+    if (event.key === "Enter" && event.target === input) { event.preventDefault(); clearTimeout(timer); (buttons[0] && wanted === input.value.trim() ? Promise.resolve() : look()).then(() => list.querySelector("button")?.focus()); return; }
+    if (!buttons.length || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) return;
+    event.preventDefault();
+    const next = at + (event.key === "ArrowDown" ? 1 : -1);
+    (next < 0 ? input : buttons[Math.min(next, buttons.length - 1)]).focus();
+  };
+  input.addEventListener("keydown", move);
+  list.addEventListener("keydown", move);
+  return clear;
+}
+
+// -- what the user does -------------------------------------------------------------------------
+
+async function openFile(file) {
+  if (!file) return;
+  const most = state.limits.max_chars ?? Infinity;
+  if (file.size > 4 * most) return say(`${file.name} is too long: at most ${most.toLocaleString("en")} characters.`, { problem: true });
+  $("text").value = (await file.text()).replace(/^\ufeff/, "");
+  showLength();
+  await act($("link"), linkText);
+}
+
+$("link").addEventListener("click", () => act($("link"), linkText));
+$("text").addEventListener("input", showLength);
+$("text").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); act($("link"), linkText); }
+});
+$("example").addEventListener("click", () => { $("text").value = EXAMPLE; showLength(); act($("link"), linkText); });
+$("open").addEventListener("click", () => $("file").click());
+$("file").addEventListener("change", (event) => { openFile(event.target.files[0]); event.target.value = ""; });
+$("text").addEventListener("dragover", (event) => { event.preventDefault(); $("text").classList.add("over"); });
+$("text").addEventListener("dragleave", () => $("text").classList.remove("over"));
+$("text").addEventListener("drop", (event) => {
+  $("text").classList.remove("over");
+  if (event.dataTransfer.files.length) { event.preventDefault(); openFile(event.dataTransfer.files[0]); }
+});
+$("download").addEventListener("click", download);
+
+const mentionOf = (event) => event.target.closest?.(".mention") ?? null;
+$("linked").addEventListener("click", (event) => {
+  const node = mentionOf(event);
+  if (node) act(null, () => choose(Number(node.dataset.number), { focus: false }));
+});
+$("linked").addEventListener("keydown", (event) => {
+  const node = mentionOf(event);
+  if (!node) return;
+  if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(null, () => choose(Number(node.dataset.number))); }
+  if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+    event.preventDefault();
+    const all = [...$("linked").querySelectorAll(".mention")];
+    all[all.indexOf(node) + (event.key === "ArrowRight" ? 1 : -1)]?.focus();
+  }
+});
+for (const name of ["mouseover", "focusin"]) $("linked").addEventListener(name, (event) => { const node = mentionOf(event); if (node) showTip(node); });
+for (const name of ["mouseout", "focusout"]) $("linked").addEventListener(name, hideTip);
+addEventListener("scroll", hideTip, { passive: true });
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  hideTip();
+  if ($("details").classList.contains("chosen")) { const number = closeDetails(); if (number !== null) mentionElement(number)?.focus(); }
+});
+
+const clearFound = searching($("q"), $("found"), (one) => showEntity(one.id));
+$("search").addEventListener("submit", (event) => event.preventDefault());
+addEventListener("click", (event) => { if (!event.target.closest("#search")) clearFound(); });
+
+act(null, start);

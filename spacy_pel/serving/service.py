@@ -1,0 +1,278 @@
+"""What a server does with a pipeline: link, explain, look up, search, learn. Knows nothing of HTTP."""
+
+import math
+from dataclasses import asdict, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
+
+from ..errors import Errors, PelError
+from ..evaluation.report.entity_urls import entity_url
+from ..linking import Correction, Learned, Memory, MentionQuery
+from ..linking.explanation import explain
+from ..pipeline.gold import query_maker
+from ..pipeline.linker_data import save_memory, saved_memory
+from ..pipeline.name_finder import NameFinder
+from ..pipeline.records import document_record
+from ..types import NIL, Document, Entity, Mention
+from ..util import normalize_alias
+from .errors import Conflict, NotFound, RequestError
+from .worker import check_wanted
+
+_BATCH = 8  # texts that are linked together; between two batches the work can be stopped
+_FEW = 3  # names found, below which similar names are looked for
+Record = Dict[str, Any]
+
+
+class Service:
+    """A loaded pipeline that answers.
+
+    ``link``, ``explain``, ``similar``, ``learn`` and ``unlearn`` need the model: call them in one thread.
+    ``entity``, ``entities`` and ``search`` only read the knowledge base, which does not change.
+
+    nlp (Language): the pipeline.
+    name (str): of the component that links.
+    title (str): what the page calls the pipeline.
+    folder (Optional[Path]): of the component; corrections are saved there. None = they are kept in memory.
+    """
+
+    def __init__(self, nlp: Any, name: str, *, title: str, folder: Optional[Path] = None):
+        self.nlp = nlp
+        self.component: Any = nlp.get_pipe(name)
+        self.title = title
+        self.folder = folder
+        self._ask = query_maker(nlp, name=name)
+        for _, pipe in nlp.components:
+            if isinstance(pipe, NameFinder):
+                len(pipe)  # reads the names now, not for the first text
+        self._learned = self._learned_records()
+
+    @property
+    def saves(self) -> bool:
+        """RETURNS (bool): whether corrections are saved."""
+        return self.folder is not None
+
+    # -- linking -----------------------------------------------------------------------------
+
+    def link(
+        self, documents: Sequence[Document], n_candidates: int, is_wanted: Callable[[], bool]
+    ) -> List[Record]:
+        """Link documents.
+
+        documents (Sequence[Document]): without mentions.
+        n_candidates (int): how many candidates of each mention to keep.
+        is_wanted (Callable): asked between batches.
+        RETURNS (List[Dict[str, Any]]): the records that the command ``link`` writes.
+        RAISES (PelError): if the result is no longer wanted.
+        """
+        records = []
+        for start in range(0, len(documents), _BATCH):
+            check_wanted(is_wanted)
+            batch = documents[start : start + _BATCH]
+            # without a memory zone the vocabulary keeps each word that it has seen
+            with self.nlp.memory_zone():
+                docs = self.nlp.pipe((one.text for one in batch), batch_size=_BATCH)
+                pairs = zip(docs, batch, strict=True)
+                records += [document_record(self.component, doc, one, n_candidates) for doc, one in pairs]
+        return records
+
+    def explain(self, text: str, start: int, end: int, label: str, n_candidates: int) -> Record:
+        """Explain the answer to a mention.
+
+        text (str): the document.
+        start, end (int): the mention's offsets.
+        label (str): its NER label, "" = none.
+        n_candidates (int): how many candidates to show.
+        RETURNS (Dict[str, Any]): an ``Explanation`` as JSON data, and ``difference``: what puts the first
+            candidate ahead of the second one.
+        RAISES (PelError): if there is no mention at these offsets.
+        """
+        _check_offsets(text, start, end)
+        with self.nlp.memory_zone():
+            (query,) = self._ask(Document("", text, [Mention(start, end, label)]))
+            found = explain(self.component.linker, query)
+        difference = found.difference
+        shown = asdict(replace(found, candidates=found.candidates[:n_candidates]))
+        if found.learned is not None:
+            shown["learned"] = self._with_names(found.learned)
+        return _finite({**shown, "difference": difference})  # type: ignore[no-any-return]
+
+    # -- the knowledge base ------------------------------------------------------------------
+
+    def entity(self, entity_id: str) -> Record:
+        """RETURNS (Dict[str, Any]): an entity, of a retired id its successor.
+
+        RAISES (NotFound): if there is none.
+        """
+        found = self.entities([entity_id])
+        if not found:
+            raise NotFound(Errors.E734.format(got=repr(entity_id[:100])))
+        return found[0]
+
+    def entities(self, ids: Iterable[str]) -> List[Record]:
+        """RETURNS (List[Dict[str, Any]]): the entities that there are, once each, in order."""
+        kb = self.component.kb
+        live = dict.fromkeys(kb.resolve(one) for one in ids)
+        return [_entity_record(kb[one]) for one in live if one is not None]
+
+    def search(self, text: str, n: int) -> List[Record]:
+        """RETURNS (List[Dict[str, Any]]): id, name, types of the entities with such a name, best first, and
+        ``match``, the name that was found."""
+        kb = self.component.kb
+        return [_found_record(kb[one], match=name) for one, name in kb.search(text, n)]
+
+    def similar(self, text: str, n: int) -> List[Record]:
+        """RETURNS (List[Dict[str, Any]]): as ``search``: the candidates that the linker finds for a text."""
+        if not text.strip():
+            return []
+        kb = self.component.kb
+        (link,) = self.component.linker.link([MentionQuery(text, 0, len(text))], top_k=n)
+        return [_found_record(kb[one], match=None) for one in link.ids[:n]]
+
+    @staticmethod
+    def are_few(found: Sequence[Record]) -> bool:
+        """RETURNS (bool): whether to add ``similar`` ones to what ``search`` found."""
+        return len(found) < _FEW
+
+    # -- corrections -------------------------------------------------------------------------
+
+    @property
+    def learned(self) -> List[Record]:
+        """RETURNS (List[Dict[str, Any]]): the corrections in effect, as they were after the last change."""
+        return self._learned
+
+    def learn(self, corrections: Sequence[Correction], by: str) -> List[Record]:
+        """Make corrections count from now on, and save them, if that was asked for.
+
+        corrections (Sequence[Correction]): mentions with their right answers.
+        by (str): who corrected them.
+        RETURNS (List[Dict[str, Any]]): the new entries; none for what was known.
+        RAISES (PelError): if one cannot be learned; nothing is learned then.
+        RAISES (Conflict): if another process changed the saved memory at the same time.
+        """
+        linker = self.component.linker
+
+        def change() -> List[Learned]:
+            queries: List[MentionQuery] = []
+            with self.nlp.memory_zone():
+                for (text, doc), group in groupby(corrections, key=lambda one: (one.text, one.doc)):
+                    mentions = [Mention(one.start, one.end, one.label) for one in group]
+                    queries += self._ask(Document(doc, text, mentions))
+                return linker.learn(queries, corrections, by=by)  # type: ignore[no-any-return]
+
+        return list(map(self._with_names, self._changed(change)))
+
+    def unlearn(self, ids: Sequence[int], by: str) -> List[Record]:
+        """RETURNS (List[Dict[str, Any]]): the corrections that are undone.
+
+        RAISES (PelError): if one is unknown or undone; nothing is undone then.
+        RAISES (Conflict): if another process changed the saved memory at the same time.
+        """
+        return list(map(self._with_names, self._changed(lambda: self.component.unlearn(ids, by=by))))
+
+    def _changed(self, change: Callable[[], List[Learned]]) -> List[Learned]:
+        """RETURNS (List[Learned]): what ``change`` did to the memory; the same is on disk, if it is saved."""
+        if self.folder is not None:
+            self._use_if_changed(saved_memory(self.folder))
+        n_lines = len(self._memory.log)
+        entries = change()
+        if self.folder is not None and entries:
+            try:
+                save_memory(self.folder, self._memory, n_lines=n_lines)
+            except BaseException as err:
+                before = saved_memory(self.folder)
+                self._use_if_changed(before)
+                if len(before.log) != n_lines:
+                    raise Conflict(Errors.E735) from err
+                raise
+        self._learned = self._learned_records()
+        return entries
+
+    @property
+    def _memory(self) -> Memory:
+        return self.component.linker.memory  # type: ignore[no-any-return]
+
+    def _use_if_changed(self, memory: Memory) -> None:
+        """Replace the memory by the saved one, which counts, also where ``teach`` changed it."""
+        if memory.log == self._memory.log:
+            return
+        memory.check_made_with(self.component.encoder)
+        self.component.data = replace(self.component.data, memory=memory)
+        self.component.linker.memory = memory
+        self.component.linker.follow()
+        self._learned = self._learned_records()
+
+    def _learned_records(self) -> List[Record]:
+        return [self._with_names(one) for one in self.component.learned]
+
+    def _with_names(self, one: Learned) -> Record:
+        return {
+            **one.to_json(),
+            "before_name": self._name_of(one.before),
+            "after_name": self._name_of(one.after),
+        }
+
+    def _name_of(self, entity_id: str) -> Optional[str]:
+        kb = self.component.kb
+        row = -1 if entity_id == NIL else kb.row(entity_id)
+        return kb.name_at(row) if row >= 0 else None
+
+    # -- what it is --------------------------------------------------------------------------
+
+    def facts(self) -> Record:
+        """RETURNS (Dict[str, Any]): what the page says about the pipeline."""
+        linker = self.component.linker
+        return {
+            "pipeline": self.title,
+            "entities": len(linker.kb),
+            "calibrated": linker.is_calibrated,
+            "saves": self.saves,
+            "corrections": len(self._learned),
+        }
+
+
+def _check_offsets(text: str, start: int, end: int) -> None:
+    if not 0 <= start < end <= len(text) or not text[start:end].strip():
+        raise RequestError(Errors.E736.format(last=len(text), start=start, end=end))
+
+
+def _entity_record(entity: Entity) -> Record:
+    return {
+        "id": entity.concept_id,
+        "name": entity.canonical_name,
+        "aliases": list(entity.aliases),
+        "types": list(entity.types),
+        "definition": entity.definition,
+        "url": entity_url(entity.concept_id),
+    }
+
+
+def _found_record(entity: Entity, *, match: Optional[str]) -> Record:
+    names = (entity.canonical_name, *entity.aliases)
+    written = next((name for name in names if normalize_alias(name) == match), match)
+    return {
+        "id": entity.concept_id,
+        "name": entity.canonical_name,
+        "types": list(entity.types),
+        "match": written,
+    }
+
+
+def _finite(value: Any) -> Any:
+    """RETURNS (Any): JSON data with None for numbers that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def component_folder(pipeline: Path, name: str) -> Path:
+    """RETURNS (Path): the folder of a component, where corrections are saved.
+
+    RAISES (PelError): if the pipeline is not a folder, as an installed package.
+    """
+    folder = pipeline / name
+    if not folder.is_dir():
+        raise PelError(Errors.E722.format(got=str(pipeline)))
+    return folder

@@ -1,0 +1,131 @@
+"""A tiny pipeline on a server that runs: in a thread of this process, on a free port."""
+
+import json
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+import pytest
+import spacy
+from spacy.language import Language
+from typer.testing import CliRunner
+
+from spacy_pel.cli import pel_cli
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Entity
+
+pytest.importorskip("fastapi", reason="needs the extra serve")
+pytest.importorskip("uvicorn", reason="needs the extra serve")
+httpx = pytest.importorskip("httpx", reason="needs httpx")
+
+from spacy_pel.serving import Limits, Server, Service, listen, make_app  # noqa: E402
+
+NAME = "proxy_entity_linker"
+EVIL = '<img src=x onerror="document.title=1">'
+ENTITIES = [
+    Entity("C1", "aspirin", ("acetylsalicylic acid",), ("chemical",), "Relieves pain."),
+    Entity("C2", "heart attack", ("myocardial infarction", "heart attack of the left side"), ("disease",)),
+    Entity("C3", "Headache", ("cephalalgia",), ("symptom",)),
+    Entity("C4", f"cold {EVIL}", ("cold",), ("disease",)),
+    Entity("MESH:D5/1", "kidney stone", ("renal calculus",), ("disease",)),
+]
+PHRASES = {
+    "CHEMICAL": ["aspirin"],
+    "DISEASE": ["heart attack", "headache", "cold", "kidney stone", "zebra fish"],
+}
+TEXT = "We gave aspirin after a heart attack. A headache came, then a zebra fish, then more aspirin."
+GATE = threading.Event()  # shut, a text with WAIT in it waits
+
+
+@Language.component("pel_test_gate")
+def gate(doc):
+    if "WAIT" in doc.text:
+        GATE.wait(20)
+    return doc
+
+
+@pytest.fixture
+def shut_gate():
+    GATE.clear()
+    yield GATE
+    GATE.set()
+
+
+@pytest.fixture(scope="session")
+def pipeline(tmp_path_factory):
+    """The folder of a pipeline."""
+    nlp = spacy.blank("en")
+    patterns = [
+        {"label": label, "pattern": [{"LOWER": word} for word in phrase.split()]}
+        for label, phrases in PHRASES.items()
+        for phrase in phrases
+    ]
+    nlp.add_pipe("pel_test_gate")
+    nlp.add_pipe("entity_ruler").add_patterns(patterns)
+    linker = nlp.add_pipe(NAME, config={"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 64}})
+    linker.initialize(lambda: [], nlp=nlp, kb_loader=lambda: KnowledgeBase(ENTITIES))
+    path = tmp_path_factory.mktemp("serving") / "tiny"
+    nlp.to_disk(path)
+    return path
+
+
+@contextmanager
+def serving(pipeline, *, save=False, allowed_hosts=(), **limits):
+    """YIELDS (Server): that answers; ``url`` and ``service`` are attributes."""
+    nlp = spacy.load(pipeline)
+    service = Service(nlp, NAME, title="tiny", folder=pipeline / NAME if save else None)
+    chosen = Limits(**limits)
+    with ExitStack() as stack:
+        taken = stack.enter_context(listen("127.0.0.1", 0))
+        app = make_app(service, limits=chosen, host="127.0.0.1", allowed_hosts=allowed_hosts)
+        server = Server(app, taken, limits=chosen)
+        server.service, server.url = service, f"http://127.0.0.1:{server.port}"
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        wait_until(lambda: server.has_started)
+        try:
+            yield server
+        finally:
+            GATE.set()
+            server.stop()
+            thread.join(20)
+            assert not thread.is_alive()
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def run(*args: Any) -> Result:
+    """Call ``spacy-pel`` in this process."""
+    result = CliRunner().invoke(pel_cli, [str(arg) for arg in args])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Result(result.exit_code, result.stdout, result.stderr)
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="session")
+def server(pipeline):
+    """One for all tests that leave no trace."""
+    with serving(pipeline, max_chars=300, max_texts=3, max_bytes=5000, timeout=20.0) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server):
+    with httpx.Client(base_url=server.url, timeout=30) as one:
+        yield one

@@ -1,0 +1,252 @@
+"""The JSON API of a server that runs."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+import spacy
+
+from spacy_pel.types import NIL
+
+from .conftest import EVIL, NAME, TEXT, httpx, run, serving
+
+START = TEXT.index("heart attack")
+MENTION = {"text": TEXT, "start": START, "end": START + len("heart attack")}
+
+
+def answers(client, text=TEXT):
+    (document,) = client.post("/link", json={"text": text}).raise_for_status().json()["documents"]
+    return {one["text"]: one["kb_id"] for one in document["mentions"]}
+
+
+# -- linking -----------------------------------------------------------------------------------
+
+
+def test_links_are_the_rows_of_the_command_link(client, pipeline, tmp_path):
+    """Same keys, same values."""
+    texts = [TEXT, "", f"A cold {EVIL} and 🧬 aspirin."]
+    given = [{"id": f"n{i}", "text": text, "meta": {"k": [i]}} for i, text in enumerate(texts)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(one) + "\n" for one in given))
+    result = run("link", pipeline, tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--n-candidates", 3)
+    assert result.code == 0, result.err
+    written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    response = client.post("/link", json={"documents": given, "n_candidates": 3})
+    assert response.status_code == 200 and response.json() == {"documents": written}
+    assert [len(one["mentions"]) for one in written] == [5, 0, 2]
+    assert written[2]["mentions"][1]["name"] == "aspirin" and "🧬" in written[2]["text"]
+
+
+def test_one_text_or_several(client):
+    (one,) = client.post("/link", json={"text": TEXT}).json()["documents"]
+    two = client.post("/link", json={"text": [TEXT, "A cold."], "n_candidates": 0}).json()["documents"]
+    assert one["id"] == "1" and [each["id"] for each in two] == ["1", "2"]
+    assert len(one["mentions"][0]["candidates"]) > 1 and two[0]["mentions"][0]["candidates"] == []
+    numbered = client.post("/link", json={"documents": [{"text": "", "id": 7}, {"text": ""}]}).json()
+    assert [each["id"] for each in numbered["documents"]] == ["7", "2"]
+
+
+def test_explain(client, server):
+    why = client.post("/explain", json={**MENTION, "label": "DISEASE", "n_candidates": 2}).json()
+    assert why["kb_id"] == "C2" and why["name"] == "heart attack" and why["text"] == "heart attack"
+    assert why["learned"] is None and len(why["candidates"]) == 2 and why["difference"]
+    first = why["candidates"][0]
+    assert first["id"] == "C2" and first["features"]["exact"] == 1.0 and first["name_cosine"] is not None
+    assert {"nil_score", "threshold", "probability", "weights"} <= why.keys()
+    # a mention that the pipeline does not find
+    other = {"text": "He had renal calculus.", "start": 7, "end": 21}
+    assert client.post("/explain", json=other).json()["candidates"][0]["id"] == "MESH:D5/1"
+
+
+def test_entities(client):
+    one = client.get("/entity/C1").json()
+    assert one == {
+        "id": "C1",
+        "name": "aspirin",
+        "aliases": ["acetylsalicylic acid"],
+        "types": ["chemical"],
+        "definition": "Relieves pain.",
+        "url": None,
+    }
+    assert client.get("/entity/MESH:D5/1").json()["name"] == "kidney stone"
+    assert client.get("/entity/MESH%3AD5%2F1").json()["id"] == "MESH:D5/1"
+    missing = client.get("/entity/C99")
+    assert missing.status_code == 404 and "C99" in missing.json()["detail"]
+    several = client.post("/entities", json={"ids": ["C2", "C99", "C1", "C2"]}).json()["entities"]
+    assert [each["id"] for each in several] == ["C2", "C1"]
+
+
+def test_search(client):
+    def found(q, n=10):
+        return client.get("/search", params={"q": q, "n": n}).json()["entities"]
+
+    first = found("infarc myo")[0]
+    assert (first["id"], first["name"], first["match"]) == ("C2", "heart attack", "myocardial infarction")
+    assert found("heart attack")[0]["match"] == "heart attack"
+    # few names were found: similar ones follow, each entity once
+    ids = [one["id"] for one in found("heart")]
+    assert ids[0] == "C2" and len(ids) == len(set(ids)) > 1
+    assert found("hart atack")[0] == {"id": "C2", "name": "heart attack", "types": ["disease"], "match": None}
+    assert found("") == found("  ") == [] and len(found("e", n=2)) == 2
+    assert client.get("/search", params={"q": "x" * 201}).status_code == 422
+
+
+def test_health_and_description(client):
+    health = client.get("/health").json()
+    assert (health["status"], health["pipeline"], health["entities"]) == ("ok", "tiny", 5)
+    assert health["limits"]["max_chars"] == 300 and health["saves"] is False and health["waiting"] == 0
+    described = client.get("/openapi.json").json()
+    paths = {"/link", "/explain", "/entity/{entity_id}", "/entities", "/search", "/learned", "/learn"}
+    assert paths | {"/unlearn", "/health"} == described["paths"].keys()
+    assert all(
+        "schema" in one["responses"]["200"]["content"]["application/json"]
+        for methods in described["paths"].values()
+        for one in methods.values()
+    )
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/static/page.css", "/static/serve.css", "/static/serve.js"])
+def test_pages_load_nothing_from_elsewhere(client, path):
+    response = client.get(path)
+    assert response.status_code == 200 and len(response.content) > 500
+    assert "http://" not in response.text and "https://" not in response.text and "//cdn" not in response.text
+    policy = response.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self';") and "unsafe" not in policy
+    assert response.headers["x-content-type-options"] == "nosniff" and "server" not in response.headers
+    assert "innerHTML" not in response.text
+
+
+# -- corrections -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(pipeline, tmp_path):
+    shutil.copytree(pipeline, tmp_path / "own")
+    return tmp_path / "own"
+
+
+def test_learn_and_undo(own):
+    with serving(own) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+        before = answers(client)
+        assert before["heart attack"] == "C2"
+        memory = client.post("/learn", json={"corrections": [{**MENTION, "kb_id": NIL}], "by": "Ann"}).json()
+        (entry,) = memory["changed"]
+        assert (entry["before_name"], entry["after"], entry["after_name"]) == ("heart attack", NIL, None)
+        assert memory["learned"] == [entry] and memory["saved"] is False
+        assert answers(client) == {**before, "heart attack": NIL}
+        assert answers(client, "Another heart attack.") == {"heart attack": NIL}
+        why = client.post("/explain", json=MENTION).json()
+        assert why["learned"]["by"] == "Ann" and why["nil_score"] == 1.0
+        assert client.get("/learned").json() == {"changed": [], "learned": [entry], "saved": False}
+        assert client.get("/health").json()["corrections"] == 1
+        again = client.post("/learn", json={"corrections": [{**MENTION, "kb_id": NIL}]}).json()
+        assert again["changed"] == [] and again["learned"] == [entry]
+        assert client.post("/unlearn", json={"ids": [9]}).status_code == 400
+        undone = client.post("/unlearn", json={"ids": [1]}).json()
+        assert undone["changed"] == [entry] and undone["learned"] == []
+        assert answers(client) == before
+    assert not (own / NAME / "memory").exists()  # without --save nothing is written
+
+
+def test_saved_corrections_and_those_of_teach(own, tmp_path):
+    fix = {"text": "A zebra fish.", "start": 2, "end": 12, "kb_id": "C1"}
+    (tmp_path / "fixes.jsonl").write_text(json.dumps(fix))
+    with serving(own, save=True) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+        saved = client.post("/learn", json={"corrections": [{**MENTION, "kb_id": "C3"}]}).json()
+        assert saved["saved"] is True and len(saved["learned"]) == 1
+        assert {one.text: one.kb_id_ for one in spacy.load(own)(TEXT).ents}["heart attack"] == "C3"
+        # meanwhile another process teaches: the next change keeps what it taught
+        assert run("teach", own, tmp_path / "fixes.jsonl").code == 0
+        third = client.post("/learn", json={"corrections": [{**MENTION, "kb_id": "C4"}]}).json()
+        assert [one["after"] for one in third["learned"]] == ["C1", "C4"]
+        assert answers(client)["zebra fish"] == "C1" and answers(client)["heart attack"] == "C4"
+        assert len(run("teach", own, "--list", "--json").json["learned"]) == 2
+        client.post("/unlearn", json={"ids": [3]}).raise_for_status()
+        assert answers(client)["heart attack"] == "C3"  # the third one had replaced the first one
+        client.post("/unlearn", json={"ids": [1, 2]}).raise_for_status()
+        assert answers(client)["heart attack"] == "C2" and client.get("/learned").json()["learned"] == []
+    assert run("verify", own).code == 0
+
+
+def test_two_changes_at_once(own, tmp_path, monkeypatch):
+    """Another process that saves between reading and writing wins, and the model is as on disk."""
+    from spacy_pel.serving import service
+
+    (tmp_path / "fixes.jsonl").write_text(
+        json.dumps({"text": "A zebra fish.", "start": 2, "end": 12, "kb_id": "C1"})
+    )
+    real = service.save_memory
+
+    def save_second(*args, **kwargs):
+        assert run("teach", own, tmp_path / "fixes.jsonl").code == 0
+        real(*args, **kwargs)
+
+    with serving(own, save=True) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        monkeypatch.setattr(service, "save_memory", save_second)
+        response = client.post("/learn", json={"corrections": [{**MENTION, "kb_id": NIL}]})
+        assert response.status_code == 409 and "E735" in response.json()["detail"]
+        assert answers(client)["heart attack"] == "C2" and answers(client)["zebra fish"] == "C1"
+        assert [one["after"] for one in client.get("/learned").json()["learned"]] == ["C1"]
+        monkeypatch.setattr(service, "save_memory", real)
+        client.post("/learn", json={"corrections": [{**MENTION, "kb_id": NIL}]}).raise_for_status()
+        assert answers(client)["heart attack"] == NIL
+
+
+@pytest.mark.parametrize(
+    "correction, code",
+    [
+        ({**MENTION, "kb_id": "C99"}, "E530"),
+        ({**MENTION, "kb_id": "C1", "end": 999}, "E531"),
+        ({**MENTION, "kb_id": "C1", "mention": "heart attach"}, "E733"),
+        ({"text": "x" * 301, "start": 0, "end": 1, "kb_id": "C1"}, "E726"),
+    ],
+)
+def test_wrong_corrections_change_nothing(client, correction, code):
+    good = {**MENTION, "kb_id": NIL}
+    response = client.post("/learn", json={"corrections": [good, correction]})
+    assert response.status_code in (400, 413) and f"PEL-{code}" in response.json()["detail"]
+    assert client.get("/learned").json()["learned"] == []
+
+
+# -- the command -------------------------------------------------------------------------------
+
+GATE_CODE = """
+import sys
+from spacy.language import Language
+Language.component("pel_test_gate", func=lambda doc: doc)
+from spacy_pel.cli import main
+main()
+"""
+
+
+def test_the_command_serves_until_it_is_told_to_stop(pipeline):
+    words = [sys.executable, "-c", GATE_CODE, "serve", str(pipeline), "--port", "0", "--json"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        started = json.loads(process.stdout.readline())
+        assert started["host"] == "127.0.0.1" and started["url"].endswith(f":{started['port']}")
+        assert answers(httpx.Client(base_url=started["url"], timeout=30))["heart attack"] == "C2"
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 0 and out == "" and err.splitlines()[-1] == "Stopped"
+    assert "Traceback" not in err
+
+
+def test_the_command_fails_in_one_line(server, pipeline, tmp_path, monkeypatch):
+    result = run("serve", pipeline, "--port", server.port)
+    assert result.code == 2 and "E721" in result.err and result.err.count("\n") == 1
+    assert "E721" in run("serve", pipeline, "--host", "host.invalid").err
+    assert "E002" in run("serve", tmp_path, "--port", 0).err
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    result = run("serve", pipeline)
+    assert result.code == 2 and 'pip install "spacy-pel[serve]"' in result.err
+
+
+def test_other_commands_do_not_load_it():
+    code = "import sys, spacy_pel.cli; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"fastapi", "uvicorn", "spacy_pel.serving"} & set(loaded.stdout.split())

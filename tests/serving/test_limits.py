@@ -1,0 +1,308 @@
+"""What a server refuses, and that it goes on afterwards."""
+
+import asyncio
+import json
+import re
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from spacy_pel.serving.errors import Stopped
+from spacy_pel.serving.guard import host_name, is_local
+from spacy_pel.serving.worker import Worker
+
+from .conftest import TEXT, httpx, serving, wait_until
+
+JSON = {"content-type": "application/json"}
+LINK = {"text": TEXT}
+
+
+def detail(response):
+    return response.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "body, status, says",
+    [
+        ({"text": "x" * 301}, 413, "at most 300 characters, got 301"),
+        ({"text": ["a", "x" * 301]}, 413, "in document 2"),
+        ({"text": ["a"] * 4}, 413, "at most 3 texts"),
+        ({"text": []}, 400, "at least one of the texts"),
+        ({}, 400, "got none"),
+        ({"text": "a", "documents": []}, 400, "got both"),
+        ({"text": "a", "txet": "b"}, 422, "txet"),
+        ({"text": 5}, 422, "text"),
+        ({"text": "a", "n_candidates": "3"}, 422, "n_candidates"),
+        ({"text": "a", "n_candidates": -1}, 422, "n_candidates"),
+        ([1], 422, "body"),
+    ],
+)
+def test_wrong_requests(client, body, status, says):
+    response = client.post("/link", json=body)
+    assert response.status_code == status and says in detail(response)
+    assert detail(response).startswith("[PEL-E7")
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"text": "\\ud800"}', b"\xff", b"", b"[" * 3000])
+def test_what_is_not_json(client, body):
+    response = client.post("/link", content=body, headers=JSON)
+    assert response.status_code in (400, 422) and re.match(r"\[PEL-E(733|002)]", detail(response))
+
+
+def test_lone_surrogates_in_meta(client):
+    body = b'{"documents": [{"text": "a", "meta": {"a": "\\ud800"}}]}'
+    response = client.post("/link", content=body, headers=JSON)
+    assert response.status_code == 400 and "surrogate" in detail(response)
+
+
+def test_large_bodies(client):
+    large = json.dumps({"text": "x" * 6000}).encode()
+    assert client.post("/link", content=large, headers=JSON).status_code == 413
+    # no length is announced: counted while it comes
+    chunks = client.post(
+        "/link", content=(large[i : i + 500] for i in range(0, len(large), 500)), headers=JSON
+    )
+    assert chunks.status_code == 413 and "at most 5,000 bytes" in detail(chunks)
+    assert client.post("/link", json=LINK).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None]
+)
+def test_other_types_are_refused(client, kind):
+    """Browsers let other sites post these, without asking."""
+    headers = {} if kind is None else {"content-type": kind}
+    response = client.post("/learn", content=json.dumps({"corrections": []}), headers=headers)
+    assert response.status_code == 415 and "application/json" in detail(response)
+    assert client.post(
+        "/link", json=LINK, headers={"content-type": "Application/JSON; charset=utf-8"}
+    ).is_success
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "8.8.8.8", ""]
+)
+def test_other_hosts_are_refused(client, host):
+    for response in (
+        client.get("/health", headers={"host": host}),
+        client.post("/link", json=LINK, headers={"host": host}),
+    ):
+        assert response.status_code == 400 and "E730" in detail(response)
+
+
+def test_own_names_are_served(client, pipeline):
+    for host in ("localhost", "LOCALHOST:1", "127.0.0.1:99", "[::1]:8000"):
+        assert client.get("/health", headers={"host": host}).status_code == 200
+    with serving(pipeline, allowed_hosts=["Named.example"]) as named:
+        assert httpx.get(named.url + "/health", headers={"host": "named.example:80"}).status_code == 200
+
+
+def test_names_of_hosts():
+    assert [host_name(one) for one in ("a:1", "A.", "[::1]:2", "[::1]", "")] == ["a", "a", "::1", "::1", ""]
+    assert is_local("127.0.0.2") and is_local("::1") and is_local("localhost")
+    assert not is_local("0.0.0.0") and not is_local("::") and not is_local("10.0.0.1")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:1"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+    ],
+)
+def test_other_sites_are_refused(client, headers):
+    for response in (
+        client.post("/learn", json={}, headers=headers),
+        client.get("/search?q=a", headers=headers),
+    ):
+        assert response.status_code == 403 and "E731" in detail(response)
+        assert "access-control-allow-origin" not in response.headers
+
+
+def test_the_own_site_and_links_to_the_page_are_served(client, server):
+    assert client.post("/link", json=LINK, headers={"origin": server.url}).status_code == 200
+    follows_link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert client.get("/", headers=follows_link).status_code == 200
+
+
+def test_unknown_paths_and_methods(client):
+    missing = client.get("/links")
+    assert missing.status_code == 404 and "E737" in detail(missing)
+    assert client.get("/link").status_code == client.delete("/learn").status_code == 405
+    assert (
+        client.get("/static/../app.py").status_code == client.get("/static/%2e%2e/app.py").status_code == 404
+    )
+    assert client.get("/entity/").status_code == 404
+
+
+# -- time --------------------------------------------------------------------------------------
+
+
+def received(connection, seconds=10):
+    """RETURNS (bytes): all until the server closes the connection."""
+    connection.settimeout(seconds)
+    found = b""
+    try:
+        while part := connection.recv(65536):
+            found += part
+    except ConnectionResetError:
+        pass
+    return found
+
+
+def test_slow_clients(pipeline):
+    with serving(pipeline, receive_timeout=0.5) as server:
+        address = ("127.0.0.1", server.port)
+        head = b"POST /link HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        with socket.create_connection(address) as silent, socket.create_connection(address) as of_head:
+            with socket.create_connection(address) as of_body:
+                of_head.sendall(head)
+                of_body.sendall(head + b"Content-Length: 20\r\n\r\n{")
+                for _ in range(3):  # each byte in time, and never the last one
+                    time.sleep(0.1)
+                    of_head.sendall(b"X")
+                    of_body.sendall(b" ")
+                assert httpx.get(server.url + "/health").status_code == 200
+                answer = received(of_body)
+                assert answer.startswith(b"HTTP/1.1 408") and b"E732" in answer
+            assert received(silent) == b"" and received(of_head) == b""
+        wait_until(lambda: not server._server.server_state.connections)
+
+
+def test_clients_that_do_not_read(pipeline):
+    # more than the system's buffers take
+    body = json.dumps({"documents": [{"text": "a", "meta": {"large": "x" * 20_000_000}}]}).encode()
+    head = b"POST /link HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with serving(pipeline, receive_timeout=2.0, max_bytes=30_000_000) as server:
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        with connection:
+            connection.connect(("127.0.0.1", server.port))
+            connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            wait_until(lambda: server._server.server_state.tasks)
+            wait_until(lambda: not server._server.server_state.connections)
+            assert len(received(connection)) < len(body)
+
+
+def post(server, text, timeout=30):
+    return httpx.post(server.url + "/link", json={"text": text}, timeout=timeout)
+
+
+def test_full_queue(pipeline, shut_gate):
+    with serving(pipeline, n_waiting=2) as server, ThreadPoolExecutor(4) as pool:
+        health = lambda: httpx.get(server.url + "/health", timeout=30).json()  # noqa: E731
+        running = [pool.submit(post, server, "WAIT aspirin")]
+        time.sleep(0.3)
+        running += [pool.submit(post, server, "aspirin") for _ in range(2)]
+        wait_until(lambda: health()["waiting"] == 2)
+        assert health()["status"] == "busy"
+        refused = post(server, "aspirin")
+        assert refused.status_code == 503 and int(refused.headers["retry-after"]) >= 1
+        assert "E724" in detail(refused) and "2 requests are waiting" in detail(refused)
+        # the knowledge base is looked up meanwhile
+        assert httpx.get(server.url + "/entity/C1").status_code == 200
+        shut_gate.set()
+        assert [one.result().status_code for one in running] == [200] * 3
+        assert health()["status"] == "ok" and post(server, "aspirin").status_code == 200
+
+
+def test_what_takes_too_long_is_given_up(pipeline, shut_gate):
+    with serving(pipeline, timeout=0.8, max_texts=64) as server:
+        with ThreadPoolExecutor(2) as pool:
+            texts = ["WAIT"] + ["aspirin"] * 40
+            long = pool.submit(httpx.post, server.url + "/link", json={"text": texts}, timeout=30)
+            time.sleep(0.3)
+            waits = pool.submit(post, server, "aspirin")
+            assert long.result().status_code == waits.result().status_code == 504
+            assert "E723" in detail(long.result()) and "0.8 seconds" in detail(long.result())
+        assert httpx.get(server.url + "/health").json()["waiting"] == 0
+        shut_gate.set()
+        wait_until(lambda: post(server, "aspirin").status_code == 200)
+
+
+def test_too_many_connections(pipeline):
+    with serving(pipeline, n_connections=3) as server:
+        open_ones = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(3)]
+        wait_until(lambda: len(server._server.server_state.connections) == 3)
+        assert httpx.get(server.url + "/health").status_code == 503
+        for one in open_ones:
+            one.close()
+        wait_until(lambda: not server._server.server_state.connections)
+        assert httpx.get(server.url + "/health").status_code == 200
+
+
+def test_stopping_answers_what_was_accepted(pipeline, shut_gate):
+    with serving(pipeline) as server, ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(post, server, "WAIT aspirin")]
+        time.sleep(0.3)
+        running.append(pool.submit(post, server, "aspirin"))
+        wait_until(lambda: httpx.get(server.url + "/health").json()["waiting"] == 1)
+        server.stop()
+        time.sleep(0.5)
+        with pytest.raises(httpx.ConnectError):
+            post(server, "aspirin")
+        shut_gate.set()
+        assert [one.result().status_code for one in running] == [200, 200]
+
+
+def test_a_bug_is_an_answer(server, client, monkeypatch):
+    def broken(*args):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(server.service, "entity", broken)
+    response = client.get("/entity/C1")
+    assert response.status_code == 500 and "E738" in detail(response) and "secret" not in response.text
+    monkeypatch.undo()
+    assert client.get("/entity/C1").status_code == 200
+
+
+# -- the worker --------------------------------------------------------------------------------
+
+
+def test_worker_runs_one_job_after_the_other():
+    worker = Worker("test", n_waiting=9)
+    done = []
+
+    def job(number):
+        done.append(threading.current_thread().name)
+        if number == 1:
+            raise KeyError("no")
+        return number
+
+    async def work():
+        jobs = [worker.run(lambda _, i=i: job(i), timeout=5) for i in range(3)]
+        return await asyncio.gather(*jobs, return_exceptions=True)
+
+    first, second, third = asyncio.run(work())
+    assert (first, third) == (0, 2) and isinstance(second, KeyError) and done == ["test"] * 3
+    worker.stop(timeout=5)
+
+
+def test_stopped_worker_drops_what_waits():
+    worker = Worker("test", n_waiting=9)
+    started, go = threading.Event(), threading.Event()
+
+    def first(is_wanted):
+        started.set()
+        go.wait(5)
+        return is_wanted()
+
+    async def work():
+        jobs = [asyncio.ensure_future(worker.run(one, timeout=5)) for one in (first, lambda _: "second")]
+        await asyncio.to_thread(started.wait, 5)
+        stopping = asyncio.create_task(asyncio.to_thread(worker.stop, timeout=5))
+        await asyncio.sleep(0.1)
+        go.set()
+        results = await asyncio.gather(*jobs, return_exceptions=True)
+        await stopping
+        with pytest.raises(Stopped):
+            await worker.run(lambda _: 1, timeout=1)
+        return results
+
+    wanted, dropped = asyncio.run(work())
+    assert wanted is False and isinstance(dropped, Stopped)

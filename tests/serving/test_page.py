@@ -1,0 +1,188 @@
+"""The page in a real browser: paste, link, open a mention, correct it, undo; by mouse and by keyboard."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .conftest import EVIL, TEXT, serving
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+pytestmark = pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="needs Chromium; nothing is downloaded")
+expect = playwright.expect
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=CHROMIUM)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def page_server(pipeline):
+    with serving(pipeline, max_chars=500) as running:
+        yield running
+
+
+@pytest.fixture
+def open_page(browser, page_server):
+    """Opens the page. At the end nothing was loaded from elsewhere, and no script failed."""
+    contexts, wrong = [], []
+
+    def open_one(**settings):
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 800}, **settings})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda err: wrong.append(str(err)))
+        page.on("console", lambda one: one.type == "error" and wrong.append(one.text))
+        page.on(
+            "request",
+            lambda one: one.url.startswith((page_server.url, "blob:")) or wrong.append(one.url),
+        )
+        page.goto(page_server.url)
+        expect(page.locator("#about")).to_have_text("tiny · 5 entities · not calibrated")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def mention(page, text):
+    return page.locator("#linked .mention", has_text=text).first
+
+
+def link(page, text=TEXT):
+    page.get_by_label("Text", exact=True).fill(text)
+    page.get_by_role("button", name="Link", exact=True).click()
+    expect(page.locator("#status")).to_contain_text("mention")
+
+
+def test_paste_link_correct_undo(open_page):
+    page = open_page()
+    link(page)
+    expect(page.locator("#status")).to_contain_text("5 mentions, 1 of them NIL")
+    expect(page.locator("#linked")).to_have_text(TEXT)
+    expect(page.locator(".legend li")).to_have_text(["CHEMICAL", "DISEASE", "NIL"])
+    found = mention(page, "heart attack")
+    found.hover()
+    expect(page.get_by_role("tooltip")).to_have_text("heart attack C2 · DISEASE")
+
+    found.click()
+    details = page.get_by_label("Details")
+    expect(details.locator(".answer")).to_contain_text("heart attack")
+    expect(details.locator(".gauge")).to_contain_text("threshold 0.500")
+    first = details.locator("details").first
+    for said in ("Nearest name", "cosine", "Exact name", "yes", "Prior", "Spelling", "100 % alike"):
+        expect(first).to_contain_text(said)
+    expect(first.locator(".entity")).to_contain_text("disease")
+
+    details.get_by_role("button", name="Correct").click()
+    details.get_by_label("Search another entity by name").fill("calculus")
+    details.get_by_role("button", name="kidney stone").click()
+    expect(details.get_by_role("radio", name="kidney stone")).to_be_checked()
+    details.get_by_role("button", name="Learn").click()
+    expect(page.locator("#status")).to_contain_text("Learned: “heart attack” is kidney stone. 1 mention")
+    expect(found).to_have_attribute("aria-label", "heart attack: kidney stone MESH:D5/1, DISEASE")
+    expect(details.locator(".answer")).to_contain_text("Decided by correction")
+    corrections = page.locator("#corrections li")
+    expect(corrections).to_have_count(1)
+    expect(corrections).to_contain_text("was heart attack C2")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert '"kb_id":"MESH:D5/1"' in Path(download.value.path()).read_text()
+
+    corrections.get_by_role("button", name="Undo").click()
+    expect(page.locator("#status")).to_contain_text("Undone")
+    expect(page.locator("#memory")).to_be_hidden()
+    expect(found).to_have_attribute("aria-label", "heart attack: heart attack C2, DISEASE")
+    expect(details.locator(".answer")).not_to_contain_text("Decided")
+
+
+def test_by_keyboard(open_page):
+    page = open_page()
+    page.get_by_label("Text", exact=True).focus()
+    page.keyboard.insert_text(TEXT)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#linked .mention")).to_have_count(5)
+    mention(page, "aspirin").focus()
+    page.keyboard.press("ArrowRight")
+    expect(mention(page, "heart attack")).to_be_focused()
+    page.keyboard.press("Enter")
+    details = page.get_by_label("Details")
+    expect(details).to_be_focused()
+    correct = details.get_by_role("button", name="Correct")
+    expect(correct).to_be_visible()
+    page.keyboard.press("Tab")  # close
+    page.keyboard.press("Tab")
+    expect(correct).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowUp")  # from the first choice to the last one, NIL
+    expect(details.get_by_role("radio", name="NIL")).to_be_checked()
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_contain_text("Learned: “heart attack” is NIL")
+    expect(mention(page, "heart attack")).to_have_class("mention nil changed")
+    page.locator("#status").get_by_role("button", name="Undo").press("Enter")
+    expect(page.locator("#status")).to_contain_text("Undone")
+    page.keyboard.press("Escape")
+    expect(mention(page, "heart attack")).to_be_focused()
+    expect(details).to_contain_text("Choose a mention")
+
+    page.get_by_label("Search names in the knowledge base").focus()
+    page.keyboard.type("infarc")
+    expect(page.locator("#found button").first).to_contain_text("“myocardial infarction”")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(details.get_by_role("heading", name="heart attack")).to_be_visible()
+    expect(page.locator("#found")).to_be_hidden()
+
+
+def test_what_texts_and_names_hold_is_only_shown(open_page):
+    page = open_page(viewport={"width": 375, "height": 700})
+    text = f"{EVIL} A cold & <b> aspirin </b> 🧬 aspirin"
+    link(page, text)
+    expect(page.locator("#linked")).to_have_text(text)
+    expect(page.locator("#linked .mention")).to_have_text(["cold", "aspirin", "aspirin"])
+    mention(page, "cold").click()
+    expect(page.locator("#details .answer .name")).to_have_text(f"cold {EVIL}")
+    page.get_by_label("Search names").fill("cold")
+    expect(page.locator("#found button").first).to_contain_text(EVIL)
+    assert page.locator("img").count() == 1 and page.title() == "tiny – spacy_pel"
+    width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert width[0] <= width[1]
+
+
+def test_files_errors_and_an_empty_text(open_page, tmp_path):
+    page = open_page()
+    page.get_by_role("button", name="Link", exact=True).click()
+    expect(page.locator("#status")).to_have_text("Paste a text first.")
+    (tmp_path / "note.txt").write_text("\ufeffA cold.", encoding="utf8")
+    page.locator("#file").set_input_files(tmp_path / "note.txt")
+    expect(page.locator("#linked .mention")).to_have_text(["cold"])
+    expect(page.get_by_label("Text", exact=True)).to_have_value("A cold.")
+    (tmp_path / "long.txt").write_text("x" * 3000)
+    page.locator("#file").set_input_files(tmp_path / "long.txt")
+    expect(page.locator("#status.problem")).to_have_text("long.txt is too long: at most 500 characters.")
+    page.get_by_label("Text", exact=True).fill("Nothing here.")
+    page.get_by_role("button", name="Link", exact=True).click()
+    expect(page.locator("#status")).to_have_text("No mention was found.")
+
+
+def test_light_and_dark(open_page):
+    look = "['body', '.card'].map((one) => getComputedStyle(document.querySelector(one)).backgroundColor)"
+    colours = {scheme: open_page(color_scheme=scheme).evaluate(look) for scheme in ("light", "dark")}
+    assert colours["light"] == ["rgb(246, 248, 250)", "rgb(255, 255, 255)"]
+    assert colours["dark"] == ["rgb(13, 17, 23)", "rgb(22, 27, 34)"]
+
+
+def test_the_description_of_the_api(open_page, page_server):
+    page = open_page()
+    page.get_by_role("link", name="JSON API").click()
+    expect(page.locator("section")).to_have_count(9)
+    expect(page.locator("pre").first).to_contain_text(f"curl {page_server.url}/link")
