@@ -57,6 +57,13 @@ class CommandErrors:
     E633 = (
         "[PEL-E633] Expected strings in the column '{name}', got {got}. Convert it, or name another column."
     )
+    E634 = "[PEL-E634] Expected a path, or a URI of a file system that Arrow can open, got {path}: {got}. Fix it."
+    E635 = "[PEL-E635] Expected a file or files of type {known} at {path}, got none. Convert the texts to one of these."
+    E636 = "[PEL-E636] Expected {expected} documents or more in {path}, got fewer. Do not change it during the run."
+    E637 = (
+        "[PEL-E637] The cluster gave up: {got}. What was linked is kept: run the command again with --resume. With "
+        "--verbose it shows all that the cluster says."
+    )
     E640 = "[PEL-E640] Expected one of the formats {known}, got '{got}' for {path}. Set the format with --format."
     E641 = '[PEL-E641] {where}: expected a "text" column or key, got {got}. Rename the one with the text.'
     E642 = "[PEL-E642] Expected an output whose name ends in {known}, got {path}. {todo}"

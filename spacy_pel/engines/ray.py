@@ -1,0 +1,232 @@
+"""Linking on a Ray cluster, or with Ray on one machine."""
+
+import logging
+import os
+import sys
+import time
+from collections import Counter
+from contextlib import redirect_stdout
+from dataclasses import asdict
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional
+
+from ..errors import Errors, PelError
+from ..pipeline.saved import load_pipeline
+from ..registry import registry
+from ..util import logger, progress
+from .job import LinkJob, summary
+from .local import pipeline_fingerprint
+from .parts import Part, PartedCorpus, PartedOutput, file_system, link_part, output_kind
+from .worker import process_pipeline
+
+_FORMAT = 1  # of the parts
+
+
+@registry.pel_engines("spacy-pel.RayEngine.v1")
+class RayEngine:
+    """Links with a pool of Ray actors, each with its own pipeline; Ray Data hands them the parts.
+
+    Reads .parquet, .jsonl and .jsonl.gz, a file or a folder of them, and writes a folder of .parquet, .jsonl
+    or .jsonl.gz; paths may be URIs such as "s3://bucket/folder". The pipeline and the paths must be reachable
+    from each node. An actor that dies is replaced, and its part linked again; so is a part whose reading or
+    writing fails. A text that always kills its actor is tried until you stop the run.
+
+    n_process (int): number of actors.
+    batch_size (Optional[int]): documents per batch; None = 1, and 64 with GPUs. See ``link_batch``.
+    threads (int): of an actor, and the CPUs that Ray keeps for it.
+    gpus (float): of an actor; 0.5 = two actors share one.
+    tries (int): how often to try a part that fails.
+    address (Optional[str]): of a running cluster, e.g. "auto"; None = that of RAY_ADDRESS, or Ray is started
+        on this machine and ends with the run. Ray reports no usage unless RAY_USAGE_STATS_ENABLED=1 is set.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_process: int = 1,
+        batch_size: Optional[int] = None,
+        threads: int = 1,
+        gpus: float = 0.0,
+        tries: int = 3,
+        address: Optional[str] = None,
+    ):
+        self.n_process = n_process
+        self.batch_size = batch_size or (64 if gpus else 1)
+        self.threads = threads
+        self.gpus = gpus
+        self.tries = tries
+        self.address = address
+
+    def __call__(self, job: LinkJob) -> Dict[str, Any]:
+        """Link a corpus.
+
+        job (LinkJob): paths, or URIs.
+        RETURNS (Dict[str, Any]): see ``Engine``.
+        RAISES (PelError): if Ray is not installed, the input or the pipeline cannot be used, the output
+            exists, or a part failed.
+        """
+        with redirect_stdout(sys.stderr):  # where Ray prints its messages; stdout is for results
+            return self._link(job)
+
+    def _link(self, job: LinkJob) -> Dict[str, Any]:
+        ray = _import_ray()
+        output = PartedOutput(job.output, output_kind(job.to, job.output))
+        corpus = PartedCorpus(job.input, format_name=job.format_name, part_size=job.part_size)
+        if output.holds(job.input):
+            raise PelError(Errors.E649.format(path=job.output))
+        parts = list(corpus.parts())
+        path = str(Path(job.pipeline).absolute()) if Path(job.pipeline).exists() else job.pipeline
+        settings = {
+            "format": _FORMAT,
+            "input": corpus.fingerprint,
+            "pipeline": _fingerprint(path),
+            "n_candidates": job.n_candidates,
+            "part_size": corpus.part_size,
+            "batch_size": self.batch_size,
+        }
+        output.start(settings, resume=job.resume, overwrite=job.overwrite)
+        written = output.written()
+        counts = Counter(output.counts(written))
+        before = counts["documents"]
+        if written:
+            logger.info("Resuming after %s of %s documents", f"{before:,}", f"{corpus.n_documents:,}")
+        started = time.perf_counter()
+        todo = [part for part in parts if part.number not in set(written)]
+        started_here = bool(todo) and self._start(ray)
+        try:
+            rows = self._linked(ray, todo, path, job)
+            each = chain.from_iterable(repeat(None, row["documents"]) for row in _counted(rows, counts))
+            for _ in progress(each, description="Linking documents", total=corpus.n_documents, start=before):
+                pass
+        finally:
+            if started_here:
+                ray.shutdown()
+        output.finish()
+        return summary(counts, resumed_after=before, seconds=time.perf_counter() - started)
+
+    def _start(self, ray: Any) -> bool:
+        """RETURNS (bool): whether Ray was started here."""
+        if ray.is_initialized():
+            return False
+        address = self.address or os.environ.get("RAY_ADDRESS")
+        if address:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING)
+        else:
+            ray.init(
+                address="local",
+                num_cpus=self.n_process * self.threads + 1,  # one for what Ray Data does itself
+                object_store_memory=100_000_000,  # only names of parts travel
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.WARNING,
+            )
+        return True
+
+    @property
+    def _environment(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): of the workers: libraries that read it as they start see the bound."""
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        return {"env_vars": {name: str(self.threads) for name in names}}
+
+    def _linked(self, ray: Any, parts: List[Part], path: str, job: LinkJob) -> Iterator[Dict[str, Any]]:
+        if not parts:
+            return
+        from ray.data import ActorPoolStrategy, DataContext, from_items
+
+        context = DataContext.get_current()
+        context.enable_progress_bars = False
+        logging.getLogger("ray.data").setLevel(logging.WARNING)
+        settings = {
+            "pipeline": path,
+            "input": job.input,
+            "output": job.output,
+            "kind": output_kind(job.to, job.output),
+            "n_candidates": job.n_candidates,
+            "batch_size": self.batch_size,
+            "threads": self.threads,
+            "device": "cuda" if self.gpus else None,
+            "tries": self.tries,
+        }
+        n_process = min(self.n_process, len(parts))
+        linked = from_items([asdict(part) for part in parts], override_num_blocks=len(parts)).map(
+            _PartLinker,  # type: ignore[arg-type]
+            fn_constructor_kwargs=settings,
+            compute=ActorPoolStrategy(size=n_process, max_tasks_in_flight_per_actor=2),
+            num_cpus=self.threads,
+            num_gpus=self.gpus,
+            runtime_env=self._environment,
+        )
+        try:
+            yield from linked.iter_rows()
+        except ray.exceptions.RayError as err:
+            raise PelError(Errors.E637.format(got=str(err).strip().splitlines()[-1])) from err
+
+
+class _PartLinker:
+    """An actor: a pipeline that links one part after the other."""
+
+    def __init__(
+        self,
+        *,
+        pipeline: str,
+        input: str,
+        output: str,
+        kind: str,
+        n_candidates: int,
+        batch_size: int,
+        threads: int,
+        device: Optional[str],
+        tries: int,
+    ) -> None:
+        self.pipeline = process_pipeline(pipeline, threads=threads, device=device)
+        self.files, _ = file_system(input)
+        self.output = PartedOutput(output, kind)
+        self.n_candidates, self.batch_size, self.tries = n_candidates, batch_size, tries
+
+    def __call__(self, row: Dict[str, Any]) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): counts of a part, and what is wrong with its texts as "error"."""
+        for left in reversed(range(self.tries)):
+            try:
+                counts = link_part(
+                    self.pipeline,
+                    self.files,
+                    Part(**row),
+                    self.output,
+                    n_candidates=self.n_candidates,
+                    batch_size=self.batch_size,
+                )
+                return {**counts, "error": ""}
+            except PelError as err:  # the next try would find the same
+                return {"part": row["number"], "documents": 0, "mentions": 0, "nil": 0, "error": str(err)}
+            except Exception:
+                if not left:
+                    raise
+        raise AssertionError
+
+
+def _counted(rows: Iterator[Dict[str, Any]], counts: Counter) -> Iterator[Dict[str, Any]]:
+    """YIELDS (Dict[str, Any]): the rows, added to the counts. RAISES (PelError): a part's error."""
+    for row in rows:
+        if row["error"]:
+            raise PelError(row["error"])
+        counts.update({name: row[name] for name in ("documents", "mentions", "nil")})
+        yield row
+
+
+def _fingerprint(path: str) -> str:
+    """Load a pipeline for a moment: what is wrong with it is known before any worker starts."""
+    loaded = load_pipeline(Path(path))
+    return pipeline_fingerprint(loaded.nlp, loaded.component)
+
+
+def _import_ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+        import ray.data
+    except ImportError as err:
+        raise PelError(
+            Errors.E003.format(feature="The engine ray", package="ray[data]", extra="ray")
+        ) from err
+    return ray

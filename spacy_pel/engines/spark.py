@@ -1,0 +1,75 @@
+"""Linking a Spark data frame."""
+
+from pathlib import Path
+from typing import Any, Iterator, Optional
+
+from ..errors import Errors, PelError
+from .batch import batch_schema, link_batch
+from .worker import process_pipeline
+
+_ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
+
+
+def link_dataframe(
+    df: Any,
+    pipeline: str,
+    *,
+    text: str = "text",
+    id: str = "id",
+    n_candidates: int = 5,
+    batch_size: int = 1,
+    threads: int = 1,
+    device: Optional[str] = None,
+) -> Any:
+    """Link the rows of a data frame, lazily, with ``mapInArrow``. Each Python worker of an executor loads the
+    pipeline once; spacy-pel must be installed there.
+
+    df (DataFrame): with the columns ``text`` (null = nothing to link) and ``id``, and perhaps "meta" (JSON).
+    pipeline (str): its folder, at the same path on every node; or a .zip or .tar.gz of that folder's files,
+        which is sent to the executors.
+    text, id (str): names of these columns.
+    n_candidates (int): how many candidates to keep per mention.
+    batch_size (int): documents that the components process together, see ``link_batch``.
+    threads (int): of each Python worker; give it as many as ``spark.task.cpus``.
+    device (Optional[str]): torch device of the encoder, e.g. "cuda"; None = the CPU.
+    RETURNS (DataFrame): a row for each row, of ``batch_schema``: "id", "text", "mentions" and "meta".
+    RAISES (PelError): if pyspark is not installed or a column is missing; what is wrong with the pipeline
+        is known once Spark runs it.
+    """
+    try:
+        from pyspark.sql.pandas.types import from_arrow_schema
+    except ImportError as err:
+        raise PelError(
+            Errors.E003.format(feature="link_dataframe", package="pyspark", extra="spark")
+        ) from err
+
+    for name, argument in ((text, "text"), (id, "id")):
+        if name not in df.columns:
+            got = ", ".join(df.columns)
+            raise PelError(Errors.E632.format(name=name, got=got, argument=argument))
+    path, sent = str(pipeline), None
+    if path.endswith(_ARCHIVES):
+        sent = Path(path).name.split(".")[0]
+        df.sparkSession.sparkContext.addArchive(f"{path}#{sent}")
+
+    def link(batches: Iterator[Any]) -> Iterator[Any]:
+        loaded = process_pipeline(_on_executor(path, sent), threads=threads, device=device)
+        for batch in batches:
+            yield link_batch(
+                loaded, batch, text=text, id=id, n_candidates=n_candidates, batch_size=batch_size
+            )
+
+    names = [id, text, *(["meta"] if "meta" in df.columns and "meta" not in (id, text) else [])]
+    return df.select(*names).mapInArrow(link, from_arrow_schema(batch_schema()))
+
+
+def _on_executor(path: str, sent: Optional[str]) -> str:
+    if sent is None:
+        return path
+    from pyspark import SparkFiles
+
+    folder = Path(SparkFiles.get(sent))
+    if not (folder / "config.cfg").is_file():  # the archive may hold the folder rather than its files
+        found = [one.parent for one in folder.glob("*/config.cfg")]
+        folder = found[0] if len(found) == 1 else folder
+    return str(folder)
