@@ -15,12 +15,6 @@ from spacy_pel.cli import pel_cli
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
-pytest.importorskip("fastapi", reason="needs the extra serve")
-pytest.importorskip("uvicorn", reason="needs the extra serve")
-httpx = pytest.importorskip("httpx", reason="needs httpx")
-
-from spacy_pel.serving import Limits, Server, Service, listen, make_app  # noqa: E402
-
 NAME = "proxy_entity_linker"
 EVIL = '<img src=x onerror="document.title=1">'
 ENTITIES = [
@@ -35,19 +29,24 @@ PHRASES = {
     "DISEASE": ["heart attack", "headache", "cold", "kidney stone", "zebra fish"],
 }
 TEXT = "We gave aspirin after a heart attack. A headache came, then a zebra fish, then more aspirin."
-GATE = threading.Event()  # shut, a text with WAIT in it waits
+GATE, WAITS = threading.Event(), threading.Event()  # shut, a text with WAIT in it waits
+SEEN = []  # texts
 
 
 @Language.component("pel_test_gate")
 def gate(doc):
+    SEEN.append(doc.text)
     if "WAIT" in doc.text:
-        GATE.wait(20)
+        WAITS.set()
+        GATE.wait(60)
     return doc
 
 
 @pytest.fixture
 def shut_gate():
     GATE.clear()
+    WAITS.clear()
+    SEEN.clear()
     yield GATE
     GATE.set()
 
@@ -73,6 +72,8 @@ def pipeline(tmp_path_factory):
 @contextmanager
 def serving(pipeline, *, save=False, allowed_hosts=(), **limits):
     """YIELDS (Server): that answers; ``url`` and ``service`` are attributes."""
+    from spacy_pel.serving import Limits, Server, Service, listen, make_app
+
     nlp = spacy.load(pipeline)
     service = Service(nlp, NAME, title="tiny", folder=pipeline / NAME if save else None)
     chosen = Limits(**limits)
@@ -89,7 +90,7 @@ def serving(pipeline, *, save=False, allowed_hosts=(), **limits):
         finally:
             GATE.set()
             server.stop()
-            thread.join(20)
+            thread.join(60)
             assert not thread.is_alive()
 
 
@@ -111,7 +112,7 @@ def run(*args: Any) -> Result:
     return Result(result.exit_code, result.stdout, result.stderr)
 
 
-def wait_until(condition, seconds=20):
+def wait_until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
@@ -127,5 +128,7 @@ def server(pipeline):
 
 @pytest.fixture
 def client(server):
+    import httpx
+
     with httpx.Client(base_url=server.url, timeout=30) as one:
         yield one

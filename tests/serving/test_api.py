@@ -11,7 +11,11 @@ import spacy
 
 from spacy_pel.types import NIL
 
-from .conftest import EVIL, NAME, TEXT, httpx, run, serving
+from .conftest import EVIL, NAME, TEXT, run, serving
+
+httpx = pytest.importorskip("httpx", reason="needs httpx")
+pytest.importorskip("fastapi", reason="needs the extra serve")
+pytest.importorskip("uvicorn", reason="needs the extra serve")
 
 START = TEXT.index("heart attack")
 MENTION = {"text": TEXT, "start": START, "end": START + len("heart attack")}
@@ -128,7 +132,7 @@ def own(pipeline, tmp_path):
 
 
 def test_learn_and_undo(own):
-    with serving(own) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+    with serving(own) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         before = answers(client)
         assert before["heart attack"] == "C2"
         memory = client.post("/learn", json={"corrections": [{**MENTION, "kb_id": NIL}], "by": "Ann"}).json()
@@ -153,7 +157,7 @@ def test_learn_and_undo(own):
 def test_saved_corrections_and_those_of_teach(own, tmp_path):
     fix = {"text": "A zebra fish.", "start": 2, "end": 12, "kb_id": "C1"}
     (tmp_path / "fixes.jsonl").write_text(json.dumps(fix))
-    with serving(own, save=True) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+    with serving(own, save=True) as server, httpx.Client(base_url=server.url, timeout=60) as client:
         saved = client.post("/learn", json={"corrections": [{**MENTION, "kb_id": "C3"}]}).json()
         assert saved["saved"] is True and len(saved["learned"]) == 1
         assert {one.text: one.kb_id_ for one in spacy.load(own)(TEXT).ents}["heart attack"] == "C3"
@@ -227,9 +231,9 @@ def test_the_command_serves_until_it_is_told_to_stop(pipeline):
     try:
         started = json.loads(process.stdout.readline())
         assert started["host"] == "127.0.0.1" and started["url"].endswith(f":{started['port']}")
-        assert answers(httpx.Client(base_url=started["url"], timeout=30))["heart attack"] == "C2"
+        assert answers(httpx.Client(base_url=started["url"], timeout=60))["heart attack"] == "C2"
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 0 and out == "" and err.splitlines()[-1] == "Stopped"

@@ -7,11 +7,13 @@ import pytest
 
 from .conftest import EVIL, TEXT, serving
 
+pytest.importorskip("fastapi", reason="needs the extra serve")
+pytest.importorskip("uvicorn", reason="needs the extra serve")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 pytestmark = pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="needs Chromium; nothing is downloaded")
 expect = playwright.expect
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def open_page(browser, page_server):
         context = browser.new_context(**{"viewport": {"width": 1200, "height": 800}, **settings})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda err: wrong.append(str(err)))
         page.on("console", lambda one: one.type == "error" and wrong.append(one.text))
         page.on(
@@ -87,10 +89,11 @@ def test_paste_link_correct_undo(open_page):
     details.get_by_label("Search another entity by name").fill("calculus")
     details.get_by_role("button", name="kidney stone").click()
     expect(details.get_by_role("radio", name="kidney stone")).to_be_checked()
+    details.get_by_label("Your name, for the log").fill("Ann")
     details.get_by_role("button", name="Learn").click()
     expect(page.locator("#status")).to_contain_text("Learned: “heart attack” is kidney stone. 1 mention")
     expect(found).to_have_attribute("aria-label", "heart attack: kidney stone MESH:D5/1, DISEASE")
-    expect(details.locator(".answer")).to_contain_text("Decided by correction")
+    expect(details.locator(".answer")).to_contain_text(" by Ann.")
     corrections = page.locator("#corrections li")
     expect(corrections).to_have_count(1)
     expect(corrections).to_contain_text("was heart attack C2")

@@ -15,7 +15,7 @@ const PARTS = {
 };
 
 const $ = (id) => document.getElementById(id);
-const state = { text: "", mentions: [], types: {}, chosen: null, limits: {}, saves: false, learned: [], given: [] };
+const state = { text: "", mentions: [], types: {}, chosen: null, limits: {}, given: [], by: "", file: "", doc: "" };
 
 // -- elements -----------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ async function act(button, action) {
 
 async function start() {
   const health = await api("health");
-  Object.assign(state, { limits: health.limits, saves: health.saves });
+  state.limits = health.limits;
   const calibrated = health.calibrated ? "" : " · not calibrated";
   $("about").textContent = `${health.pipeline} · ${plural(health.entities, "entity", "entities")}${calibrated}`;
   document.title = `${health.pipeline} – spacy_pel`;
@@ -130,7 +130,7 @@ async function linkText({ changed = false } = {}) {
   const differs = (one) => before.has(`${one.start}-${one.end}`) && before.get(`${one.start}-${one.end}`) !== one.kb_id;
   const types = Object.fromEntries(entities.map((one) => [one.id, one.types[0] ?? ""]));
   const n = mentions.filter(differs).length;
-  Object.assign(state, { text, mentions, types });
+  Object.assign(state, { text, mentions, types, doc: changed ? state.doc : state.file });
   showText(differs);
   if (!changed) {
     closeDetails();
@@ -359,12 +359,13 @@ function showCorrecting(number, why) {
     const known = [...list.querySelectorAll("input")].find((input) => input.value === entity.id);
     if (known) known.checked = true;
     else list.prepend(choice(entity.id, entity.name, entity.id, { checked: true }));
-    found.replaceChildren();
     input.value = "";
     list.querySelector(":checked").focus();
   };
   const input = el("input", { type: "search", id: "other", maxlength: "200", placeholder: "Search another entity by name", "aria-label": "Search another entity by name", autocomplete: "off" });
   searching(input, found, pick);
+  const by = el("input", { maxlength: "200", value: state.by, autocomplete: "name" });
+  by.addEventListener("input", () => { state.by = by.value; });
   const learn = el("button", { class: "primary", type: "submit" }, "Learn");
   const cancel = el("button", { type: "button", onclick: () => { showWhy(number, why); $("correct").focus(); } }, "Cancel");
   const form = el("form", { onsubmit: (event) => {
@@ -375,6 +376,7 @@ function showCorrecting(number, why) {
   } },
     el("fieldset", {}, el("legend", {}, `What is ${quoted(state.mentions[number].text)} here?`), list),
     el("div", { class: "other" }, input, found),
+    el("label", { class: "by" }, "Your name, for the log", by),
     el("div", { class: "actions" }, learn, cancel),
   );
   $("body").replaceChildren(form);
@@ -384,8 +386,8 @@ function showCorrecting(number, why) {
 
 async function correct(number, id) {
   const one = state.mentions[number];
-  const given = { text: state.text, start: one.start, end: one.end, kb_id: id, label: one.label };
-  const memory = await api("learn", { corrections: [given] });
+  const given = { text: state.text, start: one.start, end: one.end, kb_id: id, label: one.label, id: state.doc };
+  const memory = await api("learn", { corrections: [given], by: state.by.trim() });
   for (const learned of memory.changed) state.given.push({ ...given, learned: learned.id });
   showMemory(memory);
   const n = await linkText({ changed: true });
@@ -411,7 +413,7 @@ function undoButton(learned) {
 
 async function undo(learned) {
   const chosen = state.chosen === null ? null : state.mentions[state.chosen];
-  const memory = await api("unlearn", { ids: [learned.id] });
+  const memory = await api("unlearn", { ids: [learned.id], by: state.by.trim() });
   state.given = state.given.filter((one) => one.learned !== learned.id);
   showMemory(memory);
   const n = state.text ? await linkText({ changed: true }) : 0;
@@ -420,7 +422,6 @@ async function undo(learned) {
 }
 
 function showMemory(memory) {
-  state.learned = memory.learned;
   $("memory").hidden = !memory.learned.length;
   $("memory-note").textContent = memory.saved
     ? "Saved in the pipeline. They count for all texts."
@@ -447,17 +448,17 @@ function download() {
 function searching(input, list, pick) {
   let timer = 0;
   let wanted = "";
-  const clear = () => { list.replaceChildren(); list.hidden = true; };
+  const clear = () => { clearTimeout(timer); wanted = ""; list.replaceChildren(); list.hidden = true; };
   const look = async () => {
     const q = input.value.trim();
     wanted = q;
     if (!q) return clear();
     await act(null, async () => {
       const { entities } = await api(`search?n=8&q=${encodeURIComponent(q)}`);
-      if (q !== wanted) return;
+      if (q !== wanted || list.contains(document.activeElement)) return; // an older answer, or one is being chosen
       list.replaceChildren(...entities.map((one) => {
         const same = one.match === null ? "similar" : one.match.toLowerCase() === one.name.toLowerCase() ? "" : quoted(one.match);
-        return el("li", {}, el("button", { type: "button", onclick: () => { pick(one); if (list.classList.contains("floating")) clear(); } },
+        return el("li", {}, el("button", { type: "button", onclick: () => { clear(); pick(one); } },
           one.name, el("small", {}, [one.id, ...one.types.slice(0, 2), same].filter(Boolean).join(" · "))));
       }));
       if (!entities.length) list.append(el("li", {}, el("p", { class: "quiet" }, "No entity has such a name.")));
@@ -487,16 +488,17 @@ async function openFile(file) {
   const most = state.limits.max_chars ?? Infinity;
   if (file.size > 4 * most) return say(`${file.name} is too long: at most ${most.toLocaleString("en")} characters.`, { problem: true });
   $("text").value = (await file.text()).replace(/^\ufeff/, "");
+  state.file = file.name; // the document, in the log of corrections
   showLength();
   await act($("link"), linkText);
 }
 
 $("link").addEventListener("click", () => act($("link"), linkText));
-$("text").addEventListener("input", showLength);
+$("text").addEventListener("input", () => { state.file = ""; showLength(); });
 $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); act($("link"), linkText); }
 });
-$("example").addEventListener("click", () => { $("text").value = EXAMPLE; showLength(); act($("link"), linkText); });
+$("example").addEventListener("click", () => { $("text").value = EXAMPLE; state.file = ""; showLength(); act($("link"), linkText); });
 $("open").addEventListener("click", () => $("file").click());
 $("file").addEventListener("change", (event) => { openFile(event.target.files[0]); event.target.value = ""; });
 $("text").addEventListener("dragover", (event) => { event.preventDefault(); $("text").classList.add("over"); });
