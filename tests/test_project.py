@@ -64,8 +64,6 @@ def test_lists_stay_as_they_are_written(project):
         assert all(then.endswith(now) for now, then in zip(*ends, strict=True)), before["name"]
     assert set(sum(read["workflows"].values(), [])) <= set(names)
     assert {"all", "train", "ner", "mesh"} <= set(read["workflows"]) and "smoke" in names
-    builds = {"kb-mesh", "kb-worlds", "kb-names"}  # from files that are not among the tiny ones
-    assert read["workflows"]["tiny"] == [one for one in read["workflows"]["all"] if one not in builds]
     assert read["vars"]["gpu_id"] == -1
 
 
@@ -78,7 +76,7 @@ def test_assets_have_checksums_and_origins():
 
 @pytest.mark.parametrize(
     "steps",
-    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["train"], ["align"]],
+    [["all", "mesh", "benchmark", "benchmark-mesh", "worlds"], ["align"]],
     ids=lambda steps: steps[0],
 )
 def test_every_command_needs_only_what_is_given_or_made_before(steps):
@@ -98,7 +96,7 @@ def test_every_command_needs_only_what_is_given_or_made_before(steps):
 
 
 def test_workflow_runs_and_runs_once(project, one_process):
-    weasel_run.project_run(project, "tiny", overrides=tiny_options())
+    weasel_run.project_run(project, "all", overrides=tiny_options())
     ran = len(one_process)
     assert ran >= 14
     metrics = srsly.read_json(project / "metrics" / "st21pv_test" / "metrics.json")
@@ -109,5 +107,5 @@ def test_workflow_runs_and_runs_once(project, one_process):
         for name in ("pipeline_without_dev", "pipeline")
     ]
     assert learned[0] == learned[1] and learned[0]["calibrated_threshold"] is not None
-    weasel_run.project_run(project, "tiny", overrides=tiny_options())
+    weasel_run.project_run(project, "all", overrides=tiny_options())
     assert len(one_process) == ran, "nothing changed, so nothing runs again"
