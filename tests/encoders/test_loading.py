@@ -243,8 +243,7 @@ doc = nlp("Metformin lowers glucose in patients with diabetes.")
 assert doc.ents and all(ent.kb_id_ for ent in doc.ents)
 print(*sys.modules)
 """
-# what takes a second or 100 MB, and linking does not need; pandas is not among it: pyarrow imports it where it
-# is installed
+# what takes a second or 100 MB, and linking does not need; pandas is not among it, since pyarrow imports it
 HEAVY = {
     *("transformers", "torch._dynamo", "sympy", "accelerate", "sklearn", "scipy", "matplotlib"),
     *("openvino", "scispacy.linking", "pyarrow.dataset"),
