@@ -85,10 +85,6 @@ def _linked(
         ]
 
 
-def _without_text(document: Document) -> Dict[str, Any]:
-    return {"id": document.id, "text": None, "mentions": [], "meta": document.meta}
-
-
 def _documents(batch: Union[pa.RecordBatch, pa.Table], text: str, id: str) -> List[Document]:
     """RETURNS (List[Document]): of the rows; the text of one is None where it is null."""
     names = batch.schema.names

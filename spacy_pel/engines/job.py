@@ -47,6 +47,11 @@ class Engine(Protocol):
         ...
 
 
+def usual_part_size(n_documents: int) -> int:
+    """RETURNS (int): documents per part: a 50th of them, 10 to 1,000."""
+    return min(1000, max(10, n_documents // 50))
+
+
 def count(records: Iterable[Dict[str, Any]]) -> Dict[str, int]:
     """RETURNS (Dict[str, int]): "documents", "mentions" and "nil" of linked documents."""
     counts = {"documents": 0, "mentions": 0, "nil": 0}

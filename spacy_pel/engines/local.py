@@ -15,7 +15,7 @@ from ..types import Document
 from ..util import fingerprint, logger, progress
 from .documents import read_documents, text_files
 from .formats import check_replaceable, output_format, write_links
-from .job import LinkJob, count, summary
+from .job import LinkJob, count, summary, usual_part_size
 from .resumable import PartFiles
 from .workers import workers_end_with_this_process
 
@@ -58,7 +58,7 @@ class LocalEngine:
         total = sum(1 for _ in read_documents(source, job.format_name))
         if not total:
             raise PelError(Errors.E645.format(path=source))
-        part_size = job.part_size or min(1000, max(10, total // 50))
+        part_size = job.part_size or usual_part_size(total)
         nlp, _, component = load_pipeline(Path(job.pipeline))
         batch_size = self.batch_size or min(nlp.batch_size, 64, -(-total // (4 * self.n_process)))
         settings = {

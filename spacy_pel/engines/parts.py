@@ -10,6 +10,7 @@ import io
 import json
 import re
 import uuid
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -22,11 +23,12 @@ from pyarrow import fs
 from ..corpora.readers.parquet_rows import as_in_json
 from ..errors import Errors, PelError
 from ..pipeline.saved import LoadedPipeline
-from ..types import NIL, Document
+from ..types import Document
 from ..util import fingerprint
 from ..util.files import json_object
 from .batch import link_batch
 from .documents import document_of
+from .job import count, usual_part_size
 
 _KINDS = (".parquet", ".jsonl", ".jsonl.gz")
 _SETTINGS, _SUCCESS, _UNFINISHED = "_settings.json", "_SUCCESS", "_unfinished-"  # "_": no data, as for Spark
@@ -85,7 +87,7 @@ class PartedCorpus:
         self.n_documents = sum(sizes)
         if not self.n_documents:
             raise PelError(Errors.E645.format(path=path))
-        self.part_size = part_size or min(1000, max(10, self.n_documents // 50))
+        self.part_size = part_size or usual_part_size(self.n_documents)
 
     @property
     def fingerprint(self) -> str:
@@ -299,19 +301,17 @@ class PartedOutput:
 
     def counts(self, numbers: Iterable[int]) -> Dict[str, int]:
         """RETURNS (Dict[str, int]): "documents", "mentions" and "nil" of parts that are there."""
-        counts = {"documents": 0, "mentions": 0, "nil": 0}
+        counts = Counter(count([]))
         for number in numbers:
             name = f"part-{number:06}{self.kind}"
             if self.kind == ".parquet":
                 file = pq.ParquetFile(pa.BufferReader(self._read(name)))
-                mentions = file.read(columns=["mentions"])["mentions"].to_pylist()
+                records = file.read(columns=["mentions"]).to_pylist()
             else:
                 content = self._read(name)
                 content = gzip.decompress(content) if self.kind.endswith(".gz") else content
-                mentions = [json.loads(line)["mentions"] for line in content.splitlines()]
-            counts["documents"] += len(mentions)
-            counts["mentions"] += sum(map(len, mentions))
-            counts["nil"] += sum(found["kb_id"] == NIL for one in mentions for found in one)
+                records = [json.loads(line) for line in content.splitlines()]
+            counts.update(count(records))
         return counts
 
     def _names(self) -> List[str]:
@@ -366,13 +366,7 @@ def link_part(
     )
     linked = link_batch(pipeline, batch, n_candidates=n_candidates, batch_size=batch_size)
     output.write(part.number, linked)
-    mentions = linked["mentions"].to_pylist()
-    return {
-        "part": part.number,
-        "documents": len(mentions),
-        "mentions": sum(map(len, mentions)),
-        "nil": sum(found["kb_id"] == NIL for one in mentions for found in one),
-    }
+    return {"part": part.number, **count(linked.select(["mentions"]).to_pylist())}
 
 
 def _is_hidden(path: PurePosixPath) -> bool:
