@@ -49,7 +49,7 @@ def demo(
 
 def _link(loaded: Any, texts: Dict[str, str]) -> List[Dict[str, Any]]:
     from ..pipeline.mentions import mention_spans
-    from ._records import mention_record
+    from ..pipeline.records import mention_record
 
     records = []
     for (title, text), doc in zip(texts.items(), loaded.nlp.pipe(texts.values()), strict=True):

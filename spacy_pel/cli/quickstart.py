@@ -98,7 +98,7 @@ def quickstart(
     """
     from ..pipeline.mentions import mention_spans
     from ..pipeline.name_patterns import example_text
-    from ._records import mention_record
+    from ..pipeline.records import mention_record
 
     started = time.perf_counter()
     if out.exists() and not (overwrite and (out / "config.cfg").is_file()):

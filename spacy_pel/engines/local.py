@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, Optional
 
 from ..errors import Errors, PelError
-from ..pipeline.name_finder import NameFinder
+from ..pipeline.name_finder import read_names
 from ..pipeline.records import document_record
 from ..pipeline.saved import load_pipeline
 from ..registry import registry
@@ -112,9 +112,7 @@ def _records(
     n_candidates: int,
 ) -> Iterator[Dict[str, Any]]:
     pairs = ((document.text, document) for document in documents)
-    for _, pipe in nlp.components:
-        if isinstance(pipe, NameFinder):
-            len(pipe)  # reads the names once; forked workers share them
+    read_names(nlp)  # once; forked workers share them
     stretch = n_process * batch_size * -(-_STRETCH // batch_size)  # whole batches, as without stretches
     while first := next(pairs, None):
         texts = chain([first], islice(pairs, stretch - 1))

@@ -114,3 +114,10 @@ class NameFinder:
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+def read_names(nlp: Language) -> None:
+    """Have the name finders of a pipeline read their names now, not for the first text."""
+    for _, pipe in nlp.components:
+        if isinstance(pipe, NameFinder):
+            len(pipe)

@@ -12,7 +12,7 @@ from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
 from ..pipeline.gold import query_maker
 from ..pipeline.linker_data import save_memory, saved_memory
-from ..pipeline.name_finder import NameFinder
+from ..pipeline.name_finder import read_names
 from ..pipeline.records import document_record
 from ..types import NIL, Document, Entity, Mention
 from ..util import normalize_alias
@@ -42,9 +42,7 @@ class Service:
         self.title = title
         self.folder = folder
         self._ask = query_maker(nlp, name=name)
-        for _, pipe in nlp.components:
-            if isinstance(pipe, NameFinder):
-                len(pipe)  # reads the names now, not for the first text
+        read_names(nlp)
         self._learned = self._learned_records()
 
     @property

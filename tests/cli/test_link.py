@@ -196,17 +196,7 @@ def test_workers_end_with_a_killed_parent(folder, tmp_path):
 @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["parent", "group"])
 def test_an_interrupt_ends_parent_and_workers(folder, tmp_path, send):
     """Texts of more than a pipe holds wait for the workers; the first lines are saved by then."""
-    lines = [f'{{"text": "{"Aspirin for fever. " * (1 if i < 100 else 800)}"}}\n' for i in range(3000)]
-    (tmp_path / "in.jsonl").write_text("".join(lines))
-    args = [tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--n-process", "2", "--part-size", "10"]
-    parent = subprocess.Popen(
-        [sys.executable, "-m", "spacy_pel", "link", *map(str, (folder / "pipeline", *args))],
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
-    parts = tmp_path / "out.jsonl.parts"
-    wait_until(lambda: (parts / "part-000001.jsonl").exists() or parent.poll() is not None, 120)
+    parent, parts = linking_long_texts(folder, tmp_path)
     assert parent.poll() is None
     send(parent.pid, signal.SIGINT)
     try:
@@ -223,16 +213,7 @@ def test_an_interrupt_ends_parent_and_workers(folder, tmp_path, send):
 )
 def test_an_error_ends_parent_and_workers(folder, tmp_path):
     """Here of a terminal that is gone: the workers have long texts left, which nobody wants."""
-    lines = [f'{{"text": "{"Aspirin for fever. " * (1 if i < 100 else 800)}"}}\n' for i in range(3000)]
-    (tmp_path / "in.jsonl").write_text("".join(lines))
-    args = [tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--n-process", "2", "--part-size", "10"]
-    parent = subprocess.Popen(
-        [sys.executable, "-m", "spacy_pel", "link", *map(str, (folder / "pipeline", *args))],
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    parts = tmp_path / "out.jsonl.parts"
-    wait_until(lambda: (parts / "part-000001.jsonl").exists() or parent.poll() is not None, 120)
+    parent, parts = linking_long_texts(folder, tmp_path)
     parent.stderr.close()
     try:
         assert parent.wait(timeout=60) and not alive(parent.pid)
@@ -240,6 +221,22 @@ def test_an_error_ends_parent_and_workers(folder, tmp_path):
         with suppress(ProcessLookupError):
             os.killpg(parent.pid, signal.SIGKILL)
     assert (parts / "part-000001.jsonl").exists()
+
+
+def linking_long_texts(folder, tmp_path):
+    """RETURNS (Tuple[Popen, Path]): two workers with texts of more than a pipe holds, and the saved parts."""
+    lines = [f'{{"text": "{"Aspirin for fever. " * (1 if i < 100 else 800)}"}}\n' for i in range(3000)]
+    (tmp_path / "in.jsonl").write_text("".join(lines))
+    args = [tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--n-process", "2", "--part-size", "10"]
+    parent = subprocess.Popen(
+        [sys.executable, "-m", "spacy_pel", "link", *map(str, (folder / "pipeline", *args))],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    parts = tmp_path / "out.jsonl.parts"
+    wait_until(lambda: (parts / "part-000001.jsonl").exists() or parent.poll() is not None, 120)
+    return parent, parts
 
 
 def alive(group):
