@@ -74,7 +74,7 @@ def compare(
     documents, train_documents = list(read_corpus(corpus)), list(read_corpus(train))
     results: Dict[str, Result] = {}
     if pipeline is not None:
-        from spacy_pel.cli._pipeline import load_pipeline
+        from spacy_pel.pipeline.saved import load_pipeline
 
         loaded = load_pipeline(pipeline)
         kb = loaded.component.linker.kb

@@ -246,8 +246,8 @@ def main(
     cache: Annotated[Optional[Path], typer.Option(help="Folder that keeps the vectors of mentions.")] = None,
 ) -> None:
     """Print accuracy over the number of corrections."""
-    from spacy_pel.cli._pipeline import load_pipeline
     from spacy_pel.corpora import read_corpus
+    from spacy_pel.pipeline.saved import load_pipeline
     from spacy_pel.util import machine_note, write_json
 
     linker = load_pipeline(pipeline).component.linker

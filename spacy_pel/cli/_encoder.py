@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ..errors import Errors, PelError
-from ._pipeline import FACTORY, saved_parts
+from ..pipeline.saved import FACTORY, saved_parts
 
 _DEFAULT = Path("assets/pel_medmentions")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable
 
 from ..errors import Errors, PelError
-from ._pipeline import FACTORY, saved_part
+from ..pipeline.saved import FACTORY, saved_part
 
 if TYPE_CHECKING:
     from ..evaluation import Prediction

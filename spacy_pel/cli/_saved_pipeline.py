@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, NamedTuple
 
 from ..errors import Errors, PelError, Warnings
+from ..pipeline.saved import FACTORY, load_pipeline
 from ..util import atomic_path, logger, read_json, write_json
 from ._output import message
-from ._pipeline import FACTORY, load_pipeline
 
 
 class PipelineCopy(NamedTuple):

@@ -60,7 +60,7 @@ def calibrate(
     from ..linking.nil import best_f1_threshold, precision_threshold
     from ..pipeline.calibration import learned_state
     from ..pipeline.gold import query_maker
-    from ._pipeline import load_pipeline
+    from ..pipeline.saved import load_pipeline
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if apply_to and output:

@@ -117,7 +117,7 @@ def _debug_pipeline(config: Path, settings: Any) -> Dict[str, Any]:
     from spacy.util import load_model_from_config
     from thinc.api import ConfigValidationError
 
-    from ._pipeline import FACTORY, linker_names
+    from ..pipeline.saved import FACTORY, linker_names
 
     try:
         nlp = load_model_from_config(settings, auto_fill=True, validate=True)

@@ -26,9 +26,9 @@ def demo(
     Example: spacy-pel demo --text "Methotrexate in rheumatoid arthritis."
     """
     from ..evaluation.report import render_links
+    from ..pipeline.saved import load_pipeline
     from ..util import atomic_path, write_jsonl
     from ._demo_texts import DEMO_TEXTS
-    from ._pipeline import load_pipeline
 
     texts = {f"Text {number}": given for number, given in enumerate(text, start=1)} if text else DEMO_TEXTS
     loaded = load_pipeline(pipeline)

@@ -48,8 +48,8 @@ def evaluate(
     from ..evaluation.run_folder import read_run
     from ..pipeline.gold import query_maker
     from ..pipeline.mentions import mention_spans
+    from ..pipeline.saved import load_pipeline
     from ..util import fingerprint
-    from ._pipeline import load_pipeline
 
     nlp, name, component = load_pipeline(pipeline)
     documents = list(read_corpus(corpus))  # offsets are checked before hours of linking

@@ -26,7 +26,7 @@ def explain(
     Example: spacy-pel explain assets/pel_medmentions "CF was severe." --mention 1
     """
     from ..pipeline.mentions import mention_spans
-    from ._pipeline import load_pipeline
+    from ..pipeline.saved import load_pipeline
 
     nlp, _, component = load_pipeline(pipeline)
     doc = nlp(text)

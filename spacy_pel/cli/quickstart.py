@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Dict, List, NamedTuple, Option
 import typer
 
 from ..errors import Errors, PelError
+from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy
 from ..util import atomic_path
 from ._app import pel_cli
 from ._encoder import default_pipeline, encoder_folder
 from ._output import JSON, emit, key_values, message
-from ._pipeline import FACTORY, linker_names, load_pipeline, load_spacy
 from ._settings import make_reader, parse_settings
 
 if TYPE_CHECKING:

@@ -42,10 +42,10 @@ def serve(
     Example: spacy-pel serve assets/pel_medmentions --port 8000
     """
     _check_extra()
+    from ..pipeline.saved import load_pipeline
     from ..serving import Limits, Server, Service, listen, make_app
     from ..serving.guard import is_local
     from ..serving.service import component_folder
-    from ._pipeline import load_pipeline
 
     limits = Limits(
         max_chars=max_chars,

@@ -67,7 +67,7 @@ def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
     from ..linking import Correction
     from ..pipeline.gold import query_maker
     from ..pipeline.linker_data import save_memory
-    from ._pipeline import load_pipeline
+    from ..pipeline.saved import load_pipeline
 
     read = [_correction(record, f"{path}, line {number}") for number, record in numbered_jsonl(path)]
     if not read:

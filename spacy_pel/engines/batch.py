@@ -13,7 +13,7 @@ from ..errors import Errors, PelError
 from ..pipeline.records import document_record
 from ..pipeline.saved import LoadedPipeline
 from ..types import Document
-from .worker import process_pipeline
+from .process_pipeline import process_pipeline
 
 VERSION = 1  # of the schema
 # a pipeline is of one thread: its tokenizers cannot be borrowed twice, and its memory zone is one

@@ -14,10 +14,10 @@ from ..registry import registry
 from ..types import Document
 from ..util import fingerprint, logger, progress
 from .documents import read_documents, text_files
+from .forked_workers import workers_end_with_this_process
 from .formats import check_replaceable, output_format, write_links
 from .job import LinkJob, count, summary, usual_part_size
 from .resumable import PartFiles
-from .workers import workers_end_with_this_process
 
 _FORMAT = 2  # of the records in a part; 2: with "probability"
 _STRETCH = 2000  # documents of a process after which their words are forgotten, and workers replaced

@@ -18,7 +18,7 @@ from ..util import logger, progress
 from .job import LinkJob, summary
 from .local import pipeline_fingerprint
 from .parts import Part, PartedCorpus, PartedOutput, file_system, link_part, output_kind
-from .worker import process_pipeline
+from .process_pipeline import process_pipeline
 
 _FORMAT = 1  # of the parts
 

@@ -5,7 +5,7 @@ from typing import Any, Iterator, Optional
 
 from ..errors import Errors, PelError
 from .batch import batch_schema, link_batch
-from .worker import process_pipeline
+from .process_pipeline import process_pipeline
 
 _ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 

@@ -8,9 +8,14 @@ import shutil
 import sys
 import tempfile
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Set
+from typing import Any, Iterator, Set
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _AT_FDCWD = -100  # paths are relative to the working directory
 _EXCHANGE = 2  # the flag of renameat2 (Linux) and renamex_np (macOS)
@@ -36,6 +41,29 @@ _HOST = _host()
 def make_holder(target: Path) -> Path:
     """RETURNS (Path): a new hidden folder next to the target, whose name says which process made it."""
     return Path(tempfile.mkdtemp(prefix=f".{target.name}.{os.getpid()}.{_HOST}.", dir=target.parent))
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait until nobody else is here for the same folder: no thread, and no process of this machine.
+
+    The lock is on the folder above, because the folder itself is replaced. It ends with the process, and
+    leaves no file. On Windows, and on network file systems without such locks, nobody waits.
+
+    folder (Path): what is going to be read, changed and replaced.
+    """
+    try:
+        above = os.open(folder.parent, os.O_RDONLY)
+    except OSError:  # it does not exist yet, or this is Windows
+        yield
+        return
+    try:
+        if fcntl is not None:
+            with suppress(OSError):
+                fcntl.flock(above, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(above)
 
 
 def remove_leftovers(parent: Path) -> None:

@@ -24,7 +24,7 @@ from typing import (
 
 from ..errors import Errors, PelError
 from .files import atomic_path, read_json, write_json
-from .replacing import is_holder
+from .replacing import is_holder, one_at_a_time
 from .verified_files import file_hash, remembered_hash
 
 MANIFEST = "manifest.json"
@@ -59,7 +59,8 @@ def update_folder(path: Path, *, kind: str, version: int, rewritten: Iterable[st
     """Change a saved folder, or write a new one: all changes take effect at once, or none.
 
     What is yielded has the files of the folder as hard links (copies where the file system has none), so
-    a file must be replaced there, not changed in place.
+    a file must be replaced there, not changed in place. Two processes that change folders next to each other
+    take turns, so that neither undoes what the other has done.
 
     path (Path): the folder; created if missing.
     kind, version: as for ``write_folder``.
@@ -68,7 +69,7 @@ def update_folder(path: Path, *, kind: str, version: int, rewritten: Iterable[st
     RAISES (PelError): if the folder cannot be written.
     """
     path = path.resolve()
-    with atomic_path(path) as part:
+    with one_at_a_time(path), atomic_path(path) as part:
 
         def link_files() -> None:
             shutil.rmtree(part, ignore_errors=True)

@@ -129,7 +129,7 @@ def test_a_forked_child_links_after_its_parent_did(bert_pipeline):
 SCRIPT = """
 import json, sys
 from spacy_pel.engines import link_batch
-from spacy_pel.engines.worker import process_pipeline
+from spacy_pel.engines.process_pipeline import process_pipeline
 
 path, texts = sys.argv[1], json.loads(sys.argv[2])
 import numpy, pyarrow as pa  # their BLAS has as many threads as there are cores by then

@@ -74,6 +74,20 @@ def test_a_reader_sees_whole_folders_while_two_processes_write_them(folder):
     assert [path.name for path in folder.parent.iterdir()] == ["saved"]
 
 
+def count_on(path, n):
+    """Add 1 to what is there, n times."""
+    for _ in range(n):
+        with update_folder(path, kind=KIND, version=1, rewritten=["counter.txt"]) as part:
+            (part / "counter.txt").write_text(str(int((path / "counter.txt").read_text()) + 1))
+
+
+def test_two_processes_that_change_a_folder_take_turns(folder):
+    write_all(folder, "0")
+    children = [in_child(lambda: count_on(folder, 40)) for _ in range(2)]
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    assert (folder / "counter.txt").read_text() == "80"
+
+
 @pytest.mark.parametrize("error", [PelError, RuntimeError])
 def test_a_folder_that_stays_is_read_once(folder, error):
     read = []

@@ -123,7 +123,7 @@ def _parted(named: str) -> Tuple[str, str, Path]:
 
 
 def _add_pipeline(found: Dict[str, Any], kb: "KnowledgeBase", path: Path) -> None:
-    from .._pipeline import load_pipeline
+    from ...pipeline.saved import load_pipeline
 
     linker = load_pipeline(path).component.linker
     if linker.kb.fingerprint != kb.fingerprint:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Iterator
 import typer
 
 from ...errors import Errors, PelError
+from ...pipeline.saved import load_pipeline
 from ...util import atomic_path
 from .._app import kb_cli
 from .._output import JSON, emit, key_values, message
-from .._pipeline import load_pipeline
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase

@@ -29,9 +29,9 @@ def ranker_train(
     --ranker.training.limit 2000
     """
     from ...pipeline.gold import query_maker
+    from ...pipeline.saved import load_pipeline
     from ...training.ranker.loop import RankTrainer
     from ...training.ranker.settings import read_rank_settings
-    from .._pipeline import load_pipeline
 
     settings = read_rank_settings(config, parse_overrides(ctx.args))
     nlp, name, component = load_pipeline(settings.paths.required("pipeline"))

@@ -76,8 +76,8 @@ def _encoder_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> 
 
 
 def _ranker_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> Any:
-    from ...cli._pipeline import load_pipeline
     from ...pipeline.gold import query_maker
+    from ...pipeline.saved import load_pipeline
     from ...training.ranker.settings import RankPaths
     from ...training.settings import explained
     from ..study.ranker_task import RankerTask
