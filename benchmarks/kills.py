@@ -6,11 +6,12 @@
 Each command works on tiny data (``assets/tiny``) over an older result. It runs in a forked child that has all
 imports behind it, and gets SIGKILL at a random time of its run. Then its output must be the old state or
 the new one, whole: every file agrees with its manifest, and it opens and answers. Commands that save their
-work on the way (train, ranker train, link) may also leave a part of the new state, whole. The
+work on the way (train, ranker train, link, serve --save) may also leave a part of the new state, whole. The
 command is then run again (with --resume, where it has that) and must give the files of a run that
 was not killed; and what the killed one left must be gone.
 """
 
+import asyncio
 import hashlib
 import importlib
 import json
@@ -36,6 +37,7 @@ TINY = ROOT / "assets" / "tiny"
 _TEXT = "Fever and a cold after the operation; discharge of the wound, then a culture."
 _MORE = [{"concept_id": f"NEW:{n}", "canonical_name": f"new finding {n}"} for n in range(3)]
 _FIXED = ("Feve", "cold", "woun")  # the beginnings of mentions
+ANSWERED = "answered.txt"
 _LIMIT = 300.0  # seconds; a child that takes longer hangs
 _VOLATILE = ("seconds", "examples_per_second", "mentions_per_second")  # measured times
 _TIMES = ("build.json", "progress.json")  # files that hold them
@@ -179,6 +181,43 @@ def teach(folder: Path, resume: bool) -> None:
     command("teach", folder / "pipeline", folder / "base" / "fixes.jsonl")
 
 
+def serve(folder: Path, resume: bool) -> None:
+    """Teach a pipeline the same through the API of a server that saves: one request for each. What was
+    answered is noted."""
+    import httpx
+
+    from spacy_pel.pipeline.saved import load_pipeline
+    from spacy_pel.serving import Limits, Service, make_app
+    from spacy_pel.serving.service import component_folder
+    from spacy_pel.util import read_jsonl
+
+    os.environ["SOURCE_DATE_EPOCH"] = "0"
+    nlp, name, _ = load_pipeline(folder / "pipeline")
+    service = Service(nlp, name, title="", folder=component_folder(folder / "pipeline", name))
+    app = make_app(service, limits=Limits(), host="127.0.0.1")
+
+    async def correct() -> None:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            for one in read_jsonl(folder / "base" / "fixes.jsonl"):
+                (await client.post("/learn", json={"corrections": [one]})).raise_for_status()
+                with (folder / ANSWERED).open("a", encoding="utf8") as answered:
+                    print(one["start"], file=answered)
+
+    asyncio.run(correct())
+
+
+def open_served(path: Path) -> None:
+    """Link a text; what was answered is learned."""
+    from spacy_pel.pipeline.saved import load_pipeline
+
+    open_pipeline(path)
+    noted = path.parent / ANSWERED
+    answered = {*noted.read_text(encoding="utf8").split()} if noted.exists() else set()
+    learned = {str(one.start) for one in load_pipeline(path).component.learned}
+    assert answered <= learned, f"answered: {sorted(answered)}, learned: {sorted(learned)}"
+
+
 def open_kb(path: Path) -> None:
     """Look up all entities."""
     from spacy_pel.kb import KnowledgeBase
@@ -315,6 +354,7 @@ CASES: Dict[str, Case] = {
         "tfidf",
         open_generator,
     ),
+    "serve --save": Case(_copied("pipeline"), serve, "pipeline", open_served, partial=True),
     "teach": Case(_copied("pipeline"), teach, "pipeline", open_pipeline, again=False),
     "nlp.to_disk": Case(_copied("pipeline"), save_pipeline, "pipeline", open_pipeline, again=False),
 }
