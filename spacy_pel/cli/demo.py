@@ -26,14 +26,19 @@ def demo(
     Example: spacy-pel demo --text "Methotrexate in rheumatoid arthritis."
     """
     from ..evaluation.report import render_links
+    from ..pipeline.records import document_record
     from ..pipeline.saved import load_pipeline
+    from ..types import Document
     from ..util import atomic_path, write_jsonl
     from ._demo_texts import DEMO_TEXTS
 
-    texts = {f"Text {number}": given for number, given in enumerate(text, start=1)} if text else DEMO_TEXTS
-    loaded = load_pipeline(pipeline)
-    kb = loaded.component.kb
-    records = _link(loaded, texts)
+    texts = {f"Text {number}": one for number, one in enumerate(text, start=1)} if text else DEMO_TEXTS
+    nlp, _, component = load_pipeline(pipeline)
+    kb = component.kb
+    given = [Document(title, one) for title, one in texts.items()]
+    docs = nlp.pipe(texts.values())
+    pairs = zip(docs, given, strict=True)
+    records = [document_record(component, doc, document, _N_CANDIDATES) for doc, document in pairs]
     page = render_links(
         records,
         title="Linked texts",
@@ -45,18 +50,6 @@ def demo(
         part.write_text(page, encoding="utf8")
     message(f"Wrote {output / 'links.jsonl'} and {output / 'links.html'}")
     emit({"documents": records}, as_json=as_json, text=lambda result: _tables(result, kb))
-
-
-def _link(loaded: Any, texts: Dict[str, str]) -> List[Dict[str, Any]]:
-    from ..pipeline.mentions import mention_spans
-    from ..pipeline.records import mention_record
-
-    records = []
-    for (title, text), doc in zip(texts.items(), loaded.nlp.pipe(texts.values()), strict=True):
-        spans = mention_spans(doc, loaded.component.spans_key)
-        mentions = [mention_record(loaded.component, span, _N_CANDIDATES) for span in spans]
-        records.append({"id": title, "text": text, "mentions": mentions, "meta": {}})
-    return records
 
 
 def _tables(result: Dict[str, Any], kb: Any) -> str:

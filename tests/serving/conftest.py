@@ -1,17 +1,13 @@
 """A tiny pipeline on a server that runs: in a thread of this process, on a free port."""
 
-import json
 import threading
 import time
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
 
 import pytest
 import spacy
 from spacy.language import Language
-from typer.testing import CliRunner
 
-from spacy_pel.cli import pel_cli
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
@@ -92,24 +88,6 @@ def serving(pipeline, *, save=False, allowed_hosts=(), **limits):
             server.stop()
             thread.join(60)
             assert not thread.is_alive()
-
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-def run(*args: Any) -> Result:
-    """Call ``spacy-pel`` in this process."""
-    result = CliRunner().invoke(pel_cli, [str(arg) for arg in args])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return Result(result.exit_code, result.stdout, result.stderr)
 
 
 def wait_until(condition, seconds=60):

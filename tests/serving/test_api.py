@@ -8,10 +8,11 @@ import sys
 
 import pytest
 import spacy
+from cli.conftest import run
 
 from spacy_pel.types import NIL
 
-from .conftest import EVIL, NAME, TEXT, run, serving
+from .conftest import EVIL, NAME, TEXT, serving
 
 httpx = pytest.importorskip("httpx", reason="needs httpx")
 pytest.importorskip("fastapi", reason="needs the extra serve")
