@@ -120,17 +120,21 @@ def run(command: List[str], folder: Path, log: Path, *, kill: bool, saved: str =
         running = subprocess.Popen(
             [sys.executable, *command], stdout=output, stderr=subprocess.STDOUT, env=_environment()
         )
-        next_look = started
-        while running.poll() is None:
-            watches = time.monotonic() >= next_look
-            workers = workers_of(running.pid) if watches or (kill and not seen.killed) else []
-            if watches:
-                seen.look(workers)
-                next_look = time.monotonic() + _MEMORY_EVERY
-            if kill and workers and not seen.killed and any(folder.rglob(saved)):
-                os.kill(workers[-1], signal.SIGKILL)
-                seen.killed += 1
-            time.sleep(_EVERY)
+        try:
+            next_look = started
+            while running.poll() is None:
+                watches = time.monotonic() >= next_look
+                workers = workers_of(running.pid) if watches or (kill and not seen.killed) else []
+                if watches:
+                    seen.look(workers)
+                    next_look = time.monotonic() + _MEMORY_EVERY
+                if kill and workers and not seen.killed and any(folder.rglob(saved)):
+                    os.kill(workers[-1], signal.SIGKILL)
+                    seen.killed += 1
+                time.sleep(_EVERY)
+        finally:
+            running.kill()
+            running.wait()
     seen.seconds = time.monotonic() - started
     if running.returncode and not kill:
         raise RuntimeError(f"{command[:3]} ended with {running.returncode}: {_end_of(log)}")

@@ -105,6 +105,7 @@ def test_ner_sourced(tmp_path):
 @pytest.mark.slow
 def test_ner_trf(corpus, tmp_path):
     """One random layer with a vocabulary of letters: the whole path, no download."""
+    pytest.importorskip("scispacy", reason="its tokenizer is that of the config")
     pytest.importorskip("spacy_transformers")
     transformers = pytest.importorskip("transformers")
     letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]

@@ -68,7 +68,9 @@ def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
     from ..pipeline.gold import query_maker
     from ..pipeline.linker_data import save_memory
     from ..pipeline.saved import load_pipeline
+    from ._saved_pipeline import learned_path
 
+    learned_path(pipeline)  # of a folder: an installed package cannot be changed
     read = [_correction(record, f"{path}, line {number}") for number, record in numbered_jsonl(path)]
     if not read:
         raise PelError(Errors.E674.format(path=path))

@@ -27,10 +27,15 @@ def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
     """
     if not path.exists():
         raise PelError(Errors.E002.format(expected="texts", path=path, got="nothing", todo="Check the path."))
-    name = _guess(path) if format_name == "auto" else format_name
+    name = input_format(path, format_name)
     if name not in _READERS:
         raise PelError(Errors.E640.format(got=format_name, path=path, known=", ".join(sorted(_READERS))))
     yield from _READERS[name](path)
+
+
+def input_format(path: Path, format_name: str = "auto") -> str:
+    """RETURNS (str): the name of the format in which ``read_documents`` reads a file or folder."""
+    return _guess(path) if format_name == "auto" else format_name
 
 
 def _guess(path: Path) -> str:
@@ -85,7 +90,9 @@ def document_of(record: Dict[str, Any], number: int, where: str) -> Document:
         raise PelError(Errors.E641.format(where=where, got=f"the keys {', '.join(record)}"))
     check_unicode({key: record.get(key) for key in ("id", "text", "meta")}, where)
     meta = record.get("meta")
-    return Document(str(record.get("id") or number), text, meta=meta if isinstance(meta, dict) else {})
+    given = record.get("id")
+    has_id = given is not None and given != ""  # 0 is one
+    return Document(str(given if has_id else number), text, meta=meta if isinstance(meta, dict) else {})
 
 
 def _pubtator(path: Path) -> Iterator[Document]:

@@ -13,7 +13,7 @@ from ..pipeline.saved import load_pipeline
 from ..registry import registry
 from ..types import Document
 from ..util import fingerprint, logger, progress
-from .documents import read_documents, text_files
+from .documents import input_format, read_documents, text_files
 from .forked_workers import workers_end_with_this_process
 from .formats import check_replaceable, output_format, write_links
 from .job import LinkJob, count, summary, usual_part_size
@@ -64,6 +64,7 @@ class LocalEngine:
         settings = {
             "format": _FORMAT,
             "input": _input_fingerprint(source),
+            "input_format": input_format(source, job.format_name),
             "pipeline": pipeline_fingerprint(nlp, component),
             "n_candidates": job.n_candidates,
             "part_size": part_size,

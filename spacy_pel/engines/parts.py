@@ -10,6 +10,7 @@ import io
 import json
 import re
 import uuid
+import zlib
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
@@ -60,7 +61,7 @@ def file_system(path: str) -> Tuple[fs.FileSystem, str]:
     RAISES (PelError): if Arrow has no such file system.
     """
     if "://" not in path:
-        return fs.LocalFileSystem(), Path(path).absolute().as_posix()
+        return fs.LocalFileSystem(), Path(path).resolve().as_posix()
     try:
         return fs.FileSystem.from_uri(path)
     except (pa.ArrowException, ValueError) as err:
@@ -192,7 +193,7 @@ def _lines(files: fs.FileSystem, path: str, offset: int = 0) -> Iterator[Tuple[i
                 if line.strip():
                     yield offset, line
                 offset += size
-    except (EOFError, OSError) as err:
+    except (EOFError, OSError, zlib.error) as err:
         raise PelError(
             Errors.E002.format(
                 expected="JSON lines", path=path, got=f"an error: {err}", todo="Copy it again."
@@ -241,10 +242,11 @@ class PartedOutput:
         self.name, self.kind = path, kind
         self.files, self.folder = file_system(path)
 
-    def holds(self, path: str) -> bool:
-        """RETURNS (bool): whether a file or folder is this folder, or in it."""
+    def overlaps(self, path: str) -> bool:
+        """RETURNS (bool): whether a file or folder is this folder, is in it, or has it in it."""
         _, inside = file_system(path)
-        return f"{inside}/".startswith(f"{self.folder}/")
+        given, own = f"{inside}/", f"{self.folder}/"
+        return given.startswith(own) or own.startswith(given)
 
     def start(self, settings: Dict[str, Any], *, resume: bool, overwrite: bool) -> None:
         """Make the folder ready.

@@ -73,7 +73,7 @@ class RayEngine:
         ray = _import_ray()
         output = PartedOutput(job.output, output_kind(job.to, job.output))
         corpus = PartedCorpus(job.input, format_name=job.format_name, part_size=job.part_size)
-        if output.holds(job.input):
+        if output.overlaps(job.input):
             raise PelError(Errors.E649.format(path=job.output))
         parts = list(corpus.parts())
         path = str(Path(job.pipeline).absolute()) if Path(job.pipeline).exists() else job.pipeline
@@ -84,6 +84,7 @@ class RayEngine:
             "n_candidates": job.n_candidates,
             "part_size": corpus.part_size,
             "batch_size": self.batch_size,
+            "kind": output.kind,
         }
         output.start(settings, resume=job.resume, overwrite=job.overwrite)
         written = output.written()

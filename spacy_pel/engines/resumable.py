@@ -30,6 +30,8 @@ class PartFiles:
                 changed = ", ".join(key for key in settings if settings[key] != found.get(key))
                 raise PelError(Errors.E644.format(folder=self.folder, changed=changed))
         else:
+            # without settings, parts are what is left of a folder that was being removed
+            shutil.rmtree(self.folder, ignore_errors=True)
             write_json(self.folder / _SETTINGS, settings)
 
     def paths(self) -> List[Path]:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Iterator, Optional
 
 from ..errors import Errors, PelError
+from ..util import fingerprint
 from .batch import batch_schema, link_batch
 from .process_pipeline import process_pipeline
 
@@ -49,7 +50,10 @@ def link_dataframe(
             raise PelError(Errors.E632.format(name=name, got=got, argument=argument))
     path, sent = str(pipeline), None
     if path.endswith(_ARCHIVES):
-        sent = Path(path).name.split(".")[0]
+        # two archives of one name, or a new one in its place, would be unpacked to one folder
+        found = Path(path).stat() if Path(path).is_file() else None
+        seen = fingerprint([path, found and [found.st_size, found.st_mtime_ns]])
+        sent = f"{Path(path).name.split('.')[0]}-{seen[:8]}"
         df.sparkSession.sparkContext.addArchive(f"{path}#{sent}")
 
     def link(batches: Iterator[Any]) -> Iterator[Any]:

@@ -78,7 +78,7 @@ class CommandErrors:
     E645 = "[PEL-E645] Expected texts to link, but {path} holds none. Check the path and --format."
     E646 = "[PEL-E646] Expected one of the formats {known}, got '{got}'. Fix --to."
     E647 = "[PEL-E647] Expected {wanted} to replace at {path}, got {got}. Choose another output."
-    E649 = "[PEL-E649] Expected an output other than the input, got {path} for both. Choose another file."
+    E649 = "[PEL-E649] Expected an output apart from the input, got {path}. Choose another file or folder."
     E650 = "[PEL-E650] The pipeline {path} cannot be loaded: {got}. Assemble it again."
     E651 = (
         "[PEL-E651] Expected a pipeline with the component '{factory}' at {path}, got the components: {got}. Add "

@@ -64,6 +64,7 @@ class Explanation:
 
     text (str): the mention as the linker reads it: the long form of an abbreviation.
     context (str): the mention, and up to 40 characters before and after it.
+    context_start (int): where the mention begins in the context.
     label (str): the NER label.
     kb_id (str): the answer: an id, or "NIL".
     name (Optional[str]): its canonical name; None for NIL.
@@ -82,6 +83,7 @@ class Explanation:
 
     text: str
     context: str
+    context_start: int
     label: str
     kb_id: str
     name: Optional[str]
@@ -198,6 +200,7 @@ def explain(linker: "Linker", query: MentionQuery) -> Explanation:
     return Explanation(
         text=query.surface,
         context=query.text[left:right],
+        context_start=query.start - left,
         label=query.label,
         kb_id=link.kb_id,
         name=None if link.kb_id == NIL else linker.kb[link.kb_id].canonical_name,

@@ -12,7 +12,7 @@ from ..index import EntityIndex
 from ..kb import KnowledgeBase
 from ..linking import Memory
 from ..types import CandidateGenerator, Encoder, Ranker
-from ..util.saved_folder import Buffer, load_from_bytes, save_to_bytes, update_folder
+from ..util.saved_folder import Buffer, load_from_bytes, read_whole, save_to_bytes, update_folder
 
 KIND = "entity linker"  # of the component's folder
 VERSION = 1
@@ -30,7 +30,7 @@ def saved_memory(path: Path) -> Memory:
 
     RAISES (PelError): if it is damaged.
     """
-    return Memory.from_disk(path / MEMORY) if (path / MEMORY).exists() else Memory()
+    return read_whole(path, lambda: Memory.from_disk(path / MEMORY) if (path / MEMORY).exists() else Memory())
 
 
 def save_memory(path: Path, memory: Memory, *, n_lines: int) -> None:

@@ -480,11 +480,14 @@ class ProxyEntityLinker(Pipe):
     def to_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> None:
         """Write a folder for the KB and for each part, ``cfg.json`` with the calibration, and the manifest.
 
-        exclude (Iterable[str]): any of "kb", "encoder", "index", "generator", "reranker", "memory", "cfg".
+        exclude (Iterable[str]): any of "kb", "encoder", "index", "generator", "reranker", "memory", "cfg":
+            what is there of them stays as it is.
         RAISES (PelError): if the component is not initialised, or the files cannot be written.
         """
         linker, exclude = self.linker, set(exclude)
-        rewritten = {*self.data.parts, MEMORY, CALIBRATION} - exclude
+        rewritten = {*self.data.parts, MEMORY} - exclude
+        if "cfg" not in exclude:
+            rewritten.add(CALIBRATION)
         with update_linker_folder(Path(path), rewritten=rewritten) as part:
             self.data.to_disk(part, exclude=exclude)
             if "cfg" not in exclude:

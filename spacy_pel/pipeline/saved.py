@@ -56,7 +56,7 @@ def load_spacy(path: Union[str, Path]) -> Any:
             )
         )
     try:
-        return spacy.load(path)
+        return spacy.load(folder if (folder / "config.cfg").is_file() else str(path))
     except PelError:
         raise
     except Exception as err:  # damaged files: spaCy, srsly, numpy and configparser each raise their own

@@ -1,5 +1,6 @@
 """The page and the JSON API over a service."""
 
+import json
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import partial
@@ -107,6 +108,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         _check_unicode(request)
         documents = _documents(request)
         _check_texts(limits, [(one.text, f"document {one.id}") for one in documents], "texts")
+        _check_finite(request)
         found = await with_model(partial(service.link, documents, request.n_candidates))
         return JSONResponse({"documents": found})
 
@@ -186,6 +188,16 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
 def _check_unicode(request: BaseModel) -> None:
     """RAISES (PelError): if a text in a request could not be written."""
     check_unicode(request.model_dump(), "the request")
+
+
+def _check_finite(request: LinkRequest) -> None:
+    """RAISES (RequestError): if a number in "meta" could not be written: 1e400 and NaN are none in JSON."""
+    try:
+        json.dumps([one.meta for one in request.documents or []], allow_nan=False)
+    except ValueError as err:
+        raise RequestError(
+            Errors.E733.format(expected='numbers that JSON has in "meta"', got=str(err))
+        ) from err
 
 
 def _documents(request: LinkRequest) -> List[Document]:

@@ -35,6 +35,12 @@ class WrongType(RequestError):
     status = 415
 
 
+class NotSaved(RequestError):
+    """The disk is full, or may not be written."""
+
+    status = 507
+
+
 class Stopped(RequestError):
     status = 503
 

@@ -8,7 +8,18 @@ one, and a type that browsers do not let other sites send.
 import asyncio
 import ipaddress
 import json
-from typing import Any, Awaitable, Callable, Collection, Dict, FrozenSet, List, MutableMapping, Tuple
+from typing import (
+    Any,
+    Awaitable,
+    Callable,
+    Collection,
+    Dict,
+    FrozenSet,
+    List,
+    MutableMapping,
+    Optional,
+    Tuple,
+)
 from urllib.parse import urlsplit
 
 from ..errors import Errors
@@ -139,11 +150,19 @@ def _is_address(name: str) -> bool:
 
 def _check_origin(headers: Dict[str, str]) -> None:
     origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
+    if origin is not None and _place_of(origin) != headers.get("host", "").lower():
         raise Refused(Errors.E731.format(got=repr(origin[:100])))
     is_link = headers.get("sec-fetch-mode") == "navigate"  # to the page, from anywhere
     if headers.get("sec-fetch-site") == "cross-site" and not is_link:
         raise Refused(Errors.E731.format(got="an unknown one"))
+
+
+def _place_of(origin: str) -> Optional[str]:
+    """RETURNS (Optional[str]): name and port in an Origin header; None = there are none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # "http://["
+        return None
 
 
 def _headers(scope: MutableMapping[str, Any]) -> Dict[str, str]:

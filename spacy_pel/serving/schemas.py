@@ -121,6 +121,7 @@ class ExplainResponse(BaseModel):
 
     text: str
     context: str
+    context_start: int = Field(description="Where the mention begins in the context.")
     label: str
     kb_id: str
     name: Optional[str]

@@ -23,7 +23,7 @@ def listen(host: str, port: int) -> socket.socket:
 
     host (str): a name or address of this machine.
     port (int): 0 = any that is free.
-    RETURNS (socket): bound; connections are accepted once a server has it.
+    RETURNS (socket): listening; connections wait until a server has it.
     RAISES (PelError): if that is not possible.
     """
     try:
@@ -32,6 +32,7 @@ def listen(host: str, port: int) -> socket.socket:
         try:
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             taken.bind(address)
+            taken.listen()  # before that, another process can bind the same address
         except BaseException:
             taken.close()
             raise

@@ -16,7 +16,7 @@ from ..pipeline.name_finder import read_names
 from ..pipeline.records import document_record
 from ..types import NIL, Document, Entity, Mention
 from ..util import normalize_alias
-from .errors import Conflict, NotFound, RequestError
+from .errors import Conflict, NotFound, NotSaved, RequestError
 from .worker import check_wanted
 
 _BATCH = 8  # texts that are linked together; between two batches the work can be stopped
@@ -182,6 +182,8 @@ class Service:
                 self._use_if_changed(before)
                 if len(before.log) != n_lines:
                     raise Conflict(Errors.E735) from err
+                if isinstance(err, PelError):
+                    raise NotSaved(str(err)) from err
                 raise
         self._learned = self._learned_records()
         return entries

@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from typing import Any, Callable, Deque, Optional
 
-from ..errors import Errors, PelError
+from ..errors import Errors
 from .errors import Busy, Stopped, TooSlow
 
 _FORGETS = 0.8  # weight of earlier jobs in the mean duration
@@ -137,6 +137,6 @@ def _mix(old: float, new: float) -> float:
 
 
 def check_wanted(is_wanted: Callable[[], bool]) -> None:
-    """RAISES (PelError): if nobody waits for the result any longer."""
+    """RAISES (Stopped): if nobody waits for the result any longer."""
     if not is_wanted():
-        raise PelError(Errors.E725)
+        raise Stopped(Errors.E725)

@@ -7,10 +7,13 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Iterator, Set
+from typing import Any, Iterator, Optional, Set
+
+from ..errors import Errors, PelError
 
 try:
     import fcntl
@@ -18,6 +21,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _AT_FDCWD = -100  # paths are relative to the working directory
+_PATIENCE = 60.0  # seconds to wait for a lock
+_PAUSE = 0.01  # seconds between two tries
 _EXCHANGE = 2  # the flag of renameat2 (Linux) and renamex_np (macOS)
 # .NAME.PROCESS.HOST.RANDOM
 _HOLDER = re.compile(r"\.(?P<name>.+)\.(?P<process>\d+)\.(?P<host>[0-9a-f]{8})\.[^.]+")
@@ -45,25 +50,45 @@ def make_holder(target: Path) -> Path:
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Wait until nobody else is here for the same folder: no thread, and no process of this machine.
+    """Wait until nobody else is here for the same folder: no thread, and no process of this machine. A thread
+    that is here already waits for itself.
 
     The lock is on the folder above, because the folder itself is replaced. It ends with the process, and
     leaves no file. On Windows, and on network file systems without such locks, nobody waits.
 
     folder (Path): what is going to be read, changed and replaced.
+    RAISES (PelError): if another one does not end within a minute.
     """
+    above = _locked(folder.parent)
     try:
-        above = os.open(folder.parent, os.O_RDONLY)
-    except OSError:  # it does not exist yet, or this is Windows
-        yield
-        return
-    try:
-        if fcntl is not None:
-            with suppress(OSError):
-                fcntl.flock(above, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(above)
+        if above is not None:
+            fcntl.flock(above, fcntl.LOCK_UN)  # a process that was forked meanwhile has it open, too
+            os.close(above)
+
+
+def _locked(folder: Path) -> Optional[int]:
+    """RETURNS (Optional[int]): a descriptor of the folder, which is locked; None = it cannot be."""
+    if fcntl is None:
+        return None
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except OSError:  # it does not exist yet
+        return None
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return opened
+        except BlockingIOError as err:
+            if time.monotonic() > end:
+                os.close(opened)
+                raise PelError(Errors.E014.format(path=folder, seconds=f"{_PATIENCE:.0f}")) from err
+            time.sleep(_PAUSE)
+        except OSError:  # the file system has no locks
+            os.close(opened)
+            return None
 
 
 def remove_leftovers(parent: Path) -> None:

@@ -31,7 +31,7 @@ MANIFEST = "manifest.json"
 LIMIT = 2 << 30  # msgpack, pickle and pipes to other processes fail above this
 _ALIGN = 64  # Arrow and numpy map buffers without a copy where these begin at such an address
 _SMALL = 1 << 20  # files up to this size are read each time the folder is opened
-_READINGS = 20  # of a folder that is replaced each time it is read
+_READINGS = 100  # of a folder that is replaced each time it is read
 Buffer = Union[bytes, memoryview]
 T = TypeVar("T")
 

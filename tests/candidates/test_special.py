@@ -135,6 +135,8 @@ def test_missing_extras_are_named(monkeypatch, name, module, extra):
     ],
 )
 def test_wrong_names_and_settings(name, settings, code):
+    if name == "scispacy":
+        pytest.importorskip("scispacy")
     with pytest.raises(PelError, match=code):
         make_generator(name, settings)
 

@@ -3,10 +3,12 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 import spacy
 
+from spacy_pel.pipeline import saved
 from spacy_pel.types import NIL
 from spacy_pel.util import write_jsonl
 from spacy_pel.util.saved_folder import verify_folders
@@ -116,18 +118,16 @@ def test_wrong_use(pipeline, tmp_path):
 
 
 def test_two_at_a_time_lose_nothing(pipeline, tmp_path, monkeypatch):
-    from spacy_pel.cli import _pipeline
-
-    load = _pipeline.load_pipeline
+    load = saved.load_pipeline
 
     def load_and_be_overtaken(path):
         loaded = load(path)
-        monkeypatch.setattr(_pipeline, "load_pipeline", load)
+        monkeypatch.setattr(saved, "load_pipeline", load)
         write_jsonl(tmp_path / "other.jsonl", [line("aspirin", "C7")])
         assert run("teach", pipeline, tmp_path / "other.jsonl").code == 0
         return loaded
 
-    monkeypatch.setattr(_pipeline, "load_pipeline", load_and_be_overtaken)
+    monkeypatch.setattr(saved, "load_pipeline", load_and_be_overtaken)
     result = run("teach", pipeline, tmp_path / "fixes.jsonl")
     assert result.code == 2 and "E675" in result.err
     assert [one["after"] for one in run("teach", pipeline, "--list", "--json").json["learned"]] == ["C7"]
@@ -144,3 +144,41 @@ def test_explain(pipeline, tmp_path):
     assert run("explain", pipeline, "Nothing.").out == "No mention was found.\n"
     result = run("explain", pipeline, TEXT, "--mention", 3)
     assert result.code == 2 and "E676" in result.err
+
+
+def test_kb_add_keeps_what_was_taught_meanwhile(pipeline, tmp_path, monkeypatch):
+    from spacy_pel.cli.kb import add
+
+    load = add.load_pipeline
+
+    def load_and_be_overtaken(path):
+        loaded = load(path)
+        assert run("teach", pipeline, tmp_path / "fixes.jsonl").code == 0
+        return loaded
+
+    monkeypatch.setattr(add, "load_pipeline", load_and_be_overtaken)
+    write_jsonl(tmp_path / "new.jsonl", [{"concept_id": "N1", "canonical_name": "lumbago"}])
+    assert run("kb", "add", pipeline, tmp_path / "new.jsonl").code == 0
+    assert len(run("teach", pipeline, "--list", "--json").json["learned"]) == 2
+    nlp = spacy.load(pipeline)
+    assert nlp.get_pipe(LINKER).kb["N1"].canonical_name == "lumbago"
+    assert run("verify", pipeline).code == 0
+
+
+def test_an_installed_package_cannot_be_taught(pipeline, tmp_path, monkeypatch):
+    """But it can be loaded."""
+    site = tmp_path / "site"
+    (site / "en_tiny-1.0.dist-info").mkdir(parents=True)
+    (site / "en_tiny-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: en_tiny\nVersion: 1.0\n"
+    )
+    shutil.copytree(pipeline, site / "en_tiny")
+    (site / "en_tiny" / "__init__.py").write_text(
+        "import spacy\nfrom pathlib import Path\n\n"
+        "def load(**settings):\n    return spacy.load(Path(__file__).parent, **settings)\n"
+    )
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.chdir(tmp_path)
+    assert saved.load_pipeline(Path("en_tiny")).name == LINKER
+    assert run("teach", "en_tiny", tmp_path / "fixes.jsonl").code == 2
+    assert not (tmp_path / "en_tiny").exists()

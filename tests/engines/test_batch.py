@@ -13,7 +13,8 @@ import pytest
 from cli.conftest import NAMES, run
 
 from spacy_pel.engines import batch as batches
-from spacy_pel.engines import batch_schema, link_batch, worker
+from spacy_pel.engines import batch_schema, link_batch
+from spacy_pel.engines import process_pipeline as module
 from spacy_pel.errors import PelError
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.util import read_jsonl
@@ -21,7 +22,7 @@ from spacy_pel.util import read_jsonl
 
 @pytest.fixture(autouse=True)
 def nothing_loaded(monkeypatch):
-    monkeypatch.setattr(worker, "_pipelines", {})
+    monkeypatch.setattr(module, "_pipelines", {})
 
 
 def texts(n=12):
@@ -84,7 +85,7 @@ def test_columns_that_are_not_there(folder):
 
 def test_a_process_loads_the_pipeline_once(folder, monkeypatch):
     loaded = []
-    monkeypatch.setattr(worker, "load_pipeline", lambda path: loaded.append(path) or load_pipeline(path))
+    monkeypatch.setattr(module, "load_pipeline", lambda path: loaded.append(path) or load_pipeline(path))
     for path in (folder / "pipeline", str(folder / "pipeline"), folder / "pipeline"):
         assert link_batch(path, batch_of(texts(2))).num_rows == 2
     assert len(loaded) == 1
@@ -157,6 +158,6 @@ def test_a_fresh_worker_declares_extensions_and_has_its_threads(bert_pipeline):
 
 
 def test_a_pipeline_is_moved_to_its_device(bert_pipeline):
-    loaded = worker.process_pipeline(bert_pipeline, device="meta")  # in place of a GPU
+    loaded = module.process_pipeline(bert_pipeline, device="meta")  # in place of a GPU
     encoder = loaded.component.linker.encoder
     assert {one.device.type for one in encoder.towers.parameters()} == {"meta"}

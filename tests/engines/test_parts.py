@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import date
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ from pyarrow import fs
 from spacy_pel.engines import batch_schema, parts
 from spacy_pel.engines.documents import read_documents
 from spacy_pel.engines.parts import PartedCorpus, PartedOutput, file_system, output_kind, read_part
+from spacy_pel.engines.resumable import PartFiles
 from spacy_pel.errors import PelError
 
 LINES = [{"id": f"d{i}" if i % 3 else None, "text": f"Tëxt {i}.", "meta": {"n": i}} for i in range(23)]
@@ -136,8 +138,11 @@ def test_an_output_deletes_nothing_else(tmp_path):
 
 def test_an_output_is_not_its_input_or_of_spark(tmp_path):
     output = PartedOutput(str(tmp_path / "out"), ".parquet")
-    assert output.holds(str(tmp_path / "out")) and output.holds((tmp_path / "out" / "a.parquet").as_uri())
-    assert not output.holds(str(tmp_path / "out.parquet")) and not output.holds(str(tmp_path))
+    assert output.overlaps(str(tmp_path / "out")) and output.overlaps(str(tmp_path / "sub" / ".." / "out"))
+    assert output.overlaps((tmp_path / "out" / "a.parquet").as_uri()) and output.overlaps(str(tmp_path))
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    assert output.overlaps(str(tmp_path / "link"))
+    assert not output.overlaps(str(tmp_path / "out.parquet")) and not output.overlaps(str(tmp_path / "in"))
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "part-00000-e5-c000.snappy.parquet").write_text("kept")
     with pytest.raises(PelError, match="E647.*snappy"):
@@ -180,3 +185,31 @@ def test_file_systems(tmp_path, monkeypatch):
     assert file_system("in")[1] == (tmp_path / "in").as_posix()
     assert file_system(tmp_path.as_uri())[1] == tmp_path.as_posix()
     assert parts.file_system("s3://bucket/in?region=eu-west-1")[1] == "bucket/in"
+
+
+def test_a_damaged_gz(tmp_path):
+    write(tmp_path / "in.jsonl.gz")
+    packed = bytearray((tmp_path / "in.jsonl.gz").read_bytes())
+    packed[20:40] = b"\xff" * 20
+    (tmp_path / "in.jsonl.gz").write_bytes(packed)
+    with pytest.raises(PelError, match="E002.*in.jsonl.gz"):
+        PartedCorpus(str(tmp_path / "in.jsonl.gz"))
+
+
+def test_an_id_of_zero_and_a_date(tmp_path):
+    rows = [{"id": n, "text": "a", "meta": {"day": date(2026, 1, 1 + n)}} for n in range(2)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
+    corpus = PartedCorpus(str(tmp_path / "in.parquet"))
+    (found,) = [read_part(corpus.files, part) for part in corpus.parts()]
+    assert [one.id for one in found] == ["0", "1"]
+    assert [one.meta for one in found] == [{"day": "2026-01-01"}, {"day": "2026-01-02"}]
+    assert found == list(read_documents(tmp_path / "in.parquet"))
+    (tmp_path / "in.jsonl").write_text('{"id": 0, "text": "a"}\n{"id": "", "text": "a"}\n{"text": "a"}')
+    assert [one.id for one in read_documents(tmp_path / "in.jsonl")] == ["0", "2", "3"]
+
+
+def test_what_is_left_of_removed_parts_is_not_used(tmp_path):
+    output, settings = tmp_path / "out.jsonl", {"input": "a"}
+    PartFiles(output, settings, resume=False).write(0, [{"id": "old"}])
+    (tmp_path / "out.jsonl.parts" / "settings.json").unlink()  # where removing it was interrupted
+    assert PartFiles(output, {"input": "b"}, resume=False).paths() == []

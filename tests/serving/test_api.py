@@ -175,6 +175,20 @@ def test_saved_corrections_and_those_of_teach(own, tmp_path):
     assert run("verify", own).code == 0
 
 
+def test_corrections_that_cannot_be_saved(own, monkeypatch):
+    from spacy_pel.errors import PelError
+    from spacy_pel.serving import service
+
+    def full(*args, **kwargs):
+        raise PelError("[PEL-E002] the disk is full")
+
+    monkeypatch.setattr(service, "save_memory", full)
+    with serving(own, save=True) as server, httpx.Client(base_url=server.url, timeout=60) as client:
+        response = client.post("/learn", json={"corrections": [{**MENTION, "kb_id": "C3"}]})
+        assert response.status_code == 507 and "full" in response.json()["detail"]
+        assert answers(client)["heart attack"] == "C2" and client.get("/learned").json()["learned"] == []
+
+
 def test_two_changes_at_once(own, tmp_path, monkeypatch):
     """Another process that saves between reading and writing wins, and the model is as on disk."""
     from spacy_pel.serving import service

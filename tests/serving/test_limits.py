@@ -56,6 +56,21 @@ def test_what_is_not_json(client, body):
     assert response.status_code in (400, 422) and re.match(r"\[PEL-E(733|002)]", detail(response))
 
 
+@pytest.mark.parametrize("number", [b"1e400", b"NaN", b"-Infinity"])
+def test_numbers_that_json_does_not_have(client, number):
+    body = b'{"documents": [{"text": "a", "meta": {"a": [%s]}}]}' % number
+    response = client.post("/link", content=body, headers=JSON)
+    assert response.status_code == 400 and "E733" in detail(response)
+
+
+def test_a_port_that_is_taken_is_refused():
+    from spacy_pel.errors import PelError
+    from spacy_pel.serving import listen
+
+    with listen("127.0.0.1", 0) as taken, pytest.raises(PelError, match="E721"):
+        listen("127.0.0.1", taken.getsockname()[1])
+
+
 def test_lone_surrogates_in_meta(client):
     body = b'{"documents": [{"text": "a", "meta": {"a": "\\ud800"}}]}'
     response = client.post("/link", content=body, headers=JSON)
@@ -115,6 +130,7 @@ def test_names_of_hosts():
     [
         {"origin": "http://evil.example"},
         {"origin": "null"},
+        {"origin": "http://["},
         {"origin": "http://127.0.0.1:1"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
     ],

@@ -227,12 +227,13 @@ def test_a_process_killed_at_any_step_leaves_the_old_or_the_new_folder(folder, m
     old = snapshot(folder)
     states = []
     for step in range(100):
-        if os.fork() == 0:
+        child = os.fork()
+        if child == 0:
             die_before(step)
             with update_folder(folder, kind=KIND, version=3, rewritten=["small.json"]) as part:
                 (part / "small.json").write_text("[]")
             os._exit(0)
-        _, status = os.wait()
+        _, status = os.waitpid(child, 0)
         replacing._seen.clear()
         replacing.remove_leftovers(folder.parent)
         states.append(snapshot(folder) == old)

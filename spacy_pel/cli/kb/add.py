@@ -1,6 +1,5 @@
 """The command ``kb add``: add, replace and retire entities of a knowledge base."""
 
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Iterator
@@ -9,7 +8,6 @@ import typer
 
 from ...errors import Errors, PelError
 from ...pipeline.saved import load_pipeline
-from ...util import atomic_path
 from .._app import kb_cli
 from .._output import JSON, emit, key_values, message
 
@@ -68,9 +66,8 @@ def _opened(path: Path) -> "Iterator[KnowledgeBase]":
     if (path / "config.cfg").is_file():
         nlp, name, component = load_pipeline(path)
         yield component.linker.kb
-        with atomic_path(path) as part:
-            shutil.copytree(path, part)
-            component.to_disk(part / name)
+        # what does not change is not written: another command may have changed it meanwhile
+        component.to_disk(path / name, exclude=("encoder", "reranker", "memory", "cfg"))
         return
     if (path.parent / CALIBRATION).is_file():
         raise PelError(Errors.E655.format(path=path, pipeline=path.parents[1]))

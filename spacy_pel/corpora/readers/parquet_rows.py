@@ -50,6 +50,8 @@ def as_in_json(row: Dict[str, Any]) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): a row of documents, linked or not, as an object of JSON lines."""
     if isinstance(row.get("meta"), str):
         row["meta"] = _dictionary(row["meta"])
+    elif isinstance(row.get("meta"), dict):  # a structure, which may hold dates
+        row["meta"] = json.loads(json.dumps(row["meta"], default=str))
     for mention in row.get("mentions") or ():
         if not isinstance(mention, dict):
             continue

@@ -239,8 +239,9 @@ async function choose(number, { focus = true } = {}) {
 
 function showWhy(number, why) {
   const one = state.mentions[number];
-  const at = why.context.indexOf(why.text);
-  const context = at < 0 ? [why.context] : [why.context.slice(0, at), el("b", {}, why.text), why.context.slice(at + why.text.length)];
+  const [at, size] = [why.context_start, [...why.text].length]; // characters, not UTF-16 units
+  const part = (from, to) => [...why.context].slice(from, to).join("");
+  const context = [part(0, at), el("b", {}, why.text), part(at + size)];
   openDetails(
     title(one.text),
     el("p", { class: "context" }, "… ", context, " …"),
