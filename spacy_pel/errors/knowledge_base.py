@@ -76,6 +76,10 @@ class KnowledgeBaseWarnings:
         "has ids such as '{own}'): they count as NIL, or are left out of training. Use the knowledge base of the "
         "annotation; if only a prefix differs, convert the original corpus again with --set strip_prefix=PREFIX."
     )
+    W104 = (
+        "[PEL-W104] Expected UTF-8 at {place}, got bytes that are none: they became '\ufffd', as in '{got}'. Convert the "
+        "file, e.g.: iconv -f LATIN1 -t UTF-8 FILE > FILE_UTF8"
+    )
     W101 = (
         "[PEL-W101] {place}: the column '{column}' has no '|', so its cells were split at {separator}, as in {cell}. If "
         "that is part of a name, set list_separator to '|'."

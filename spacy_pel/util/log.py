@@ -1,6 +1,5 @@
-"""The package's logger; silent unless the application configures logging."""
+"""The package's logger. Unless the application configures logging, Python shows its warnings on stderr."""
 
 import logging
 
-logger = logging.getLogger("spacy_pel")
-logger.addHandler(logging.NullHandler())
+logger = logging.getLogger("spacy_pel")  # without a NullHandler, which would hide them

@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -191,6 +193,15 @@ def test_a_threshold_in_the_config_is_pointed_out(folder, pipeline):
     config.write_text(config.read_text().replace("threshold = null", "threshold = 0.9"))
     result = run("calibrate", pipeline, folder / "dev.jsonl")
     assert result.code == 0 and "W600" in result.err
+
+
+def test_python_says_that_a_pipeline_is_not_calibrated(pipeline):
+    """On stderr, as nothing has configured logging."""
+    script = "import spacy, sys; spacy.load(sys.argv[1])"
+    found = subprocess.run(
+        [sys.executable, "-c", script, pipeline], capture_output=True, text=True, check=True
+    )
+    assert found.stderr.count("PEL-W506") == 1 and not found.stdout
 
 
 def test_evaluate_says_that_a_pipeline_is_not_calibrated(folder, pipeline, calibrated, tmp_path):

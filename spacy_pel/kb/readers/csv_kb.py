@@ -126,10 +126,10 @@ class CsvKB(KBReaderBase):
         needed = {"concept_id", "canonical_name", *self.columns}
         missing = [self.columns.get(field, field) for field in sorted(needed - position.keys())]
         if missing or len(set(header)) < len(header):
-            names = ", ".join(self.columns.get(field, field) for field in _USUAL_NAMES)
+            names = " and ".join(map(self._name_of, ("concept_id", "canonical_name")))
             self.fail(
                 place,
-                expected=f"a header with {names}, each once",
+                expected=f"a header with {names}, and each column once",
                 got=f"{', '.join(header) or 'an empty one'}"
                 + (f" (no {', '.join(missing)})" if missing else ""),
                 todo="Rename the columns, or give their names in the setting 'columns'.",
@@ -138,6 +138,12 @@ class CsvKB(KBReaderBase):
             if at not in position.values():
                 self.repair("unknown_column", place, f"no field uses the column {name!r}")
         return position
+
+    def _name_of(self, field: str) -> str:
+        """RETURNS (str): what the column of a field may be called."""
+        if field in self.columns:
+            return self.columns[field]
+        return f"{field} (or {', '.join(_USUAL_NAMES[field])})"
 
     def _separators(self, path: Path, position: Dict[str, int]) -> Dict[str, str]:
         """Read the file once to find the separator of each column of lists.

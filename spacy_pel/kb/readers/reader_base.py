@@ -17,7 +17,7 @@ from typing import (
     Tuple,
 )
 
-from ...errors import Errors, PelError, quoted
+from ...errors import Errors, PelError, Warnings, quoted, shortened
 from ...types import NIL, Entity
 from ...util import logger
 from ...util.files import guarded, raw_lines
@@ -154,12 +154,17 @@ class KBReaderBase(ABC):
             return raw.decode("utf8")
         except UnicodeDecodeError as err:
             self.repair("bad_encoding", place, f"the line is not UTF-8 ({err.reason})")
+            if not self._is_warned:
+                self._is_warned = True
+                shown = shortened(raw.decode("utf8", errors="replace").strip(), 60)
+                logger.warning(Warnings.W104.format(place=place, got=shown))
             return raw.decode("utf8", errors="replace")
 
     def _begin(self, paths: Sequence[Path]) -> None:
         # always the same objects, so that they can be passed on before the iteration
         for kept in (self.report, self.redirects, self.source):
             kept.clear()  # type: ignore[attr-defined]
+        self._is_warned = False
         self.source.update(self.about, files=[path.name for path in paths])
 
     def _repaired(self, place: Place, entity: Entity) -> Optional[Entity]:

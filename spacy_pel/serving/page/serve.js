@@ -392,12 +392,12 @@ async function correct(number, id) {
   for (const learned of memory.changed) state.given.push({ ...given, learned: learned.id });
   showMemory(memory);
   const n = await linkText({ changed: true });
+  await chooseAgain(one); // moves the focus: before there is a button to press
   const last = memory.changed[memory.changed.length - 1];
   if (last) {
     const answer = last.after === NIL ? "NIL" : last.after_name ?? last.after;
     say(`Learned: ${quoted(last.text)} is ${answer}. ${plural(n, "mention")} changed in this text.`, { button: undoButton(last) });
   } else say("This was learned before.");
-  await chooseAgain(one);
 }
 
 async function chooseAgain(one) {
@@ -418,8 +418,8 @@ async function undo(learned) {
   state.given = state.given.filter((one) => one.learned !== learned.id);
   showMemory(memory);
   const n = state.text ? await linkText({ changed: true }) : 0;
-  say(`Undone: correction ${learned.id} of ${quoted(learned.text)}. ${state.text ? `${plural(n, "mention")} changed in this text.` : ""}`);
   if (chosen) await chooseAgain(chosen);
+  say(`Undone: correction ${learned.id} of ${quoted(learned.text)}. ${state.text ? `${plural(n, "mention")} changed in this text.` : ""}`);
 }
 
 function showMemory(memory) {

@@ -188,6 +188,17 @@ def test_csv_reading_twice_counts_once(write):
     assert len(list(reader([path]))) == 2 and reader.report == {"bad_encoding": 1, "split_cell": 1}
 
 
+def test_other_encodings_are_said_once(write, caplog):
+    path = write(HEADER, "C1,a,", name="kb.csv")
+    path.write_bytes(path.read_bytes() + b"\nC2,caf\xe9,\nC3,na\xefve,")
+    reader = CsvKB()
+    for _ in range(2):
+        caplog.clear()
+        assert len(list(reader([path]))) == 3 and reader.report["bad_encoding"] == 2
+        assert caplog.text.count("PEL-W104") == 1 and "kb.csv, line 3" in caplog.text
+        assert "caf\ufffd" in caplog.text and "iconv" in caplog.text
+
+
 def test_csv_row_faults_name_the_line(write):
     for row in ("x", 'x,"y', 'x,"y"z'):
         with pytest.raises(PelError, match=r"kb\.csv, line 2"):
