@@ -1,6 +1,6 @@
 """A component that finds the names of a linker's knowledge base, and follows its changes."""
 
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, Iterator, List, Optional, Set
 
 from spacy.language import Language
 from spacy.matcher import PhraseMatcher
@@ -8,11 +8,14 @@ from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
 from ..errors import Errors, PelError
+from ..evidence.plurals import other_numbers
 from ..kb import KnowledgeBase
-from .name_patterns import distinct_names
+from .name_patterns import distinct_names, has_other_number, is_acronym
 from .proxy_entity_linker import ProxyEntityLinker
 
 _ATTRIBUTES = ("LOWER", "ORTH")  # of names in any case, and of acronyms
+_OF = "of"
+_REACH = 12  # tokens of a name to either side of the word that is in another number
 
 
 @Language.factory(
@@ -33,8 +36,12 @@ def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "Name
 
 
 class NameFinder:
-    """Adds the names and aliases of live entities to ``doc.ents``, in any case; acronyms only as they are
-    written. Of two that overlap, the longer one counts, also of those that were there before.
+    """Adds the names and aliases of live entities to ``doc.ents``, in any case, and their regular plurals and
+    singulars; acronyms only as they are written. Of two that overlap, the longer one counts, also of those
+    that were there before; a name as it is written goes before another number of the same length.
+
+    The text's words are put into the other number, not the names, so that a large knowledge base has no more
+    names to hold and to search for.
 
     It has no data of its own: the names are those of the linker's knowledge base at the time. After a change
     (``add_entities``, ``rename``, ``retire``) the next document is searched for the names as they are then.
@@ -52,6 +59,7 @@ class NameFinder:
         self.label = label
         self._matchers: List[PhraseMatcher] = []
         self._names: List[Set[str]] = [set() for _ in _ATTRIBUTES]
+        self._heads: Set[str] = set()  # words of names that may be in another number; also of removed names
         self._memo: Optional[Dict[str, Any]] = None  # that of the knowledge base, when the names were read
 
     def __len__(self) -> int:
@@ -70,9 +78,41 @@ class NameFinder:
             for matcher in self._matchers
             for _, start, end in matcher(doc)
         ]
-        if found:
-            doc.ents = filter_spans([*doc.ents, *found])  # type: ignore[assignment]
+        known = [*doc.ents, *found]
+        lengths = [0] * len(doc)  # of the longest known mention at each token
+        for span in known:
+            for i in range(span.start, span.end):
+                lengths[i] = max(lengths[i], len(span))
+        others = [
+            span for span in self._in_other_number(doc) if len(span) > max(lengths[span.start : span.end])
+        ]
+        if found or others:
+            doc.ents = filter_spans([*known, *others])  # type: ignore[assignment]
         return doc
+
+    def _in_other_number(self, doc: Doc) -> Iterator[Span]:
+        """YIELDS (Span): text that is a name once its last word, or the word before its first "of", is in the
+        other number."""
+        words = [token.text for token in doc]
+        lower = [token.lower_ for token in doc]
+        for i, word in enumerate(lower):
+            for other in other_numbers(word):
+                if other not in self._heads:  # none before the linker has data
+                    continue
+                first = max(0, i - _REACH)
+                before_of = lower[i + 1 : i + 2] == [_OF]
+                last = i + 1 + _REACH if before_of else i + 1
+                window = Doc(doc.vocab, words=[*words[first:i], other, *words[i + 1 : last]])
+                for key, start, end in self._matchers[0](window):
+                    start, end = start + first, end + first
+                    is_last = end == i + 1
+                    is_before_of = before_of and start <= i and end > i + 2 and _OF not in lower[start:i]
+                    if not (is_last or is_before_of):
+                        continue
+                    span = Span(doc, start, end, label=self.label)
+                    name = doc.vocab.strings[key].partition("\0")[2]
+                    if has_other_number(name, before_of=not is_last) and not is_acronym(span.text):
+                        yield span
 
     def _update(self) -> None:
         kb = self._kb
@@ -87,6 +127,7 @@ class NameFinder:
             added = sorted(new - old)
             for name, pattern in zip(added, map(self.nlp.make_doc, added), strict=True):
                 matcher.add(self._key(name), [pattern])
+                self._heads.update(_heads(pattern))
             old.clear()
             old.update(new)
         self._memo = kb.memo
@@ -114,6 +155,12 @@ class NameFinder:
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+def _heads(pattern: Doc) -> List[str]:
+    """RETURNS (List[str]): the words of a name that may be in another number."""
+    words = [token.lower_ for token in pattern]
+    return [words[-1], words[words.index(_OF) - 1]] if _OF in words[1:-1] else words[-1:]
 
 
 def read_names(nlp: Language) -> None:

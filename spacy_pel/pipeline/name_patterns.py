@@ -1,8 +1,11 @@
 """The names of a knowledge base as they are searched for in text."""
 
+import re
 from typing import Iterable, List, NamedTuple, Sequence, Set
 
 _LONGEST_ACRONYM = 5  # characters
+_SHORTEST_WITH_NUMBER = 4  # characters of a name that may be in another number
+_WORD = re.compile(r"[^\W_]+")
 
 
 class DistinctNames(NamedTuple):
@@ -29,7 +32,7 @@ def distinct_names(names: Iterable[str]) -> DistinctNames:
     seen: Set[str] = set()
     distinct = DistinctNames([], [])
     for name in names:
-        is_exact = _is_acronym(name)
+        is_exact = is_acronym(name)
         key = name if is_exact else name.lower()
         if key in seen or len(name) < 2 or not any(map(str.isalpha, name)):
             continue
@@ -38,10 +41,27 @@ def distinct_names(names: Iterable[str]) -> DistinctNames:
     return distinct
 
 
-def _is_acronym(name: str) -> bool:
+def is_acronym(name: str) -> bool:
+    """RETURNS (bool): whether a name is found only as it is written."""
     if " " in name or len(name) > _LONGEST_ACRONYM:
         return False
     return len(name) <= 2 or any(map(str.isupper, name[1:]))
+
+
+def has_other_number(name: str, *, before_of: bool = False) -> bool:
+    """Whether a name may be searched for in the plural or the singular, too: not if it is very short or in
+    capitals ("ALP" is not "ALPS"), nor if the word that would change is an acronym.
+
+    name (str): a name as it is written.
+    before_of (bool): whether the word before the first "of" would change, not the last one.
+    RETURNS (bool): False for "ALP", "rat", "vitamin A" and "liver ALP".
+    """
+    if len(name) < _SHORTEST_WITH_NUMBER or name.isupper():
+        return False
+    words = _WORD.findall(name)
+    lower = [word.lower() for word in words]
+    word = words[lower.index("of") - 1] if before_of and "of" in lower[1:] else words[-1]
+    return not (is_acronym(word) or word.isupper())
 
 
 def example_text(names: Sequence[Sequence[str]]) -> str:

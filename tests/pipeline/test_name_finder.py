@@ -69,6 +69,82 @@ def test_longer_mentions_win_and_earlier_ones_stay(nlp):
     ]
 
 
+PLURALS = [
+    Entity("N1", "neutrophil", aliases=("neutrophilic leukocyte",)),
+    Entity("N2", "natural killer cell", aliases=("NK cell", "NK-cell", "microRNA")),
+    Entity("N3", "disease of the liver", aliases=("vitamin A", "liver ALP", "ALP of skin", "part of cell")),
+    Entity(
+        "N4", "Seizures", aliases=("biopsy", "ALP", "ALPHAS", "LONGACRONYM", "pine", "rat", "caps", "Crps")
+    ),
+    Entity("N5", "mast cell"),
+    Entity("N6", "cells granule"),
+]
+
+
+@pytest.fixture
+def plural_nlp(nlp):
+    nlp.get_pipe(NAME).add_entities(PLURALS)
+    return nlp
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("Neutrophils and NK cells were seen.", {"Neutrophils": "N1", "NK cells": "N2"}),
+        ("NATURAL KILLER CELLS, a seizure", {"NATURAL KILLER CELLS": "N2", "seizure": "N4"}),
+        ("NK-cells, microRNAs", {"NK-cells": "N2", "microRNAs": "N2"}),
+        ("Two biopsies, neutrophilic leukocytes", {"biopsies": "N4", "neutrophilic leukocytes": "N1"}),
+        ("Diseases of the liver", {"Diseases of the liver": "N3"}),
+        ("parts of cell and part of cells", {"parts of cell": "N3", "part of cells": "N3"}),
+    ],
+)
+def test_regular_plurals_and_singulars_of_names(plural_nlp, text, expected):
+    assert found(plural_nlp, text) == expected
+
+
+def test_what_has_no_other_number(plural_nlp):
+    others = "ALPS, ALPs, alps, alpha, longacronyms, rats, vitamin as, liver alps, alps of skin, PINES, CAP, cap, a Crp"
+    assert found(plural_nlp, others) == {}
+    assert found(plural_nlp, "parts of cells and naturals killer cell") == {}  # one word changes
+    names = ["ALP", "alphas", "longacronym", "rat", "vitamin A", "liver ALP", "ALP of skin", "caps", "crps"]
+    assert [*found(plural_nlp, ", ".join(names))] == names
+
+
+def test_exact_names_win_over_other_numbers(plural_nlp):
+    def spans(text):
+        return [ent.text for ent in plural_nlp(text).ents]
+
+    assert spans("mast cells granule") == ["cells granule"]  # as long as "mast cells", which begins earlier
+    assert spans("Aspirin for mast cells") == ["Aspirin", "mast cells"]
+    plural_nlp.get_pipe(NAME).add_entities([Entity("N7", "cells")])
+    assert spans("mast cells, cells") == ["mast cells", "cells"]  # the longer one still counts
+    plural_nlp.get_pipe(NAME).add_entities([Entity("N8", "mast cells")])
+    assert found(plural_nlp, "mast cells, mast cell") == {"mast cells": "N8", "mast cell": "N5"}
+
+
+def test_other_numbers_follow_changes(plural_nlp):
+    linker = plural_nlp.get_pipe(NAME)
+    linker.rename({"N1": "granulocyte"}, keep_old=False)
+    linker.retire(["N2"])
+    assert found(plural_nlp, "neutrophils, granulocytes, NK cells") == {"granulocytes": "N1"}
+
+
+@pytest.mark.parametrize("how", ["disk", "pickle", "processes", "memory zone"])
+def test_other_numbers_after_a_round_trip(plural_nlp, how, tmp_path):
+    text, expected = "Neutrophils and NK cells, aspirins.", ["Neutrophils", "NK cells", "aspirins"]
+    if how == "disk":
+        plural_nlp.to_disk(tmp_path / "pipeline")
+        plural_nlp = spacy.load(tmp_path / "pipeline")
+    elif how == "pickle":
+        plural_nlp = pickle.loads(pickle.dumps(plural_nlp))
+    if how == "memory zone":
+        for _ in range(3):
+            with plural_nlp.memory_zone():
+                assert [ent.text for ent in plural_nlp(text).ents] == expected
+    docs = list(plural_nlp.pipe([text] * 2, n_process=2 if how == "processes" else 1, batch_size=1))
+    assert [[ent.text for ent in doc.ents] for doc in docs] == [expected] * 2
+
+
 @pytest.mark.parametrize("how", ["disk", "bytes", "pickle"])
 @pytest.mark.parametrize("used", [False, True])
 def test_round_trips_with_changes(nlp, make_nlp, how, used, tmp_path):
