@@ -12,6 +12,7 @@ from ..registry import registry
 from ..templates import RaggedTokens
 from ..types import Rows, Vectors
 from ..util import progress
+from ..util.progress import report_parts
 
 _IN_MEMORY = 1 << 30  # bytes; larger arrays of vectors are files
 
@@ -92,6 +93,9 @@ def encode_batches(
     # a single worker runs in this thread, since torch sets up its thread pool again in each new one
     with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
         done: Iterable[EncodedBatch] = pool.map(one, batches) if pool else map(one, batches)
+        # the longest of a batch comes first; the others are padded to it
+        costs = [len(rows) * float(tokens.lengths[rows[0]]) for rows in batches]
+        done = report_parts(done, costs)
         if show_progress:
             done = progress(done, description=description, total=len(batches))
         yield from done

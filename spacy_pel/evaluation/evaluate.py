@@ -1,13 +1,14 @@
 """Evaluate a linker or a pipeline on a corpus; writes metrics.json and predictions.jsonl."""
 
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Optional, Union
+from typing import Any, Callable, Dict, Iterable, Optional, Sized, Union
 
 from ..errors import Errors, PelError
 from ..kb.id_coverage import warn_of_other_ids
 from ..linking import Linker
 from ..types import Document
-from ..util import machine_note, progress, write_json
+from ..util import machine_note, write_json
+from ..util.progress import ChunkProgress
 from .metrics.all_metrics import compute_metrics
 from .metrics.document_groups import DocumentGroups
 from .metrics.outcomes import Outcomes
@@ -48,15 +49,17 @@ def evaluate(
     RAISES (PelError): if the corpus has no mentions.
     """
     tally, groups = Tally(), DocumentGroups(group_by) if group_by else None
-    predictions = predict_gold(
-        linker,
-        _watched(documents, groups, show_progress),
-        queries=queries,
-        top_k=top_k,
-        is_seen=is_seen or seen_in_index(linker.kb, linker.index),
-        tally=tally,
-    )
-    outcomes = Outcomes.of(recorded(predictions, output))
+    with _bar(documents, show_progress) as bar:
+        predictions = predict_gold(
+            linker,
+            groups.watch(documents) if groups else documents,
+            queries=queries,
+            top_k=top_k,
+            is_seen=is_seen or seen_in_index(linker.kb, linker.index),
+            tally=tally,
+            bar=bar,
+        )
+        outcomes = Outcomes.of(recorded(predictions, output))
     facts = {"end_to_end": False, "top_k": top_k, "corpus_fingerprint": corpus_fingerprint}
     return _finish(linker, outcomes, tally, facts, top_k, seed, output, groups)
 
@@ -87,26 +90,26 @@ def evaluate_end_to_end(
     """
     tally, counts = Tally(), SpanCounts()
     groups = DocumentGroups(group_by) if group_by else None
-    predictions = predict_end_to_end(
-        nlp,
-        linker,
-        _watched(documents, groups, show_progress),
-        spans=spans,
-        is_seen=is_seen or seen_in_index(linker.kb, linker.index),
-        tally=tally,
-        counts=counts,
-        prefix=extension_prefix,
-    )
-    outcomes = Outcomes.of(recorded(predictions, output))
+    with _bar(documents, show_progress) as bar:
+        predictions = predict_end_to_end(
+            nlp,
+            linker,
+            groups.watch(documents) if groups else documents,
+            spans=spans,
+            is_seen=is_seen or seen_in_index(linker.kb, linker.index),
+            tally=tally,
+            counts=counts,
+            prefix=extension_prefix,
+            bar=bar,
+        )
+        outcomes = Outcomes.of(recorded(predictions, output))
     facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}
     return _finish(linker, outcomes, tally, {**counts.scores(), **facts}, linker.top_k, seed, output, groups)
 
 
-def _watched(
-    documents: Iterable[Document], groups: Optional[DocumentGroups], show_progress: bool
-) -> Iterable[Document]:
-    shown = progress(documents, description="Linking documents", show=show_progress)
-    return shown if groups is None else groups.watch(shown)
+def _bar(documents: Iterable[Document], show: bool) -> ChunkProgress:
+    total = len(documents) if isinstance(documents, Sized) else None
+    return ChunkProgress(description="Linking documents", total=total, show=show)
 
 
 def _finish(

@@ -1,11 +1,13 @@
 """Predictions for gold mentions, which are given to the linker or found by the pipeline itself."""
 
 import time
-from typing import Any, Callable, Iterable, Iterator, List, Sequence
+from bisect import bisect_right
+from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence
 
 from ..kb import KnowledgeBase
-from ..linking import Linker, MentionQuery
+from ..linking import Link, Linker, MentionQuery
 from ..types import Document, Mention
+from ..util.progress import ChunkProgress
 from .prediction import Prediction
 from .spans import SpanCounts
 
@@ -50,6 +52,7 @@ def predict_gold(
     top_k: int,
     is_seen: IsSeen,
     tally: Tally,
+    bar: Optional[ChunkProgress] = None,
 ) -> Iterator[Prediction]:
     """Link the gold mentions.
 
@@ -59,13 +62,11 @@ def predict_gold(
     top_k (int): candidates per mention.
     is_seen (IsSeen): does a gold entity occur in the training corpus?
     tally (Tally): counts time and mentions.
+    bar (Optional[ChunkProgress]): counts the documents that are linked.
     YIELDS (Prediction): in the order of the corpus.
     """
     for block in _blocks(documents):
-        started = time.perf_counter()
-        asked = [query for document in block for query in queries(document)]
-        links = iter(linker.link(asked, top_k=top_k))
-        tally.took(started, len(asked))
+        links = iter(_links(linker, block, queries, top_k, tally, bar))
         for document in block:
             for mention in document.mentions:
                 link = next(links)
@@ -78,6 +79,35 @@ def predict_gold(
                 prediction.nil_score = link.nil_score
                 prediction.probability, prediction.id_set = link.probability, link.id_set
                 yield prediction
+
+
+def _links(
+    linker: Linker,
+    block: List[Document],
+    queries: MakeQueries,
+    top_k: int,
+    tally: Tally,
+    bar: Optional[ChunkProgress],
+) -> List[Link]:
+    started = time.perf_counter()
+    asked: List[MentionQuery] = []
+    ends: List[int] = []  # of the documents' mentions
+    for document in block:
+        asked += queries(document)
+        ends.append(len(asked))
+    links: List[Link] = []
+    done = 0
+    # batches as the linker makes them
+    for start in range(0, len(asked), linker.batch_size):
+        links += linker.link(asked[start : start + linker.batch_size], top_k=top_k)
+        if bar is not None:
+            linked = bisect_right(ends, len(links))
+            bar.advance(linked - done)
+            done = linked
+    if bar is not None:
+        bar.advance(len(block) - done)
+    tally.took(started, len(asked))
+    return links
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[List[Document]]:
@@ -100,6 +130,7 @@ def predict_end_to_end(
     tally: Tally,
     counts: SpanCounts,
     prefix: str = "pel",
+    bar: Optional[ChunkProgress] = None,
 ) -> Iterator[Prediction]:
     """Let a pipeline find and link mentions, and look up the gold ones among them by offsets.
 
@@ -111,6 +142,7 @@ def predict_end_to_end(
     tally (Tally): counts time and mentions.
     counts (SpanCounts): counts the hits.
     prefix (str): of the linker's extension attributes.
+    bar (Optional[ChunkProgress]): counts the documents that are linked.
     YIELDS (Prediction): for each gold mention; one that was not found has no candidates and the id "".
     """
     started = time.perf_counter()
@@ -130,6 +162,8 @@ def predict_end_to_end(
                 prediction.probability = span._.get(f"{prefix}_probability")
                 prediction.id_set = span._.get(f"{prefix}_set") or None
             predictions.append(prediction)
+        if bar is not None:
+            bar.advance(1)
         counts.add([(document.id, *at, _id_of(span, prefix)) for at, span in found.items()], predictions)
         yield from predictions
         started = time.perf_counter()

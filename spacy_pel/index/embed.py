@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..types import Encoder, Rows, Vectors
-from ..util import progress
+from ..util.progress import ChunkProgress
 from .row_table import NAME_KINDS, hash_texts
 from .rows_of_kb import LinkedMentions, entities_at, with_names
 
@@ -46,33 +46,39 @@ def embed_entities(
     for kind in NAME_KINDS:
         if kind not in kinds:
             continue
-        entities = progress(
-            entities_at(kb, kb_rows),
-            description=f"Embedding {kind} rows",
-            total=len(kb_rows),
-            show=show_progress,
-        )
+        entities = entities_at(kb, kb_rows)
+        bar = ChunkProgress(description=f"Embedding {kind} rows", total=len(kb_rows), show=show_progress)
         if kind == "card":
-            yield from _chunks(kind, entities, encoder.encode_entities)
+            yield from _chunks(kind, entities, encoder.encode_entities, bar)
         else:
-            yield from _chunks(kind, with_names(entities), encoder.encode_names)
+            yield from _chunks(kind, with_names(entities), encoder.encode_names, bar)
 
 
 def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: bool = False) -> Iterator[Chunk]:
     """YIELDS (Chunk): mentions."""
     pairs = zip(gold.kb_rows.tolist(), gold.mentions, strict=True)
-    bar = progress(pairs, description="Embedding mention rows", total=len(gold.mentions), show=show_progress)
-    yield from _chunks("mention", bar, encoder.encode_mention_rows)
+    bar = ChunkProgress(description="Embedding mention rows", total=len(gold.mentions), show=show_progress)
+    yield from _chunks("mention", pairs, encoder.encode_mention_rows, bar)
 
 
 def _chunks(
-    kind: str, items: Iterable[Tuple[int, Item]], encode: Callable[[Sequence[Item]], Vectors]
+    kind: str,
+    items: Iterable[Tuple[int, Item]],
+    encode: Callable[[Sequence[Item]], Vectors],
+    bar: ChunkProgress,
 ) -> Iterator[Chunk]:
     """Encode a stream chunk by chunk; within a chunk equal items are encoded once."""
-    stream = iter(items)
-    while chunk := list(islice(stream, _CHUNK)):
-        positions: Dict[Item, int] = {}
-        of_chunk: List[int] = [positions.setdefault(item, len(positions)) for _, item in chunk]
-        unique = list(positions)
-        kb_rows = np.array([row for row, _ in chunk], dtype=np.int64)
-        yield Chunk(kind, kb_rows, hash_texts(kind, unique)[of_chunk], encode(unique)[of_chunk])
+    stream, last = iter(items), -1
+    with bar:
+        while chunk := list(islice(stream, _CHUNK)):
+            positions: Dict[Item, int] = {}
+            of_chunk: List[int] = [positions.setdefault(item, len(positions)) for _, item in chunk]
+            unique = list(positions)
+            kb_rows = np.array([row for row, _ in chunk], dtype=np.int64)
+            # the bar of names counts entities; one may have names in two chunks
+            new = int((np.diff(kb_rows, prepend=last) != 0).sum()) if kind == "alias" else len(chunk)
+            last = int(kb_rows[-1])
+            with bar.chunk(new):
+                vectors = [encode(unique)[of_chunk]]
+            # popped, so that they are not kept while the next ones are computed
+            yield Chunk(kind, kb_rows, hash_texts(kind, unique)[of_chunk], vectors.pop())

@@ -1,9 +1,13 @@
 """One progress bar for all long tasks: count, rate and remaining time, on stderr."""
 
 import sys
-from typing import Iterable, Iterator, Optional, TypeVar
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Iterable, Iterator, Optional, Sequence, Tuple, TypeVar
 
 T = TypeVar("T")
+# the bar of the chunk that is being worked on, its count before the chunk, and the items of the chunk
+_chunk: ContextVar[Optional[Tuple[Any, int, int]]] = ContextVar("chunk", default=None)
 
 
 def progress(
@@ -26,18 +30,7 @@ def progress(
         workers have to start.
     YIELDS (T): the items.
     """
-    from tqdm import tqdm
-
-    interval = 0.5 if sys.stderr.isatty() else 10.0
-    bar = tqdm(
-        items,
-        desc=description,
-        total=total,
-        initial=start,
-        disable=not show,
-        mininterval=interval,
-        file=sys.stderr,
-    )
+    bar = _bar(items, description, total, show, start)
     if not warm_up or bar.disable:
         yield from bar
         return
@@ -48,3 +41,83 @@ def progress(
                 bar.unpause()  # the clock starts now
             yield item
             bar.update()
+
+
+class ChunkProgress:
+    """A progress bar for items that are read chunk by chunk: it counts those whose work is done, not those
+    that were read. Within a chunk it advances with ``report_parts``.
+
+    description (str): what is being done.
+    total (Optional[int]): how many items there are, if known; without any there is no bar.
+    show (bool): False = stay silent.
+    """
+
+    def __init__(self, *, description: str, total: Optional[int] = None, show: bool = True):
+        self._bar = _bar(None, description, total, show, 0)
+
+    def __enter__(self) -> "ChunkProgress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    @contextmanager
+    def chunk(self, n: int) -> Iterator[None]:
+        """Work on the next items within this context.
+
+        n (int): how many.
+        """
+        if self._bar.disable:
+            yield
+            return
+        before = self._bar.n
+        token = _chunk.set((self._bar, before, n))
+        try:
+            yield
+        finally:
+            _chunk.reset(token)
+        self.advance(before + n - self._bar.n)
+
+    def advance(self, n: int) -> None:
+        """The work on the next items is done.
+
+        n (int): how many.
+        """
+        self._bar.update(n)
+
+
+def report_parts(parts: Iterable[T], costs: Sequence[float]) -> Iterator[T]:
+    """Iterate over the parts of the work on a chunk, and advance the bar of its ``ChunkProgress``, if any.
+
+    parts (Iterable[T]): the finished parts.
+    costs (Sequence[float]): time that each one takes, in any unit.
+    YIELDS (T): the parts.
+    """
+    chunk = _chunk.get()
+    if chunk is None:
+        yield from parts
+        return
+    bar, before, n = chunk
+    done, whole = 0.0, sum(costs) or 1.0
+    for part, cost in zip(parts, costs, strict=True):
+        done += cost
+        # a chunk may have its work done in several calls: never back
+        bar.update(max(0, before + int(n * min(1.0, done / whole)) - bar.n))
+        yield part
+
+
+def _bar(items: Optional[Iterable[T]], description: str, total: Optional[int], show: bool, start: int) -> Any:
+    from tqdm import tqdm
+
+    if total is None and hasattr(items, "__len__"):
+        total = len(items)  # type: ignore[arg-type]
+    return tqdm(
+        items,
+        desc=description,
+        total=total,
+        initial=start,
+        disable=not show or total == 0,
+        mininterval=0.5 if sys.stderr.isatty() else 10.0,
+        miniters=1 if items is None else None,  # chunks differ: look at the clock each time
+        file=sys.stderr,
+    )

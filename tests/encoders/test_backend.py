@@ -14,6 +14,7 @@ from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.templates import RaggedTokens
 from spacy_pel.types import MentionInText
+from spacy_pel.util.progress import ChunkProgress
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "assets" / "pel_medmentions" / "proxy_entity_linker"
@@ -45,6 +46,16 @@ def test_progress_is_shown_on_demand(capsys):
     assert len(shown) == 2 and "Encoding" in capsys.readouterr().err
     list(encode_batches(Sums(1), TOKENS, batch_size=2, pad_id=0))
     assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_batches_advance_the_bar_of_their_chunk(workers, capsys):
+    counts = []
+    with ChunkProgress(description="Embedding", total=24) as bar, bar.chunk(24):
+        for _ in encode_batches(Sums(workers), TOKENS, batch_size=2, pad_id=0):
+            counts.append(bar._bar.n)
+    assert counts == [18, 24]  # 2 x 3 word pieces, then 2 x 1
+    assert "Encoding" not in capsys.readouterr().err
 
 
 @needs_openvino

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tqdm import tqdm
 
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
@@ -97,6 +98,25 @@ def test_many_documents_keep_their_order(linker):
     metrics = evaluate(linker, several)
     assert (metrics["n"], metrics["n_nil"], metrics["recall@1"]) == (1400, 700, 1.0)
     assert metrics["accuracy"] == 1.0
+
+
+def test_the_bar_counts_documents_that_are_linked(linker, documents, monkeypatch, capfd):
+    """Not those that were read: each batch of mentions begins with the count of those before it."""
+    linker.batch_size = 2
+    counts, gather = [], linker.gather
+
+    def gather_and_look(queries, top_k):
+        counts.extend(bar.n for bar in tqdm._instances)
+        return gather(queries, top_k)
+
+    monkeypatch.setattr(linker, "gather", gather_and_look)
+    more = [Document("f", "None."), Document("g", TEXT, [at("Aspirin", "A")]), Document("h", "None.")]
+    shown = evaluate(linker, [*documents, *more], show_progress=True)
+    assert counts == [0, 0, 0, 3]  # batches of 2 mentions; the documents have 5, 1, 0, 1 and 0
+    assert "5/5" in capfd.readouterr().err
+    quiet = evaluate(linker, [*documents, *more])
+    assert quiet["recall@1"] == shown["recall@1"] and quiet["n"] == shown["n"] == 7
+    assert capfd.readouterr().err == ""
 
 
 def test_corpora_without_use(linker):

@@ -1,7 +1,9 @@
 import pickle
+import re
 
 import numpy as np
 import pytest
+from tqdm import tqdm
 
 from spacy_pel.errors import PelError
 from spacy_pel.evidence.evidence import gather_evidence
@@ -10,6 +12,7 @@ from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.checks import KIND
 from spacy_pel.index.entity_index import VERSION
 from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.rows_of_kb import names_of
 from spacy_pel.registry import registry
 from spacy_pel.types import Document, Entity, Mention, MentionInText
 from spacy_pel.util.saved_folder import pack_files, write_manifest
@@ -251,3 +254,27 @@ def test_no_room_leaves_the_old_index_alone(vectors, kb, encoder, documents, tmp
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
     assert EntityIndex.from_disk(tmp_path / "index").fingerprint == index.fingerprint
+
+
+def test_the_bar_counts_what_is_embedded(kb, encoder, documents, monkeypatch, capfd):
+    """Not what was read: each chunk begins with the count of those before it."""
+    monkeypatch.setattr("spacy_pel.index.embed._CHUNK", 7)
+    counts, encode_names = [], encoder.encode_names
+
+    def encode(names, **settings):
+        (bar,) = tqdm._instances
+        counts.append((bar.desc, bar.n))
+        return encode_names(names, **settings)
+
+    monkeypatch.setattr(encoder, "encode_names", encode)
+    build = {"index": BruteForce(), "kinds": ("card", "alias", "mention"), "show_progress": True}
+    EntityIndex.build(kb, encoder, **build, documents=documents)
+    n_names = [len(names_of(entity)) for entity in kb.entities()]
+    drawn = np.repeat(np.arange(len(kb)), n_names)[6:-1:7]
+    assert [n for what, n in counts if "card" in what] == list(range(0, len(kb), 7))
+    assert [n for what, n in counts if "alias" in what] == [0, *(drawn + 1).tolist()]
+    n_mentions = int(re.search(r"mention rows: 100%.* (\d+)/\1 ", capfd.readouterr().err)[1])
+    # an encoder of mentions reads their surfaces, then their contexts
+    assert [n for what, n in counts if "mention" in what][::2] == list(range(0, n_mentions, 7))
+    EntityIndex.build(kb, encoder, **build)
+    assert "mention" not in capfd.readouterr().err

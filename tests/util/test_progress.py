@@ -4,6 +4,7 @@ import re
 import time
 
 from spacy_pel.util import progress
+from spacy_pel.util.progress import ChunkProgress, report_parts
 
 
 def in_batches(n_batches, *, start_up):
@@ -29,9 +30,36 @@ def test_the_rate_counts_from_the_first_batch(capfd):
 def test_fewer_items_than_a_batch(capfd):
     assert list(progress(in_batches(1, start_up=0), description="Linking", warm_up=64)) == list(range(5))
     assert "Linking: 5it" in last_line(capfd)
-    assert list(progress([], description="Linking", warm_up=64)) == []
 
 
 def test_silent(capfd):
     assert list(progress(range(9), description="Linking", warm_up=2, show=False)) == list(range(9))
     assert capfd.readouterr().err == ""
+
+
+def test_no_items_no_bar(capfd):
+    assert list(progress([], description="Linking", warm_up=64)) == []
+    assert list(progress(iter(()), description="Linking", total=0)) == []
+    with (
+        ChunkProgress(description="Linking", total=0),
+        ChunkProgress(description="Linking", show=False) as bar,
+    ):
+        with bar.chunk(3):
+            assert list(report_parts("ab", [1, 1])) == ["a", "b"]
+    assert capfd.readouterr().err == ""
+
+
+def test_a_chunk_advances_with_its_work(capfd):
+    seen = []
+    with ChunkProgress(description="Embedding", total=30) as bar:
+        for _ in range(2):
+            with bar.chunk(10):
+                for _ in report_parts(range(3), [6, 3, 1]):
+                    seen.append(bar._bar.n)
+                list(report_parts(range(2), [1, 1]))  # never back, never further
+                assert bar._bar.n == seen[-1]
+        list(report_parts(range(3), [1, 1, 1]))  # of no chunk
+        with bar.chunk(10):
+            assert bar._bar.n == 20
+    assert seen == [6, 9, 10, 16, 19, 20]
+    assert "30/30" in last_line(capfd)
