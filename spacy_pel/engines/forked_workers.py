@@ -5,7 +5,8 @@ import os
 import signal
 import threading
 import time
-from contextlib import contextmanager
+import warnings
+from contextlib import ExitStack, contextmanager
 from multiprocessing.queues import Queue
 from typing import Any, Iterator, List, Optional
 
@@ -22,15 +23,18 @@ def workers_end_with_this_process() -> Iterator[None]:
     forever. Where processes are not forked (Windows, macOS), that changes nothing.
 
     If a worker is killed, this process stops; spaCy would wait for its documents forever. An interrupt or an
-    error ends the workers before spaCy waits for them to finish their texts.
+    error ends the workers before spaCy waits for them to finish their texts; on an interrupt, spaCy does not
+    warn that they ended.
 
     RAISES (PelError): if a worker was killed.
     """
-    watch = _Workers()
+    watch, quiet = _Workers(), ExitStack()
     _parents.append(os.getpid())
 
     def interrupt(*_: Any) -> None:
         watch.kill()
+        quiet.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", message=r"\[W127\]")
         raise KeyboardInterrupt
 
     in_main = threading.current_thread() is threading.main_thread()  # others cannot set a handler
@@ -47,6 +51,7 @@ def workers_end_with_this_process() -> Iterator[None]:
             raise PelError(Errors.E668.format(got=failed)) from err
         raise
     finally:
+        quiet.close()
         if in_main:
             signal.signal(signal.SIGINT, before)
         _parents.pop()

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, Optional
+from typing import Any, Dict, Generator, Iterable, Optional
 
 from ..errors import Errors, PelError
 from ..pipeline.name_finder import read_names
@@ -77,16 +77,30 @@ class LocalEngine:
             logger.info("Resuming after %s of %s documents", f"{before:,}", f"{total:,}")
         started = time.perf_counter()
         rest = islice(read_documents(source, job.format_name), before, None)
-        with workers_end_with_this_process():
-            records = _records(nlp, component, rest, self.n_process, batch_size, job.n_candidates)
-            shown = progress(
-                records, description="Linking documents", total=total, start=before, warm_up=batch_size
+        try:
+            with workers_end_with_this_process():
+                records = _records(nlp, component, rest, self.n_process, batch_size, job.n_candidates)
+                shown = progress(
+                    records, description="Linking documents", total=total, start=before, warm_up=batch_size
+                )
+                try:
+                    while part := list(islice(shown, part_size)):
+                        parts.write(done, part)
+                        done += 1
+                        counts.update(count(part))
+                except KeyboardInterrupt:
+                    # ends the bar's line, and the workers while spaCy's warning of that is silenced
+                    shown.close()
+                    records.close()
+                    raise
+            write_links(output, parts.records(), to)
+        except KeyboardInterrupt:
+            logger.info(
+                "Interrupted. %s of %s documents are saved; go on with the same command and --resume.",
+                f"{counts['documents']:,}",
+                f"{total:,}",
             )
-            while part := list(islice(shown, part_size)):
-                parts.write(done, part)
-                done += 1
-                counts.update(count(part))
-        write_links(output, parts.records(), to)
+            raise
         parts.remove()
         return summary(counts, resumed_after=before, seconds=time.perf_counter() - started)
 
@@ -111,7 +125,7 @@ def _records(
     n_process: int,
     batch_size: int,
     n_candidates: int,
-) -> Iterator[Dict[str, Any]]:
+) -> Generator[Dict[str, Any], None, None]:
     pairs = ((document.text, document) for document in documents)
     read_names(nlp)  # once; forked workers share them
     stretch = n_process * batch_size * -(-_STRETCH // batch_size)  # whole batches, as without stretches

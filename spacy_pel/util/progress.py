@@ -3,7 +3,7 @@
 import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Iterable, Iterator, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Generator, Iterable, Iterator, Optional, Sequence, Tuple, TypeVar
 
 T = TypeVar("T")
 # the bar of the chunk that is being worked on, its count before the chunk, and the items of the chunk
@@ -18,7 +18,7 @@ def progress(
     show: bool = True,
     start: int = 0,
     warm_up: int = 0,
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """Iterate with a progress bar (tqdm; one plain line every 10 s when stderr is a file).
 
     items (Iterable[T]): what to iterate.

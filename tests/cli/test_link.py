@@ -1,5 +1,6 @@
 """link: formats in and out, processes, resuming after a kill."""
 
+import gc
 import gzip
 import multiprocessing
 import os
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import suppress
 
 import pyarrow as pa
@@ -207,6 +209,39 @@ def test_an_interrupt_ends_parent_and_workers(folder, tmp_path, send):
         with suppress(ProcessLookupError):
             os.killpg(parent.pid, signal.SIGKILL)
     assert (parts / "part-000001.jsonl").exists()
+    saved = 10 * len(list(parts.glob("part-*.jsonl")))
+    last = shown.strip().splitlines()[-1]
+    assert (
+        last
+        == f"Interrupted. {saved:,} of 3,000 documents are saved; go on with the same command and --resume."
+    )
+    assert "W127" not in shown
+
+
+@pytest.mark.skipif(
+    multiprocessing.get_start_method() != "fork", reason="workers are watched where they fork"
+)
+def test_an_interrupt_between_documents(folder, tmp_path, monkeypatch, capfd):
+    """Here while a part is written: spaCy's workers wait to give more."""
+    write = _parts.PartFiles.write
+
+    def write_and_interrupt(self, number, records):
+        write(self, number, records)
+        if number == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(_parts.PartFiles, "write", write_and_interrupt)
+    monkeypatch.setattr("spacy_pel.engines.local._STRETCH", 10)
+    args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl"]
+    with warnings.catch_warnings(record=True) as warned:
+        result = run(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3)
+        gc.collect()
+    assert result.code == 130
+    assert "\nInterrupted. 3 of 40 documents are saved; go on" in result.err
+    assert not [one for one in warned if "W127" in str(one.message)]
+    monkeypatch.setattr(_parts.PartFiles, "write", write)
+    resumed = run(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3, "--resume", "--json")
+    assert resumed.code == 0 and resumed.json["resumed_after"] == 6
 
 
 @pytest.mark.skipif(
