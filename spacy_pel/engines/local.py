@@ -58,6 +58,7 @@ class LocalEngine:
         total = sum(1 for _ in read_documents(source, job.format_name))
         if not total:
             raise PelError(Errors.E645.format(path=source))
+        PartFiles.check_resumed(output, resume=job.resume)  # before loading, which takes its time
         part_size = job.part_size or usual_part_size(total)
         nlp, _, component = load_pipeline(Path(job.pipeline))
         batch_size = self.batch_size or min(nlp.batch_size, 64, -(-total // (4 * self.n_process)))

@@ -22,10 +22,9 @@ class PartFiles:
 
     def __init__(self, output: Path, settings: Dict[str, Any], *, resume: bool) -> None:
         self.output = Path(output)
-        self.folder = self.output.with_name(self.output.name + ".parts")
+        self.folder = _folder_of(self.output)
+        self.check_resumed(self.output, resume=resume)
         if (self.folder / _SETTINGS).is_file():
-            if not resume:
-                raise PelError(Errors.E643.format(folder=self.folder))
             if (found := read_json(self.folder / _SETTINGS)) != settings:
                 changed = ", ".join(key for key in settings if settings[key] != found.get(key))
                 raise PelError(Errors.E644.format(folder=self.folder, changed=changed))
@@ -33,6 +32,16 @@ class PartFiles:
             # without settings, parts are what is left of a folder that was being removed
             shutil.rmtree(self.folder, ignore_errors=True)
             write_json(self.folder / _SETTINGS, settings)
+
+    @staticmethod
+    def check_resumed(output: Path, *, resume: bool) -> None:
+        """What can be checked before the settings are known.
+
+        RAISES (PelError): if there are parts, and the run is not to be resumed.
+        """
+        folder = _folder_of(output)
+        if not resume and (folder / _SETTINGS).is_file():
+            raise PelError(Errors.E643.format(folder=folder))
 
     def paths(self) -> List[Path]:
         """RETURNS (List[Path]): the complete parts, without gaps."""
@@ -56,3 +65,7 @@ class PartFiles:
 
     def _path(self, number: int) -> Path:
         return self.folder / f"part-{number:06}.jsonl"
+
+
+def _folder_of(output: Path) -> Path:
+    return output.with_name(output.name + ".parts")

@@ -290,6 +290,15 @@ def wait_until(done, seconds):
         time.sleep(0.2)
 
 
+def test_an_interrupted_run_is_noticed_before_loading(tmp_path):
+    write_input(tmp_path / "in.txt", "txt")
+    _parts.PartFiles(tmp_path / "out.jsonl", {}, resume=False)
+    args = ["link", tmp_path / "no pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl"]
+    refused = run(*args)
+    assert refused.code == 2 and "E643" in refused.err and "--resume" in refused.err
+    assert "E643" not in run(*args, "--resume").err
+
+
 def test_resume_refuses_other_settings(folder, tmp_path):
     args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
     killed_after(1, args)
