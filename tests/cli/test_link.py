@@ -146,6 +146,14 @@ def test_resume_after_kill_9(folder, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "whole.jsonl"]
 
 
+def test_resume_refuses_another_format(folder, tmp_path):
+    shutil.copy(folder / "dev.jsonl", tmp_path / "in.txt")
+    args = ["link", folder / "pipeline", tmp_path / "in.txt", tmp_path / "out.jsonl", "--part-size", 7]
+    killed_after(3, [*args, "--format", "txt"])
+    refused = run(*args, "--format", "jsonl", "--resume")
+    assert refused.code == 2 and "E644" in refused.err and "input_format" in refused.err
+
+
 def test_a_killed_run_of_few_documents_loses_few(folder, tmp_path):
     out = tmp_path / "out.jsonl"
     args = ["link", folder / "pipeline", folder / "dev.jsonl", out]

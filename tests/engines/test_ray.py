@@ -146,3 +146,18 @@ def test_without_ray(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(PelError, match=r"E003.*spacy-pel\[ray\]"):
         engine.RayEngine()(LinkJob("pipeline", "in.jsonl", str(tmp_path / "out.jsonl")))
+
+
+def test_resume_refuses_another_kind_of_parts(folder, tmp_path, cluster):
+    (tmp_path / "in.jsonl").write_text('{"text": "Fever."}\n' * 4)
+    args = ("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out", "--engine", "ray")
+    assert run(*args, "--part-size", 2, "--to", "jsonl").code == 0
+    (tmp_path / "out" / "_SUCCESS").unlink()
+    refused = run(*args, "--part-size", 2, "--to", "parquet", "--resume")
+    assert refused.code == 2 and "E644" in refused.err and "kind" in refused.err
+
+
+def test_an_output_around_its_input_is_refused(folder, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "Fever."}\n')
+    result = run("link", folder / "pipeline", tmp_path, tmp_path / "out.parquet", "--engine", "ray")
+    assert result.code == 2 and "E649" in result.err
