@@ -57,6 +57,7 @@ class KBReaderBase(ABC):
     redirects: Dict[str, str]  # retired id -> live id, complete after the iteration
     source: Dict[str, Any]  # origin, version, licence, files
     about: Dict[str, Any] = {"origin": "", "version": "", "licence": ""}  # written by each reader
+    _is_warned = False  # of another encoding, in this iteration
     ids_are_unique = False  # True = the format's order rules out duplicates: no set of ids is kept
 
     def __init__(self, *, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False):
