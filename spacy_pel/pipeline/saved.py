@@ -52,7 +52,7 @@ def load_spacy(path: Union[str, Path]) -> Any:
                 expected="a pipeline folder",
                 path=path,
                 got="a folder without config.cfg" if folder.is_dir() else "nothing",
-                todo="Assemble one with: spacy assemble CONFIG OUT" if folder.is_dir() else "Check the path.",
+                todo="Check the path, or make one with spacy-pel quickstart or spacy assemble.",
             )
         )
     try:
