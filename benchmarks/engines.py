@@ -158,12 +158,11 @@ def lines_of(path: Path) -> List[str]:
 
 
 def command_of(
-    engine: str, pipeline: Path, source: Path, output: Path, workers: int, part_size: int
+    engine: str, pipeline: Path, source: Path, output: Path, *, documents: int, workers: int, part_size: int
 ) -> List[str]:
     """RETURNS (List[str]): what runs an engine, as arguments of Python."""
     if engine == "spark":
-        n_parts = -(-sum(1 for _ in read_documents(source)) // part_size)
-        return ["-c", _SPARK, *map(str, (pipeline, source, output, workers, n_parts))]
+        return ["-c", _SPARK, *map(str, (pipeline, source, output, workers, -(-documents // part_size)))]
     command = ["-m", "spacy_pel", "link", *map(str, (pipeline, source, output))]
     command += ["--n-process", str(workers), "--batch-size", "1", "--part-size", str(part_size)]
     return [*command, *(["--engine", engine] if engine != "local" else [])]
@@ -194,11 +193,12 @@ def main(
         texts = list(read_documents(corpus))[:documents]
         write_jsonl(source, ({"id": one.id, "text": one.text} for one in texts))
         expected: Optional[str] = None
+        sizes = {"documents": len(texts), "workers": workers, "part_size": part_size}
         for engine in only or installed():
             seen: Dict[bool, Run] = {}
             for kill in (False, True):
                 output = folder / f"{engine}_{kill}.parquet"
-                command = command_of(engine, pipeline, source, output, workers=workers, part_size=part_size)
+                command = command_of(engine, pipeline, source, output, **sizes)
                 parts = output if engine != "local" else output.with_name(output.name + ".parts")
                 saved = "task_*" if engine == "spark" else "part-*"  # it writes to a part from the start
                 seen[kill] = run(command, parts, folder / "log", kill=kill, saved=saved)

@@ -209,12 +209,10 @@ def serve(folder: Path, resume: bool) -> None:
 
 def open_served(path: Path) -> None:
     """Link a text; what was answered is learned."""
-    from spacy_pel.pipeline.saved import load_pipeline
-
-    open_pipeline(path)
+    component = open_pipeline(path)
     noted = path.parent / ANSWERED
     answered = {*noted.read_text(encoding="utf8").split()} if noted.exists() else set()
-    learned = {str(one.start) for one in load_pipeline(path).component.learned}
+    learned = {str(one.start) for one in component.learned}
     assert answered <= learned, f"answered: {sorted(answered)}, learned: {sorted(learned)}"
 
 
@@ -251,12 +249,14 @@ def open_training(path: Path) -> None:
             list(read_jsonl(path / file))
 
 
-def open_pipeline(path: Path) -> None:
-    """Link a text."""
-    import spacy
+def open_pipeline(path: Path) -> Any:
+    """Link a text. RETURNS (ProxyEntityLinker): the component."""
+    from spacy_pel.pipeline.saved import load_pipeline
 
-    doc = spacy.load(path)(_TEXT)
+    nlp, _, component = load_pipeline(path)
+    doc = nlp(_TEXT)
     assert doc.ents and all(ent.kb_id_ for ent in doc.ents)
+    return component
 
 
 def open_generator(path: Path) -> None:

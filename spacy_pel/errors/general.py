@@ -40,11 +40,11 @@ class GeneralErrors:
         "[PEL-E012] Expected data that '{reader}' can read at {place}, got something else ({got}). Check that this "
         "is the right reader, and fix the file."
     )
-    E014 = (
-        "[PEL-E014] Another process has been changing a folder in {path} for more than {seconds} seconds. Nothing was "
-        "changed; end that process, or try again."
-    )
     E013 = (
         "[PEL-E013] Unexpected {got}. Last file read: {place}. Check it; if it is as it should be, run the "
         "command with --verbose and report the traceback."
+    )
+    E014 = (
+        "[PEL-E014] Another process has been changing a folder in {path} for more than {seconds} seconds. Nothing was "
+        "changed; end that process, or try again."
     )
