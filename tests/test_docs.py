@@ -34,6 +34,7 @@ from spacy_pel.cli._config import parse_overrides
 from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.change_lines import read_changes
+from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
 from spacy_pel.training.alignment import settings as align_settings
 from spacy_pel.training.ranker import settings as rank_settings
@@ -115,6 +116,16 @@ def test_python_runs_and_prints_what_the_page_says(path, pipeline, own_parts, ca
     if path == README:
         assert len(ran) >= 3 and ran[0][1] and "rheumatoid arthritis C" in ran[0][0]
         assert "canonical_name='rheumatoid arthritis'" in ran[1][0] and ran[2][0] == "['MY:1']\n"
+
+
+def test_features_of_an_explanation():
+    [listed] = re.findall(
+        r"<!-- features -->.*<!-- /features -->",
+        (DOCS / "corrections.md").read_text(encoding="utf8"),
+        re.DOTALL,
+    )
+    named = [one for row in rows(listed) for one in re.findall(r"`(\w+)`", row[0])]
+    assert sorted(named) == sorted(DEFAULT_WEIGHTS)
 
 
 def test_own_part_of_the_page_works(own_parts, capsys):

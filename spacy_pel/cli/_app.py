@@ -73,9 +73,21 @@ def _fail(message: str, err: BaseException, ctx: Any) -> None:
     raise typer.Exit(2)
 
 
+class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes a message on a line of its own, not behind a progress bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "tqdm" not in sys.modules:  # no bar yet
+            return super().emit(record)
+        from tqdm import tqdm
+
+        with tqdm.external_write_mode(file=sys.stderr):
+            super().emit(record)
+
+
 def _log_to_stderr(level: int) -> None:
     logger.setLevel(level)
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _BesideBars(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     # the stream of an earlier call in the same process may be closed: replace its handler
     handler.set_name("spacy_pel.cli")

@@ -89,7 +89,8 @@ def quickstart(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing pipeline.")] = False,
     as_json: bool = JSON,
 ) -> None:
-    """Make a pipeline from a table of codes, without training: knowledge base, index and mention finder.
+    """Make a pipeline from a table of codes or an ontology, without training: knowledge base, index and
+    mention finder.
 
     Without --ner, the mentions are the names of the table, and each is linked. With --ner, a mention may be
     NIL: the default NIL weights decide until you `calibrate` on annotated text of your own.

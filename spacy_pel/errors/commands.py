@@ -34,8 +34,9 @@ class CommandErrors:
     )
     E621 = (
         "[PEL-E621] Expected gold ids from the pipeline's KB, but the KB has none of the ids of {n} "
-        "mentions, e.g. '{example}'. Use a corpus annotated with this KB, or a pipeline whose KB has "
-        "these ids."
+        "mentions, e.g. '{example}' (it has ids such as '{own}'). Use a corpus annotated with this KB, or a pipeline "
+        "whose KB has these ids; if only a prefix differs, convert the original corpus again with --set "
+        "strip_prefix=PREFIX, e.g. MESH:."
     )
     E622 = (
         "[PEL-E622] Expected --group-by meta.KEY with a key of the documents' meta, e.g. meta.world, got "

@@ -104,7 +104,7 @@ class ComponentWarnings:
     W500 = (
         "[PEL-W500] None of the {n} mentions is NIL, so only the evidence weights were refitted; NIL "
         "model and threshold are unchanged, and P(right) is not calibrated. Calibrate on a corpus with mentions whose entity is not in "
-        "the KB."
+        "the KB. To keep the default NIL weights, and be warned no more, set threshold in the pipeline's config.cfg."
     )
     W504 = (
         "[PEL-W504] The similarity {similarity} compares tokens, but an index has one vector per text, so "

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
+from ..kb.id_coverage import no_known_id
 from ..types import CandidateGenerator, Document, MentionInText
 from ..util import progress
 from .metrics.all_metrics import compute_metrics
@@ -55,7 +56,7 @@ class LinkableMentions(NamedTuple):
         if not n:
             raise PelError(Errors.E620)
         if not found.predictions:
-            raise PelError(Errors.E621.format(n=n, example=example))
+            raise no_known_id(kb, n=n, example=example)
         return found._replace(n_nil=n - len(found.predictions))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Optional, Sized, Union
 
 from ..errors import Errors, PelError
-from ..kb.id_coverage import warn_of_other_ids
+from ..kb.id_coverage import no_known_id, warn_of_other_ids
 from ..linking import Linker
 from ..types import Document
 from ..util import machine_note, write_json
@@ -125,7 +125,7 @@ def _finish(
     if not len(outcomes.rank):
         raise PelError(Errors.E620)
     if outcomes.is_nil.all() and tally.n_outside:
-        raise PelError(Errors.E621.format(n=tally.n_outside, example=tally.outside))
+        raise no_known_id(linker.kb, n=tally.n_outside, example=tally.outside)
     warn_of_other_ids(linker.kb, n_outside=tally.n_unknown, n=tally.n_with_ids, example=tally.outside)
     ks = [k for k in RECALL_AT if k <= top_k]
     metrics = {

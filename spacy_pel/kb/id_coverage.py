@@ -1,6 +1,6 @@
-"""Do annotations use the ids of the knowledge base? A warning where most of them do not."""
+"""Do annotations use the ids of the knowledge base? A warning if most do not, an error if none does."""
 
-from ..errors import Warnings
+from ..errors import Errors, PelError, Warnings
 from ..util import logger
 from .knowledge_base import KnowledgeBase
 
@@ -15,5 +15,19 @@ def warn_of_other_ids(kb: KnowledgeBase, *, n_outside: int, n: int, example: str
     example (str): an id that it lacks.
     """
     if 2 * n_outside > n and len(kb):
-        own = kb.id_at(int(kb.live_rows[0]))
-        logger.warning(Warnings.W103.format(n_outside=n_outside, n=n, example=example, own=own))
+        logger.warning(Warnings.W103.format(n_outside=n_outside, n=n, example=example, own=_own_id(kb)))
+
+
+def no_known_id(kb: KnowledgeBase, *, n: int, example: str) -> PelError:
+    """The error where no annotated mention has an id that the knowledge base has.
+
+    kb (KnowledgeBase): the entities.
+    n (int): mentions that are annotated with ids.
+    example (str): one of these ids.
+    RETURNS (PelError): to raise.
+    """
+    return PelError(Errors.E621.format(n=n, example=example, own=_own_id(kb)))
+
+
+def _own_id(kb: KnowledgeBase) -> str:
+    return kb.id_at(int(kb.live_rows[0])) if len(kb) else "none"

@@ -3,6 +3,7 @@
 from .arrays import FUSED, NIL, CandidateTable, RankedRows, RankingTask, Rows, Scores, Vectors
 from .parts import CandidateGenerator, Combiner, Encoder, NilModel, Ranker, VectorIndex
 from .texts import (
+    TITLE_LENGTH,
     Candidate,
     CorpusReader,
     Document,
@@ -34,6 +35,7 @@ __all__ = [
     "RankingTask",
     "Rows",
     "Scores",
+    "TITLE_LENGTH",
     "VectorIndex",
     "Vectors",
 ]

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 
+TITLE_LENGTH = "title_length"  # in the meta of a document with a title: its characters, before the abstract
+
 
 @dataclass(frozen=True)
 class Entity:

@@ -1,6 +1,8 @@
 """The app itself: help, errors, overrides, spaCy's command line."""
 
 import json
+import logging
+import re
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -10,9 +12,10 @@ import typer
 from typer.testing import CliRunner
 
 from spacy_pel.cli import _app, pel_cli
-from spacy_pel.cli._app import PLUGINS, PelGroup
+from spacy_pel.cli._app import PLUGINS, PelGroup, _log_to_stderr
 from spacy_pel.cli._config import parse_overrides
 from spacy_pel.errors import PelError
+from spacy_pel.util import logger, progress
 from spacy_pel.util.config import load_config
 
 from .conftest import run
@@ -177,3 +180,11 @@ def test_json_is_one_object(folder):
     result = run("kb", "info", folder / "kb", "--json")
     assert isinstance(json.loads(result.out), dict)
     assert pel_cli.info.cls is PelGroup
+
+
+def test_messages_have_lines_of_their_own(capfd):
+    _log_to_stderr(logging.INFO)
+    for _ in progress(iter(range(2)), description="Writing entities"):
+        logger.info("2 entities read")
+    lines = re.split("[\r\n]+", capfd.readouterr().err)
+    assert lines.count("2 entities read") == 2

@@ -101,6 +101,7 @@ def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path)
     write_corpus(corpus, documents(10, NAMES, "k"))
     result = run("calibrate", pipeline, corpus)
     assert result.code == 0 and "W500" in result.err
+    assert "W506" not in result.err  # that it is not calibrated is no news
     lines = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line)
     assert lines["n_nil"] == "0" and lines["nil_aupr"] == lines["nil_f1"] == "–"
     assert "0 of them NIL" in result.err and "is unreliable" not in result.err

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Dict, List, Optional, Sequence
 
-from ...types import Document, Mention
+from ...types import TITLE_LENGTH, Document, Mention
 from .offset_map import OffsetMap
 from .original import KEY, Original
 
@@ -35,6 +35,10 @@ def rewritten(
     meta = dict(document.meta)
     if "discontinuous" in meta:
         meta["discontinuous"] = _parts(meta["discontinuous"], offsets)
+    if isinstance(meta.get(TITLE_LENGTH), int):
+        title = offsets.new_span(0, meta.pop(TITLE_LENGTH))
+        if title is not None and title[0] == 0:
+            meta[TITLE_LENGTH] = title[1]
     if KEY in meta or id is not None or text != document.text:
         meta[KEY] = source._replace(offsets=source.offsets.then(offsets)).to_json()
     return Document(document.id if id is None else id, text, kept, meta)

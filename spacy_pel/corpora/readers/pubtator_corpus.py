@@ -10,7 +10,7 @@ from typing import Dict, Iterator, List, Sequence, Tuple
 
 from ...errors import Errors, PelError
 from ...registry import registry
-from ...types import Document
+from ...types import TITLE_LENGTH, Document
 from ...util import read_lines
 from ..policy import split_ids
 from .reader_base import CorpusReaderBase
@@ -24,7 +24,8 @@ Line = Tuple[int, str]
 class PubtatorCorpus(CorpusReaderBase):
     """Reads ``PMID|t|title``, ``PMID|a|abstract`` and ``PMID, start, end, text, type, ids`` lines.
 
-    The text is the title, a blank and the abstract, so that the file's offsets hold. Lines
+    The text is the title, a blank and the abstract, so that the file's offsets hold; the length of the
+    title is kept in the document's meta, as "title_length". Lines
     of relations (``PMID, CID, id, id``) are skipped and counted. Ids: see ``policy.py``.
 
     label (Optional[str]): the label of every mention; None = the file's type column.
@@ -50,9 +51,10 @@ class PubtatorCorpus(CorpusReaderBase):
                 texts[kind] = text
             else:
                 rows.append((number, line.split("\t")))
-        document = Document(
-            pmid.strip(), " ".join([texts.get("t", ""), *([texts["a"]] if "a" in texts else [])])
-        )
+        title = texts.get("t", "")
+        document = Document(pmid.strip(), " ".join([title, *([texts["a"]] if "a" in texts else [])]))
+        if "a" in texts:
+            document.meta[TITLE_LENGTH] = len(title)  # where a writer parts them again
         for number, row in rows:
             self._row(document, row, f"{path}, line {number}")
         return document

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator
 
-from ...types import NIL
+from ...types import NIL, TITLE_LENGTH
 from .one_line import first_line_end, one_line
 from .text_file import text_file
 
@@ -15,9 +15,10 @@ _NO_ID = "-"  # as PubTator Central writes it
 def write_pubtator(path: Path, records: Iterable[Dict[str, Any]]) -> None:
     """Write linked documents as PubTator, atomically; gzipped if the name ends in .gz.
 
-    The title is the first line of a text or, if it has one line, its first sentence; a text of one sentence
-    has no abstract. Offsets are those of the text: tabs and line ends become blanks, one each. The last
-    column is the id, or ``-`` if there is none.
+    The title is that of the PubTator file from which the text comes ("title_length" in its meta). Otherwise
+    it is the first line of a text or, if it has one line, its first sentence; a text of one sentence has no
+    abstract. Offsets are those of the text: tabs and line ends become blanks, one each. The last column is
+    the id, or ``-`` if there is none.
 
     path (Path): the file.
     records (Iterable[Dict[str, Any]]): lines of ``link``: "id", "text" and "mentions".
@@ -28,13 +29,21 @@ def write_pubtator(path: Path, records: Iterable[Dict[str, Any]]) -> None:
             file.writelines(f"{line}\n" for line in _lines(record))
 
 
+def _title_end(record: Dict[str, Any], text: str) -> int:
+    known = (record.get("meta") or {}).get(TITLE_LENGTH)
+    if type(known) is int and 0 <= known < len(text) and text[known] == " ":
+        return known
+    cut = first_line_end(record["text"])
+    if cut >= 0:
+        return cut
+    sentence = _SENTENCE_END.search(text)
+    return sentence.start() if sentence else len(text)
+
+
 def _lines(record: Dict[str, Any]) -> Iterator[str]:
     name = re.sub(r"[\s|]", "_", record["id"])
     text = one_line(record["text"])
-    cut = first_line_end(record["text"])
-    if cut < 0:
-        sentence = _SENTENCE_END.search(text)
-        cut = sentence.start() if sentence else len(text)
+    cut = _title_end(record, text)
     yield f"{name}|t|{text[:cut]}"
     if cut < len(text):
         yield f"{name}|a|{text[cut + 1 :]}"  # a reader joins both by the blank that is left out

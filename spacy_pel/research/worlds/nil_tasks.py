@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
+from ...kb.id_coverage import no_known_id
 from ...types import CandidateGenerator, CandidateTable, MentionInText, Rows
 from ...util import normalize_alias
 
@@ -100,7 +101,7 @@ def draw_world(
                 form = normalize_alias(text[one.start : one.end])
                 found.setdefault(form, (MentionInText(text, one.start, one.end), rows))
     if not found:
-        raise PelError(Errors.E621.format(n=len(outside), example=outside[0]) if outside else Errors.E620)
+        raise no_known_id(source, n=len(outside), example=outside[0]) if outside else PelError(Errors.E620)
     forms = sorted(found)
     drawn = [found[forms[i]] for i in sorted(rng.permutation(len(forms))[:n_mentions].tolist())]
     named = np.unique(np.concatenate([rows for _, rows in drawn]))

@@ -9,6 +9,7 @@ from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...evaluation import Prediction
 from ...kb import KnowledgeBase
+from ...kb.id_coverage import no_known_id
 from ...types import MentionInText
 from ...util import normalize_alias
 from .ranking import Ranking
@@ -46,7 +47,9 @@ class UnseenWorld:
                 self.blank.append(Prediction(*where, gold, "", composite=one.composite))
                 self.mentions.append(MentionInText(document.text, one.start, one.end))
         if not self.blank:
-            raise PelError(Errors.E621.format(n=self.n_outside, example=example) if example else Errors.E620)
+            if not example:
+                raise PelError(Errors.E620)
+            raise no_known_id(self.kb, n=self.n_outside, example=example)
 
     @property
     def surfaces(self) -> List[str]:

@@ -88,6 +88,14 @@ def test_expand_abbreviations():
     assert step.report == {"abbreviations": 2, "abbreviations_expanded": 6, "abbreviations_cut": 0}
 
 
+def test_the_title_keeps_its_end():
+    title = "SBMA after spinal and bulbar muscular atrophy (SBMA)."
+    source = Document("d", f"{title} SBMA is slow.", meta={"title_length": len(title)})
+    (made,) = make("expandabbreviations")(source)
+    assert made.text[made.meta["title_length"] :].endswith(" spinal and bulbar muscular atrophy is slow.")
+    assert made.text[: made.meta["title_length"]].endswith("atrophy).")
+
+
 def test_an_abbreviation_in_which_a_mention_ends_stays():
     source = document("Androgen receptor (AR). The AR is here.", [])
     source.mentions = [Mention(28, 29, "X", ("C1",))]  # the A of "AR"

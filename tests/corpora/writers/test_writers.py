@@ -75,6 +75,25 @@ def test_pubtator_round_trip(tmp_path, name):
         assert found(read) == expected(written, SPACES.sub(" ", written["text"]))
 
 
+def test_pubtator_title_stays(tmp_path):
+    source = (
+        "7|t|Is it gout? A trial of aspirin.\n7|a|CF was severe. It was.\n7\t6\t10\tgout\tDISEASE\tC1\n\n"
+    )
+    (tmp_path / "in.pubtator").write_text(source)
+    [document] = PubtatorCorpus()([tmp_path / "in.pubtator"])
+    mentions = [{"start": 6, "end": 10, "label": "DISEASE", "kb_id": "C1"}]
+    record = {"id": "7", "text": document.text, "meta": document.meta, "mentions": mentions}
+    write_pubtator(tmp_path / "out.pubtator", [record])
+    assert (tmp_path / "out.pubtator").read_text() == source
+
+
+@pytest.mark.parametrize("known", [None, -1, 4, 10_000, "3", True])
+def test_pubtator_title_length_that_is_none(tmp_path, known):
+    record = {"id": "7", "text": "Gout. A trial.", "meta": {"title_length": known}, "mentions": []}
+    write_pubtator(tmp_path / "out.pubtator", [record])
+    assert (tmp_path / "out.pubtator").read_text() == "7|t|Gout.\n7|a|A trial.\n\n"
+
+
 def test_pubtator_lines(tmp_path):
     write_pubtator(tmp_path / "out.pubtator", [*RECORDS[:2], RECORDS[4]])
     lines = (tmp_path / "out.pubtator").read_bytes().decode().split("\n")

@@ -188,7 +188,7 @@ ROW = "A:1\tskos:exactMatch\tB:1\tone"
         ([HEADER, ROW + "\tmore"], "line 4, got 5"),
         ([HEADER, ROW.replace("B:1", "B1")], "PREFIX:ID.*line 4.*'B1'"),
         ([HEADER, ROW.replace("A:1", "")], "PREFIX:ID.*line 4"),
-        ([HEADER, ROW.replace("A:1", "A:1\0")], "PREFIX:ID.*line 4"),
+        ([HEADER, ROW.replace("A:1", "A:1\0")], "(PREFIX:ID.*)?line 4"),  # Python 3.10 refuses it first
         ([HEADER, ROW.replace("A:1", '"A:1'), ROW, ROW.replace("A:1", 'A:3"'), ROW], "rows in it"),
         ([HEADER, ROW.replace("one", '"one')], "line 4.*error"),
         ([HEADER, ROW.replace("one", '"one"more')], "line 4.*error"),
