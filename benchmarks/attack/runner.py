@@ -1,6 +1,7 @@
 """Attacks run in child processes: one that crashes or hangs is a finding, not the end."""
 
 import faulthandler
+import logging
 import multiprocessing
 import os
 import random
@@ -17,6 +18,7 @@ from typing import Any, List, Optional, Protocol
 from typing import Counter as CounterType
 
 from spacy_pel.errors import PelError
+from spacy_pel.util import logger
 
 REFUSED, NET, ACCEPTED = "refused", "by the net", "accepted"
 RAW, WRONG, CRASH, HANG = "raw exceptions", "wrong", "crashes", "hangs"
@@ -94,8 +96,8 @@ def _fault_of(message: str, folder: Path) -> str:
 
 
 def names_a_file(message: str, folder: Path) -> bool:
-    """RETURNS (bool): whether an error names a file of an attack: its path, or a name with an ending as a
-    word of its own. Names without an ending, such as "index", are words of other errors too."""
+    """RETURNS (bool): whether an error names a file of an attack, or one that it looked for: its path, or a name
+    with an ending as a word of its own. Names without an ending, such as "index", are words of other errors too."""
     return bool(_names(folder).search(message)) or bool(_names.__wrapped__(folder).search(message))
 
 
@@ -104,6 +106,7 @@ def _names(folder: Path) -> "re.Pattern[str]":
     """RETURNS (Pattern): of the paths and names in a folder as they are now; its files hardly change."""
     paths = [path for path in sorted(folder.rglob("*")) if path.name != GIVEN]
     found = [re.escape(str(path)) for path in paths]
+    found.append(rf"{re.escape(str(folder / GIVEN))}/[^\s,]+")  # a name from a damaged file, which is not there
     found += sorted({rf"(?<![\w.-]){re.escape(path.name)}" for path in paths if path.suffix})
     return re.compile(rf"(?:{'|'.join(found)}){_END}")
 
@@ -191,6 +194,7 @@ def _child(attack: Attack, seed: int, numbers: range, end: float, folder: Path, 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.disable()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    logger.setLevel(logging.ERROR)  # warnings of damage, thousands of them
     attack.begin(folder)
     sender.send("ready")
     for number in numbers:
