@@ -96,8 +96,8 @@ def _fault_of(message: str, folder: Path) -> str:
 
 
 def names_a_file(message: str, folder: Path) -> bool:
-    """RETURNS (bool): whether an error names a file of an attack, or one that it looked for: its path, or a name
-    with an ending as a word of its own. Names without an ending, such as "index", are words of other errors too."""
+    """RETURNS (bool): whether an error names a file of an attack, or one that it looked for: its path, or a
+    name with an ending as a word of its own. Names without one, such as "index", are words of other errors."""
     return bool(_names(folder).search(message)) or bool(_names.__wrapped__(folder).search(message))
 
 
@@ -106,7 +106,7 @@ def _names(folder: Path) -> "re.Pattern[str]":
     """RETURNS (Pattern): of the paths and names in a folder as they are now; its files hardly change."""
     paths = [path for path in sorted(folder.rglob("*")) if path.name != GIVEN]
     found = [re.escape(str(path)) for path in paths]
-    found.append(rf"{re.escape(str(folder / GIVEN))}/[^\s,]+")  # a name from a damaged file, which is not there
+    found.append(rf"{re.escape(str(folder / GIVEN))}/[^\s,]+")  # named by a damaged file, and not there
     found += sorted({rf"(?<![\w.-]){re.escape(path.name)}" for path in paths if path.suffix})
     return re.compile(rf"(?:{'|'.join(found)}){_END}")
 
