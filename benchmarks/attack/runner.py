@@ -97,7 +97,7 @@ def _fault_of(message: str, folder: Path) -> str:
 
 def names_a_file(message: str, folder: Path) -> bool:
     """RETURNS (bool): whether an error names a file of an attack, or one that it looked for: its path, or a
-    name with an ending as a word of its own. Names without one, such as "index", are words of other errors."""
+    name with an ending as a word of its own. Names without one, e.g. "index", are words of other errors."""
     return bool(_names(folder).search(message)) or bool(_names.__wrapped__(folder).search(message))
 
 
