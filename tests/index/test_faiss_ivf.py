@@ -269,7 +269,8 @@ def test_recoding_keeps_the_codes(vectors, kb, encoder, documents, monkeypatch):
     fast = recode(full, FaissIVF(flat_below=10))
     live = np.flatnonzero(full.rows.live)
     stored = full.vectors.vectors(0, len(full))[live]
-    np.testing.assert_array_equal(fast.vectors.vectors(0, len(fast)), stored)
+    # decoded in blocks of other sizes, whose sums may be rounded differently
+    np.testing.assert_allclose(fast.vectors.vectors(0, len(fast)), stored, rtol=0, atol=1e-6)
     assert [part.n_rows for part in fast.vectors._filters] == [
         int((full.rows.kinds[live] != 2).sum()),
         int((full.rows.kinds[live] == 2).sum()),

@@ -130,12 +130,15 @@ def test_candidates_come_from_the_index_without_the_mention_itself(linker, tmp_p
     found = cached_candidates(tmp_path / "a.npz", linker, mentions, n=3, folds=5, leave_out=leave_out)
     for fold in range(5):  # literally: an index for each fold
         rest = [d for i, d in enumerate(documents) if i % 5 != fold]
-        other = Linker(KB, ENCODER, build(rest), LinearCombiner(), ScoreThreshold(), top_k=3)
+        other = Linker(KB, ENCODER, build(rest), LinearCombiner(), ScoreThreshold(), top_k=6)
         for i in np.flatnonzero(mentions.document % 5 == fold):
             piece = slice(found.offsets[i], found.offsets[i + 1])
-            expected = other.link([mentions.queries[i]])[0].candidates
-            assert KB.ids_at(found.kb_rows[piece]) == [c.entity_id for c in expected]
-            np.testing.assert_allclose(found.scores[piece], [c.score for c in expected], atol=1e-5)
+            expected = {c.entity_id: c.score for c in other.link([mentions.queries[i]])[0].candidates}
+            best = sorted(expected.values(), reverse=True)[:3]
+            np.testing.assert_allclose(found.scores[piece], best, atol=1e-5)
+            # by id, as candidates whose scores are equal but for rounding may change places
+            scores = [expected[entity_id] for entity_id in KB.ids_at(found.kb_rows[piece])]
+            np.testing.assert_allclose(found.scores[piece], scores, atol=1e-5)
     easy = cached_candidates(tmp_path / "b.npz", linker, mentions, n=3)
 
     def share_of_first(candidates):
