@@ -7,7 +7,7 @@ from typing import Annotated, Any, Dict, List, Optional
 import typer
 
 from ..errors import Errors, PelError
-from ..util.log import without_warning
+from ..util.log import without_warnings
 from ._app import pel_cli
 from ._output import JSON, emit, key_values, message
 
@@ -66,7 +66,7 @@ def calibrate(
 
     if apply_to and output:
         raise PelError(Errors.E660)
-    with without_warning("W506"):  # "not calibrated": it is about to be
+    with without_warnings("W505", "W506"):  # "not calibrated": it is about to be
         nlp, name, component = load_pipeline(pipeline)
     targets = list(apply_to or [pipeline])
     learned = learned_state(component.linker)

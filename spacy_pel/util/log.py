@@ -8,14 +8,14 @@ logger = logging.getLogger("spacy_pel")  # without a NullHandler, which would hi
 
 
 @contextmanager
-def without_warning(code: str) -> Iterator[None]:
-    """Do not log one warning within this context, e.g. that something is missing which is about to be made.
+def without_warnings(*codes: str) -> Iterator[None]:
+    """Do not log some warnings within this context, e.g. that something is missing which is about to be made.
 
-    code (str): e.g. "W506".
+    codes (str): e.g. "W506".
     """
 
     def is_other(record: logging.LogRecord) -> bool:
-        return f"[PEL-{code}]" not in record.getMessage()
+        return not any(f"[PEL-{code}]" in record.getMessage() for code in codes)
 
     logger.addFilter(is_other)
     try:
