@@ -15,12 +15,12 @@ def open_kb(path: Path) -> "KnowledgeBase":
     """Open a KB without loading the pipeline around it.
 
     path (Path): the folder of a KB or of a pipeline.
-    RAISES (PelError): if it is neither.
+    RAISES (PelError): if it is neither, or there is nothing.
     """
     from ..kb import KnowledgeBase
 
     if not (path / "config.cfg").is_file():
-        if not (path / "meta.json").is_file():
+        if path.is_dir() and not (path / "meta.json").is_file():
             raise PelError(Errors.E686.format(path=path, missing="meta.json"))
         return KnowledgeBase.from_disk(path)
     folder = saved_part(path, "kb")

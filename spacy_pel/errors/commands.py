@@ -143,7 +143,8 @@ class CommandErrors:
     )
     E671 = (
         "[PEL-E671] Expected gold ids of the KB {kb} in {path}, but the KB has none of them. Use the KB that the "
-        "corpus was annotated with."
+        "corpus was annotated with; if only a prefix differs, convert the original corpus again with --set "
+        "strip_prefix=PREFIX, e.g. MESH:."
     )
     E672 = (
         '[PEL-E672] {where}: expected a correction {{"text": "…", "start": 0, "end": 4, "kb_id": "an id or NIL"}}, got '

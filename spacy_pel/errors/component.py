@@ -8,7 +8,8 @@ class ComponentErrors:
     )
     E501 = (
         "[PEL-E501] Expected gold mentions whose entities are in the KB, got none among {n} mentions. "
-        "Check that the corpus uses the ids of this KB."
+        "Use a corpus annotated with this KB; if only a prefix differs, convert the original corpus again with --set "
+        "strip_prefix=PREFIX, e.g. MESH:."
     )
     E502 = (
         "[PEL-E502] The component '{name}' is not ready: it has no {missing} yet. Load a trained pipeline "

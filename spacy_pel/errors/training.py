@@ -28,7 +28,7 @@ class TrainingErrors:
     )
     E310 = (
         "[PEL-E310] Expected a training config in spaCy's format with known keys in {path}, but: {got}. "
-        "Fix the config; configs/pel_minilm.cfg shows every key."
+        "Fix the config or the override; docs/configuration.md lists all settings."
     )
     E311 = (
         "[PEL-E311] Expected training mentions whose ids are in the knowledge base, got none; "
@@ -53,7 +53,8 @@ class TrainingErrors:
     )
     E317 = (
         "[PEL-E317] Expected dev mentions whose ids are in the knowledge base, got none. Check that "
-        "paths.dev and paths.kb use the same ids."
+        "paths.dev and paths.kb use the same ids; if only a prefix differs, convert the original corpus again with "
+        "--set strip_prefix=PREFIX, e.g. MESH:."
     )
     E318 = (
         "[PEL-E318] Expected at least one batch per epoch for each of the {world} processes, got {got}. "

@@ -1,9 +1,10 @@
 """Evaluate a linker or a pipeline on a corpus; writes metrics.json and predictions.jsonl."""
 
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Optional, Sized, Union
+from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Sized, Union
 
 from ..errors import Errors, PelError
+from ..kb import KnowledgeBase
 from ..kb.id_coverage import no_known_id, warn_of_other_ids
 from ..linking import Linker
 from ..types import Document
@@ -48,6 +49,7 @@ def evaluate(
     RETURNS (Dict[str, Any]): the metrics, flat (see ``all_metrics.POLICY``).
     RAISES (PelError): if the corpus has no mentions.
     """
+    _check_ids(linker.kb, documents)
     tally, groups = Tally(), DocumentGroups(group_by) if group_by else None
     with _bar(documents, show_progress) as bar:
         predictions = predict_gold(
@@ -88,6 +90,7 @@ def evaluate_end_to_end(
     extension_prefix (str): the component's setting.
     The other arguments and the result are those of ``evaluate``.
     """
+    _check_ids(linker.kb, documents)
     tally, counts = Tally(), SpanCounts()
     groups = DocumentGroups(group_by) if group_by else None
     with _bar(documents, show_progress) as bar:
@@ -105,6 +108,16 @@ def evaluate_end_to_end(
         outcomes = Outcomes.of(recorded(predictions, output))
     facts = {"end_to_end": True, "top_k": linker.top_k, "corpus_fingerprint": corpus_fingerprint}
     return _finish(linker, outcomes, tally, {**counts.scores(), **facts}, linker.top_k, seed, output, groups)
+
+
+def _check_ids(kb: KnowledgeBase, documents: Iterable[Document]) -> None:
+    """RAISES (PelError): if the KB has none of the gold ids. Before an hour of linking, not after it, unless
+    the documents can be read only once."""
+    if not isinstance(documents, Sequence):
+        return
+    given = [mention.ids for document in documents for mention in document.mentions if mention.ids]
+    if given and not any(kb.resolve(entity_id) is not None for ids in given for entity_id in ids):
+        raise no_known_id(kb, n=len(given), example=given[0][0])
 
 
 def _bar(documents: Iterable[Document], show: bool) -> ChunkProgress:

@@ -127,7 +127,9 @@ class BaseTrainer:
         self._clipped = [one for one in objective.parameters() if id(one) not in separate]
         objective, optimizer = self.accelerator.prepare(objective, optimizer)
         state = Progress(fingerprint=fingerprint)
-        if resume and self.checkpoint.exists():
+        if resume and not self.checkpoint.exists():
+            logger.info("There is no checkpoint yet in %s: starting at the beginning", self.output)
+        elif resume:
             unwrapped = self.accelerator.unwrap_model(objective)
             state = load_checkpoint(self.checkpoint, unwrapped, optimizer, fingerprint)
             model.changed()

@@ -146,7 +146,7 @@ def test_add_and_diff(kb, source, tmp_path):
     "args, code",
     [
         (("info", "{tmp}/nowhere"), "PEL-E007"),
-        (("info", "{tmp}"), "PEL-E004"),
+        (("info", "{tmp}"), "PEL-E686"),
         (("show", "{tmp}/nowhere", "C1"), "PEL-E007"),
         (("add", "{tmp}/nowhere", "{tmp}/kb.jsonl"), "PEL-E007"),
         (("diff", "{tmp}/nowhere", "{tmp}/nowhere"), "PEL-E007"),
@@ -207,6 +207,16 @@ def linked_alone(pipeline, name):
 def change(path, *records):
     write_jsonl(path, records)
     return path
+
+
+def test_commands_read_the_knowledge_base_of_a_pipeline(pipeline, tmp_path):
+    own = pipeline / "proxy_entity_linker" / "kb"
+    assert run_json("kb", "info", pipeline) == run_json("kb", "info", own)
+    assert run_json("kb", "show", pipeline, "C0") == run_json("kb", "show", own, "C0")
+    assert run_json("kb", "diff", pipeline, own)["n_changed"] == 0
+    for command in (["info"], ["show"], ["diff", own]):
+        words = ["kb", command[0], tmp_path, *(["C0"] if command == ["show"] else command[1:])]
+        assert "pipeline" in fails(*words)
 
 
 def test_changes_of_a_pipeline_are_linked_at_once(pipeline, tmp_path):

@@ -119,11 +119,16 @@ def test_the_bar_counts_documents_that_are_linked(linker, documents, monkeypatch
     assert capfd.readouterr().err == ""
 
 
-def test_corpora_without_use(linker):
+def test_corpora_without_use(linker, monkeypatch):
     with pytest.raises(PelError, match="E620"):
         evaluate(linker, [Document("d", TEXT, [])])
-    with pytest.raises(PelError, match="E621.*X9.*ids such as.*strip_prefix"):
-        evaluate(linker, [Document("d", TEXT, [at("Aspirin", "X9")])])
+    foreign = [Document("d", TEXT, [at("Aspirin", "X9")])]
+    for documents in (foreign, iter(foreign)):
+        with pytest.raises(PelError, match="E621.*X9.*ids such as.*strip_prefix"):
+            evaluate(linker, documents)
+    with monkeypatch.context() as patch, pytest.raises(PelError, match="E621"):
+        patch.setattr(Linker, "link", None)  # before anything is linked
+        evaluate(linker, foreign)
     assert evaluate(linker, [Document("d", TEXT, [at("gadgets")])])["n_nil"] == 1  # NIL alone may be
 
 

@@ -11,8 +11,8 @@ from .._output import JSON, emit
 
 @kb_cli.command("diff")
 def kb_diff(
-    old: Annotated[Path, typer.Argument(help="A KB folder.")],
-    new: Annotated[Path, typer.Argument(help="Another KB folder.")],
+    old: Annotated[Path, typer.Argument(help="The folder of a KB or of a pipeline.")],
+    new: Annotated[Path, typer.Argument(help="Another one.")],
     limit: Annotated[int, typer.Option(min=0, help="Maximum number of ids printed of each kind.")] = 20,
     as_json: bool = JSON,
 ) -> None:
@@ -20,10 +20,10 @@ def kb_diff(
 
     Example: spacy-pel kb diff corpus/kb_2023 corpus/kb_2024 --json
     """
-    from ...kb import KnowledgeBase
     from ...kb.diff import diff
+    from .._kb import open_kb
 
-    found = diff(KnowledgeBase.from_disk(old), KnowledgeBase.from_disk(new), show_progress=True)
+    found = diff(open_kb(old), open_kb(new), show_progress=True)
     result = {
         "n_added": len(found.added),
         "n_removed": len(found.removed),

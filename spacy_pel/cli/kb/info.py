@@ -14,7 +14,7 @@ _SHOWN = 20  # types
 
 @kb_cli.command("info")
 def kb_info(
-    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
+    kb: Annotated[Path, typer.Argument(help="The folder of a KB or of a pipeline.")],
     check: Annotated[
         bool, typer.Option("--check", help="Read everything and verify the fingerprint.")
     ] = False,
@@ -24,10 +24,10 @@ def kb_info(
 
     Example: spacy-pel kb info corpus/kb --check
     """
-    from ...kb import KnowledgeBase
     from ...kb.store.check import check_content
+    from .._kb import open_kb
 
-    opened = KnowledgeBase.from_disk(kb)
+    opened = open_kb(kb)
     if check:
         check_content(opened)
     emit({**opened.meta, "types": opened.types()}, as_json=as_json, text=_text)

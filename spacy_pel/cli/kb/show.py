@@ -11,7 +11,7 @@ from .._output import JSON, emit
 
 @kb_cli.command("show")
 def kb_show(
-    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
+    kb: Annotated[Path, typer.Argument(help="The folder of a KB or of a pipeline.")],
     entity_id: Annotated[str, typer.Argument(metavar="ID", help="An id, live or retired.")],
     as_json: bool = JSON,
 ) -> None:
@@ -19,9 +19,9 @@ def kb_show(
 
     Example: spacy-pel kb show corpus/kb C0004057
     """
-    from ...kb import KnowledgeBase
+    from .._kb import open_kb
 
-    entity = KnowledgeBase.from_disk(kb)[entity_id]
+    entity = open_kb(kb)[entity_id]
     result = entity.to_json()
     if entity.concept_id != entity_id:
         result["successor_of"] = entity_id

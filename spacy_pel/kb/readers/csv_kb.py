@@ -129,10 +129,10 @@ class CsvKB(KBReaderBase):
             names = " and ".join(map(self._name_of, ("concept_id", "canonical_name")))
             self.fail(
                 place,
-                expected=f"a header with {names}, and each column once",
+                expected=f"a header with {names}, each column once,",
                 got=f"{', '.join(header) or 'an empty one'}"
                 + (f" (no {', '.join(missing)})" if missing else ""),
-                todo="Rename the columns, or give their names in the setting 'columns'.",
+                todo="Add a header line, rename the columns, or give their names in the setting 'columns'.",
             )
         for at, name in enumerate(header):
             if at not in position.values():
