@@ -1,7 +1,7 @@
 """What commands print: results on stdout, messages on stderr."""
 
 import json
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Optional
 
 import typer
 
@@ -26,12 +26,22 @@ def message(text: str) -> None:
 def key_values(result: Dict[str, Any]) -> str:
     """The plain text of a flat result: one aligned ``key  value`` line per entry."""
     width = max((len(key) for key in result), default=0)
-    return "\n".join(f"{key:<{width}}  {_show(value)}" for key, value in result.items())
+    return "\n".join(f"{key:<{width}}  {plain(value)}" for key, value in result.items())
 
 
-def _show(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4f}"
+def plain(value: Any) -> str:
+    """RETURNS (str): a JSON value as text; an empty one is "none", None is "–"."""
     if value is None:
         return "–"
+    if isinstance(value, float):
+        return f"{value:.4f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {plain(one)}" for key, one in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(plain, value)) or "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def percent(share: Optional[float]) -> str:
+    """RETURNS (str): a share in percent, None = unknown."""
+    return "–" if share is None else f"{100 * share:.2f} %"

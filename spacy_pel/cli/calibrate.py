@@ -9,7 +9,7 @@ import typer
 from ..errors import Errors, PelError
 from ..util.log import without_warnings
 from ._app import pel_cli
-from ._output import JSON, emit, key_values, message
+from ._output import JSON, emit, key_values, message, percent
 
 _FEW = 30  # NIL mentions
 
@@ -97,7 +97,12 @@ def calibrate(
         **_metrics(component.linker, documents, links),
         "stored_in": [str(target) for target in targets],
     }
-    emit(result, as_json=as_json, text=key_values)
+    emit(result, as_json=as_json, text=_text)
+
+
+def _text(result: Dict[str, Any]) -> str:
+    shares = {key for key in result if key.startswith(("nil_", "recall_"))}
+    return key_values({key: percent(value) if key in shares else value for key, value in result.items()})
 
 
 def _metrics(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, Any]:

@@ -65,7 +65,7 @@ class Window:
 
     def add(self, step: int, metrics: Dict[str, float], rate: float) -> None:
         self.steps.append(metrics)
-        self.bar.set_postfix(loss=f"{metrics['loss']:.3f}", pairs_per_second=f"{rate:.0f}", refresh=False)
+        self.bar.set_postfix(loss=f"{metrics['loss']:.3f}", examples_per_second=f"{rate:.0f}", refresh=False)
         self.bar.update()
 
     def mean(self) -> Dict[str, float]:

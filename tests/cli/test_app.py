@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from spacy_pel.cli import _app, pel_cli
 from spacy_pel.cli._app import PLUGINS, PelGroup, _log_to_stderr
 from spacy_pel.cli._config import parse_overrides
+from spacy_pel.cli._output import key_values
 from spacy_pel.errors import PelError
 from spacy_pel.util import logger, progress
 from spacy_pel.util.config import load_config
@@ -180,6 +181,14 @@ def test_json_is_one_object(folder):
     result = run("kb", "info", folder / "kb", "--json")
     assert isinstance(json.loads(result.out), dict)
     assert pel_cli.info.cls is PelGroup
+
+
+def test_values_read_as_text():
+    shown = key_values(
+        {"rate": 1e-5, "zero": 0.0, "recall": 0.5, "none": {}, "files": ["a", "b"], "of": {"x": 2}}
+    )
+    lines = [line.split(maxsplit=1)[1] for line in shown.splitlines()]
+    assert lines == ["1e-05", "0.0000", "0.5000", "none", "a, b", "x 2"]
 
 
 def test_messages_have_lines_of_their_own(capfd):

@@ -94,6 +94,11 @@ def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
     keys = ["n", "n_nil", "nil_aupr", "nil_precision", "nil_recall", "nil_f1", "nil_ece"]
     for key in [*keys, "recall_all@1", "recall_all@64"]:
         assert fitted[key] == pytest.approx(measured[key], abs=1e-5), key
+    lines = dict(
+        line.split(maxsplit=1) for line in run("calibrate", pipeline, folder / "dev.jsonl").out.splitlines()
+    )
+    assert lines["nil_aupr"] == f"{100 * fitted['nil_aupr']:.2f} %"  # like evaluate
+    assert lines["threshold"] == f"{fitted['threshold']:.4f}"
 
 
 def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path):

@@ -1,6 +1,7 @@
 """The kb commands: results on stdout, one line per error, exit code 2."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -64,6 +65,7 @@ def test_build_and_info(source, tmp_path):
     assert str(tmp_path) not in json.dumps(info)
     text = run("kb", "info", tmp_path / "kb").stdout
     assert info["fingerprint"] in text and "type: T184" in text
+    assert re.search(r"^source: files +kb.jsonl$", text, re.M) and "{}" not in text
 
 
 def test_filters(source, tmp_path):

@@ -1,13 +1,12 @@
 """The command ``kb info``: content and origin of a knowledge base."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Dict
 
 import typer
 
 from .._app import kb_cli
-from .._output import JSON, emit
+from .._output import JSON, emit, plain
 
 _SHOWN = 20  # types
 
@@ -38,7 +37,7 @@ def _text(result: Dict[str, Any]) -> str:
         **{key: f"{count:,}" for key, count in result["counts"].items()},
         "fingerprint": result["fingerprint"],
         "format": f"{result['format']} {result['version']}",
-        **{f"source: {key}": _plain(value) for key, value in result["source"].items()},
+        **_origin(result["source"]),
         **{f"repaired: {kind}": f"{count:,}" for kind, count in result["report"].items()},
     }
     types = list(result["types"].items())
@@ -49,5 +48,18 @@ def _text(result: Dict[str, Any]) -> str:
     return "\n".join(f"{key:<{width}}  {value}" for key, value in rows.items())
 
 
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _origin(source: Dict[str, Any]) -> Dict[str, str]:
+    """RETURNS (Dict[str, str]): what is known of the source; a row for each of several."""
+    rows = {}
+    for key, value in source.items():
+        if key == "sources" and isinstance(value, list):
+            for one in value:
+                facts = (
+                    f"{one['ids']:,} ids" if "ids" in one else "",
+                    one.get("version"),
+                    one.get("licence"),
+                )
+                rows[f"from {one['name']}"] = ", ".join(filter(None, facts))
+        elif value not in ("", None, [], {}):
+            rows[f"source: {key}"] = plain(value)
+    return rows
