@@ -1,6 +1,7 @@
 """The command line app: where commands are registered and how errors are shown."""
 
 import logging
+import os
 import sys
 import traceback
 from importlib.metadata import entry_points
@@ -74,15 +75,27 @@ def _fail(message: str, err: BaseException, ctx: Any) -> None:
 
 
 class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes a message on a line of its own, not behind a progress bar."""
+    """Writes a message on a line of its own, not behind a progress bar. A forked worker leaves the bars of
+    its parent alone: their lock is the parent's, too, and the worker may be killed while it holds it."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self._process = os.getpid()
 
     def emit(self, record: logging.LogRecord) -> None:
-        if "tqdm" not in sys.modules:  # no bar yet
+        tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)  # None = no bar yet
+        bars = getattr(tqdm, "_instances", None) if os.getpid() == self._process else None
+        if not tqdm or not bars:
             return super().emit(record)
-        from tqdm import tqdm
-
-        with tqdm.external_write_mode(file=sys.stderr):
-            super().emit(record)
+        try:
+            if sys.stderr.isatty():
+                with tqdm.external_write_mode(file=sys.stderr):
+                    super().emit(record)
+            else:  # a bar cannot be taken back from a file
+                self.stream.write("\n")
+                super().emit(record)
+        except Exception:
+            self.handleError(record)
 
 
 def _log_to_stderr(level: int) -> None:

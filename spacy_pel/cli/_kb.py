@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Callable
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part
+from ..util.saved_folder import MANIFEST
 
 if TYPE_CHECKING:
     from ..evaluation import Prediction
@@ -20,7 +21,7 @@ def open_kb(path: Path) -> "KnowledgeBase":
     from ..kb import KnowledgeBase
 
     if not (path / "config.cfg").is_file():
-        if path.is_dir() and not (path / "meta.json").is_file():
+        if path.is_dir() and not any((path / name).is_file() for name in (MANIFEST, "meta.json")):
             raise PelError(Errors.E686.format(path=path, missing="meta.json"))
         return KnowledgeBase.from_disk(path)
     folder = saved_part(path, "kb")

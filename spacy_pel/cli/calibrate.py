@@ -66,7 +66,7 @@ def calibrate(
 
     if apply_to and output:
         raise PelError(Errors.E660)
-    with without_warnings("W505", "W506"):  # "not calibrated": it is about to be
+    with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
         nlp, name, component = load_pipeline(pipeline)
     targets = list(apply_to or [pipeline])
     learned = learned_state(component.linker)
@@ -80,11 +80,18 @@ def calibrate(
         raise PelError(Errors.E620)
     n_nil = sum(not component.linker.gold_rows(ids).size for ids in gold)
     message(f"Fitting on {len(gold):,} mentions, {n_nil:,} of them NIL")
+    was_calibrated = component.linker.is_calibrated
     if 0 < n_nil < _FEW:
         message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable; use a larger corpus")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
     links = component.linker.fit_documents(queries, documents, choose=choose, label_least=by_label)
     learned = learned_state(component.linker)
+    default = component.linker.nil_threshold
+    if not (n_nil or was_calibrated or component.linker.threshold is not None or default is None):
+        message(
+            "NIL is still decided by the default weights. To keep them and their threshold, set "
+            f"threshold = {default} in the pipeline's config.cfg"
+        )
     if output:
         copy_pipeline(pipeline, output, learned)
         targets = [output]

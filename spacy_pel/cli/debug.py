@@ -43,6 +43,7 @@ def debug(
 def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
     from ..corpora import read_corpus
     from ..kb import KnowledgeBase
+    from ..kb.id_coverage import prefix_hint
     from ..training.retriever.settings import read_settings
 
     settings = read_settings(config, overrides)
@@ -60,8 +61,10 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
     seen: Set[str] = set()
     for name in ("train", "dev"):
         facts = coverage(kb, read_corpus(getattr(settings.paths, name)), seen_before=seen or None)
+        example = facts.pop("outside")
         if not facts["in_kb"]:
-            raise PelError(Errors.E671.format(path=getattr(settings.paths, name), kb=settings.paths.kb))
+            path, hint = getattr(settings.paths, name), prefix_hint(kb, example)
+            raise PelError(Errors.E671.format(path=path, kb=settings.paths.kb, hint=hint))
         seen |= facts.pop("ids")
         result.update({f"{name}.{key}": value for key, value in facts.items()})
     if check := getattr(
@@ -93,11 +96,12 @@ def coverage(kb: Any, documents: Iterable[Document], *, seen_before: Optional[Se
     documents (Iterable[Document]): the corpus; reading it verifies the offsets.
     seen_before (Optional[Set[str]]): live ids of the training corpus.
     RETURNS (Dict[str, Any]): "documents", "mentions", "in_kb", "nil", "share_in_kb",
-        "entities", with ``seen_before`` also "share_seen", and "ids": the live gold ids.
+        "entities", with ``seen_before`` also "share_seen", "ids": the live gold ids, and "outside": one that
+        is not in the KB, "" = none.
     """
     counts = {"documents": 0, "mentions": 0, "in_kb": 0, "nil": 0}
     ids: Set[str] = set()
-    n_seen = 0
+    n_seen, outside = 0, ""
     for document in documents:
         counts["documents"] += 1
         for mention in document.mentions:
@@ -106,7 +110,8 @@ def coverage(kb: Any, documents: Iterable[Document], *, seen_before: Optional[Se
             counts["in_kb" if live else "nil"] += 1
             n_seen += not live.isdisjoint(seen_before or ())
             ids |= live
-    facts: Dict[str, Any] = dict(counts, entities=len(ids), ids=ids)
+            outside = outside or ("" if live else next(iter(mention.ids), ""))
+    facts: Dict[str, Any] = dict(counts, entities=len(ids), ids=ids, outside=outside)
     facts["share_in_kb"] = counts["in_kb"] / max(1, counts["mentions"])
     if seen_before is not None:
         facts["share_seen"] = n_seen / max(1, counts["in_kb"])

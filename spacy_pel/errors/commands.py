@@ -35,8 +35,7 @@ class CommandErrors:
     E621 = (
         "[PEL-E621] Expected gold ids from the pipeline's KB, but the KB has none of the ids of {n} "
         "mentions, e.g. '{example}' (it has ids such as '{own}'). Use a corpus annotated with this KB, or a pipeline "
-        "whose KB has these ids; if only a prefix differs, convert the original corpus again with --set "
-        "strip_prefix=PREFIX, e.g. MESH:."
+        "whose KB has these ids.{hint}"
     )
     E622 = (
         "[PEL-E622] Expected --group-by meta.KEY with a key of the documents' meta, e.g. meta.world, got "
@@ -45,6 +44,14 @@ class CommandErrors:
     E623 = (
         "[PEL-E623] Expected a string or a number at {key} in every document, but the document '{document}' has "
         "none. Keys of its meta: {known}."
+    )
+    E624 = (
+        "[PEL-E624] Expected a KB with entities, but the pipeline's is empty. Add some with: spacy-pel kb add PIPELINE "
+        "ENTITIES.jsonl"
+    )
+    E625 = (
+        "[PEL-E625] Expected mentions with the ids of entities, but all {n} are NIL. Recall counts mentions whose "
+        "entity is in the KB: use a corpus that has some."
     )
     E630 = (
         "[PEL-E630] Rows of the kind 'mention' need annotated text. Add: --mentions CORPUS.jsonl (training text "
@@ -143,8 +150,7 @@ class CommandErrors:
     )
     E671 = (
         "[PEL-E671] Expected gold ids of the KB {kb} in {path}, but the KB has none of them. Use the KB that the "
-        "corpus was annotated with; if only a prefix differs, convert the original corpus again with --set "
-        "strip_prefix=PREFIX, e.g. MESH:."
+        "corpus was annotated with.{hint}"
     )
     E672 = (
         '[PEL-E672] {where}: expected a correction {{"text": "…", "start": 0, "end": 4, "kb_id": "an id or NIL"}}, got '

@@ -8,8 +8,7 @@ class ComponentErrors:
     )
     E501 = (
         "[PEL-E501] Expected gold mentions whose entities are in the KB, got none among {n} mentions. "
-        "Use a corpus annotated with this KB; if only a prefix differs, convert the original corpus again with --set "
-        "strip_prefix=PREFIX, e.g. MESH:."
+        "Use a corpus annotated with this KB.{hint}"
     )
     E502 = (
         "[PEL-E502] The component '{name}' is not ready: it has no {missing} yet. Load a trained pipeline "
@@ -105,7 +104,7 @@ class ComponentWarnings:
     W500 = (
         "[PEL-W500] None of the {n} mentions is NIL, so only the evidence weights were refitted; NIL "
         "model and threshold are unchanged, and P(right) is not calibrated. Calibrate on a corpus with mentions whose entity is not in "
-        "the KB. To keep the default NIL weights, and be warned no more, set threshold in the pipeline's config.cfg."
+        "the KB."
     )
     W504 = (
         "[PEL-W504] The similarity {similarity} compares tokens, but an index has one vector per text, so "

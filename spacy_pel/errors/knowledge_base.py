@@ -74,7 +74,7 @@ class KnowledgeBaseWarnings:
     W103 = (
         "[PEL-W103] {n_outside} of {n} annotated mentions have ids that the knowledge base lacks, e.g. '{example}' (it "
         "has ids such as '{own}'): they count as NIL, or are left out of training. Use the knowledge base of the "
-        "annotation; if only a prefix differs, convert the original corpus again with --set strip_prefix=PREFIX."
+        "annotation.{hint}"
     )
     W104 = (
         "[PEL-W104] Expected UTF-8 at {place}, got bytes that are none: they became '\ufffd', as in '{got}'. Convert the "

@@ -32,7 +32,7 @@ class TrainingErrors:
     )
     E311 = (
         "[PEL-E311] Expected training mentions whose ids are in the knowledge base, got none; "
-        "left out: {skipped}. Check that corpus and knowledge base use the same ids."
+        "left out: {skipped}. Check that corpus and knowledge base use the same ids.{hint}"
     )
     E312 = (
         "[PEL-E312] Expected a checkpoint of this config and data at {path}, but it belongs to a "
@@ -53,8 +53,7 @@ class TrainingErrors:
     )
     E317 = (
         "[PEL-E317] Expected dev mentions whose ids are in the knowledge base, got none. Check that "
-        "paths.dev and paths.kb use the same ids; if only a prefix differs, convert the original corpus again with "
-        "--set strip_prefix=PREFIX, e.g. MESH:."
+        "paths.dev and paths.kb use the same ids.{hint}"
     )
     E318 = (
         "[PEL-E318] Expected at least one batch per epoch for each of the {world} processes, got {got}. "
@@ -112,6 +111,10 @@ class TrainingErrors:
     E337 = (
         "[PEL-E337] Expected a template of mentions with markers for {what}, got {template}. Use "
         "spacy-pel.MarkedContext.v1."
+    )
+    E338 = (
+        "[PEL-E338] Expected an empty or new output folder, but {path} holds a finished training without its "
+        "checkpoint, which cannot be continued. Choose another --output, or delete that folder."
     )
     E346 = "[PEL-E346] Expected {name} >= 0, got {value}. Set a larger value."
     E347 = "[PEL-E347] Expected a trainable ranker as ranker.model, got {got}. Recipes are registered for: {known}."

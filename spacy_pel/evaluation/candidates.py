@@ -44,10 +44,11 @@ class LinkableMentions(NamedTuple):
         """RETURNS (LinkableMentions): those of these documents.
         RAISES (PelError): if there is no mention, or none whose entity is in the knowledge base."""
         found = cls([], [], 0)
-        n, example = 0, ""
+        n, n_with_ids, example = 0, 0, ""
         for document in documents:
             for mention in document.mentions:
                 n += 1
+                n_with_ids += bool(mention.ids)
                 prediction = gold_prediction(kb, document, mention, is_seen)
                 example = example or next(iter(prediction.outside), "")
                 if prediction.gold:
@@ -55,8 +56,10 @@ class LinkableMentions(NamedTuple):
                     found.mentions.append(MentionInText(document.text, mention.start, mention.end))
         if not n:
             raise PelError(Errors.E620)
+        if not n_with_ids:
+            raise PelError(Errors.E625.format(n=n))
         if not found.predictions:
-            raise no_known_id(kb, n=n, example=example)
+            raise no_known_id(kb, n=n_with_ids, example=example)
         return found._replace(n_nil=n - len(found.predictions))
 
 

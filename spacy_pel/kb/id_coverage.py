@@ -15,7 +15,11 @@ def warn_of_other_ids(kb: KnowledgeBase, *, n_outside: int, n: int, example: str
     example (str): an id that it lacks.
     """
     if 2 * n_outside > n and len(kb):
-        logger.warning(Warnings.W103.format(n_outside=n_outside, n=n, example=example, own=_own_id(kb)))
+        logger.warning(
+            Warnings.W103.format(
+                n_outside=n_outside, n=n, example=example, own=_own_id(kb), hint=prefix_hint(kb, example)
+            )
+        )
 
 
 def no_known_id(kb: KnowledgeBase, *, n: int, example: str) -> PelError:
@@ -26,8 +30,29 @@ def no_known_id(kb: KnowledgeBase, *, n: int, example: str) -> PelError:
     example (str): one of these ids.
     RETURNS (PelError): to raise.
     """
-    return PelError(Errors.E621.format(n=n, example=example, own=_own_id(kb)))
+    if not len(kb):
+        return PelError(Errors.E624)
+    return PelError(Errors.E621.format(n=n, example=example, own=_own_id(kb), hint=prefix_hint(kb, example)))
+
+
+def prefix_hint(kb: KnowledgeBase, example: str) -> str:
+    """RETURNS (str): a sentence, after a blank, where ids may differ only in a prefix such as "MESH:".
+
+    example (str): an annotated id that the knowledge base lacks; "" = there is none.
+    """
+    own = _own_id(kb)
+    given, known = _prefix(example), _prefix(own)
+    if given and not known:
+        return f" If '{given}' is all that differs, convert the corpus with --set strip_prefix={given}"
+    if known and example and not given:
+        return f" If '{known}' is all that differs, put it before the ids of the corpus."
+    return ""
 
 
 def _own_id(kb: KnowledgeBase) -> str:
     return kb.id_at(int(kb.live_rows[0])) if len(kb) else "none"
+
+
+def _prefix(entity_id: str) -> str:
+    """RETURNS (str): "MESH:" of "MESH:D009369"; "" = none."""
+    return "".join(entity_id.partition(":")[:2]) if ":" in entity_id else ""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
-from ..kb.id_coverage import warn_of_other_ids
+from ..kb.id_coverage import prefix_hint, warn_of_other_ids
 from ..types import (
     NIL,
     Candidate,
@@ -480,11 +480,12 @@ class Linker:
         """
         gold_rows = [self.gold_rows(ids) for ids in gold]
         is_nil = np.array([len(rows) == 0 for rows in gold_rows], dtype=np.bool_)
-        if is_nil.all():
-            raise PelError(Errors.E501.format(n=len(gold)))
         unknown = [ids[0] for ids, rows in zip(gold, gold_rows, strict=True) if len(ids) and not len(rows)]
+        example = next(iter(unknown), "")
+        if is_nil.all():
+            raise PelError(Errors.E501.format(n=len(gold), hint=prefix_hint(self.kb, example)))
         n_with_ids = sum(len(ids) > 0 for ids in gold)
-        warn_of_other_ids(self.kb, n_outside=len(unknown), n=n_with_ids, example=next(iter(unknown), ""))
+        warn_of_other_ids(self.kb, n_outside=len(unknown), n=n_with_ids, example=example)
         table = (self._copy(self.index, Memory()) if self.memory else self).evidence(queries)
         linkable = np.flatnonzero(~is_nil)
         self.combiner.fit(take_mentions(table, linkable), [gold_rows[i] for i in linkable])

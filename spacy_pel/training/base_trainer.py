@@ -81,9 +81,17 @@ class BaseTrainer:
         return self.output / "checkpoint"
 
     def check_output(self, *, resume: bool) -> None:
-        """RAISES (PelError): if the output folder holds a training and ``resume`` is off."""
-        if not resume and (self.checkpoint.exists() or (self.output / "model-last").exists()):
-            raise PelError(Errors.E314.format(path=self.output))
+        """Say so where there is nothing to resume.
+
+        RAISES (PelError): if the output folder holds a training that ``resume`` does not continue.
+        """
+        if self.checkpoint.exists():
+            if not resume:
+                raise PelError(Errors.E314.format(path=self.output))
+        elif (self.output / "model-last").exists():
+            raise PelError(Errors.E338.format(path=self.output))
+        elif resume and self.accelerator.is_main_process:
+            logger.info("There is no checkpoint yet in %s: starting at the beginning", self.output)
 
     def initialize(self, model: Trained) -> None:
         """Load the initial weights; vectors of added tokens are drawn with the seed."""
@@ -127,9 +135,7 @@ class BaseTrainer:
         self._clipped = [one for one in objective.parameters() if id(one) not in separate]
         objective, optimizer = self.accelerator.prepare(objective, optimizer)
         state = Progress(fingerprint=fingerprint)
-        if resume and not self.checkpoint.exists():
-            logger.info("There is no checkpoint yet in %s: starting at the beginning", self.output)
-        elif resume:
+        if resume and self.checkpoint.exists():
             unwrapped = self.accelerator.unwrap_model(objective)
             state = load_checkpoint(self.checkpoint, unwrapped, optimizer, fingerprint)
             model.changed()

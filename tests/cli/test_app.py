@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -191,9 +192,28 @@ def test_values_read_as_text():
     assert lines == ["1e-05", "0.0000", "0.5000", "none", "a, b", "x 2"]
 
 
-def test_messages_have_lines_of_their_own(capfd):
+@pytest.mark.parametrize("terminal", [False, True])
+def test_messages_have_lines_of_their_own(capfd, monkeypatch, terminal):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     _log_to_stderr(logging.INFO)
     for _ in progress(iter(range(2)), description="Writing entities"):
         logger.info("2 entities read")
-    lines = re.split("[\r\n]+", capfd.readouterr().err)
-    assert lines.count("2 entities read") == 2
+    text = capfd.readouterr().err
+    assert (re.split("[\r\n]+", text) if terminal else text.split("\n")).count("2 entities read") == 2
+    assert text.count("Writing entities") <= (6 if terminal else 2)  # in a file no bar is drawn again
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
+def test_a_killed_worker_that_logs_leaves_bars_alone(capfd):
+    _log_to_stderr(logging.INFO)
+    bar = progress(iter(range(3)), description="Linking")
+    next(bar)
+    lock = sys.modules["tqdm"].tqdm.get_lock()
+    child = os.fork()
+    if not child:
+        lock.acquire = lambda *args, **kwargs: os._exit(1)
+        logger.info("from a worker")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    list(bar)
+    assert "from a worker\n" in capfd.readouterr().err

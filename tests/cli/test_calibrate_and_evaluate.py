@@ -107,9 +107,17 @@ def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path)
     result = run("calibrate", pipeline, corpus)
     assert result.code == 0 and "W500" in result.err
     assert "W506" not in result.err  # that it is not calibrated is no news
+    assert "set threshold = 0." in result.err
     lines = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line)
     assert lines["n_nil"] == "0" and lines["nil_aupr"] == lines["nil_f1"] == "–"
     assert "0 of them NIL" in result.err and "is unreliable" not in result.err
+
+
+def test_advice_to_keep_the_default_threshold_is_for_pipelines_without_another(folder, calibrated, tmp_path):
+    corpus = tmp_path / "linked.jsonl"
+    write_corpus(corpus, documents(10, NAMES, "k"))
+    result = run("calibrate", calibrated, corpus, "--output", tmp_path / "again")
+    assert result.code == 0 and "W500" in result.err and "set threshold" not in result.err
 
 
 def test_few_nil_mentions_are_pointed_out(folder, pipeline):

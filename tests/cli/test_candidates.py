@@ -102,7 +102,9 @@ def test_what_cannot_be_measured(folder, built, tmp_path):
     ):
         result = run(*ask, *args, *where)
         assert result.code == 2 and code in result.err, result.err
-    write_corpus(tmp_path / "nil.jsonl", [Document("1", "A text.", [Mention(0, 1, "", ("X",))])])
-    result = run("candidates", "eval", folder / "kb", tmp_path / "nil.jsonl", built / "names", *where)
-    assert result.code == 2 and "E621" in result.err
+    for ids, code in ((("X",), "E621"), ((), "E625")):
+        mentions = [Mention(0, 1, "", ids), Mention(2, 6)]
+        write_corpus(tmp_path / "nil.jsonl", [Document("1", "A text.", mentions)])
+        result = run("candidates", "eval", folder / "kb", tmp_path / "nil.jsonl", built / "names", *where)
+        assert result.code == 2 and code in result.err and f"{1 if ids else 2} " in result.err
     assert not (tmp_path / "out").exists()

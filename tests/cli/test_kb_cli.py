@@ -219,6 +219,8 @@ def test_commands_read_the_knowledge_base_of_a_pipeline(pipeline, tmp_path):
     for command in (["info"], ["show"], ["diff", own]):
         words = ["kb", command[0], tmp_path, *(["C0"] if command == ["show"] else command[1:])]
         assert "pipeline" in fails(*words)
+    (own / "meta.json").unlink()
+    assert "E004" in fails("kb", "diff", own, own)  # damaged, and still a KB
 
 
 def test_changes_of_a_pipeline_are_linked_at_once(pipeline, tmp_path):

@@ -122,9 +122,9 @@ def test_the_bar_counts_documents_that_are_linked(linker, documents, monkeypatch
 def test_corpora_without_use(linker, monkeypatch):
     with pytest.raises(PelError, match="E620"):
         evaluate(linker, [Document("d", TEXT, [])])
-    foreign = [Document("d", TEXT, [at("Aspirin", "X9")])]
+    foreign = [Document("d", TEXT, [at("Aspirin", "MESH:X9")])]
     for documents in (foreign, iter(foreign)):
-        with pytest.raises(PelError, match="E621.*X9.*ids such as.*strip_prefix"):
+        with pytest.raises(PelError, match="E621.*X9.*ids such as.*strip_prefix=MESH:$"):
             evaluate(linker, documents)
     with monkeypatch.context() as patch, pytest.raises(PelError, match="E621"):
         patch.setattr(Linker, "link", None)  # before anything is linked

@@ -35,10 +35,13 @@ def rewritten(
     meta = dict(document.meta)
     if "discontinuous" in meta:
         meta["discontinuous"] = _parts(meta["discontinuous"], offsets)
-    if isinstance(meta.get(TITLE_LENGTH), int):
-        title = offsets.new_span(0, meta.pop(TITLE_LENGTH))
+    length = meta.get(TITLE_LENGTH)
+    if type(length) is int and 0 < length <= len(document.text):
+        title = offsets.new_span(0, length)
         if title is not None and title[0] == 0:
             meta[TITLE_LENGTH] = title[1]
+        else:
+            del meta[TITLE_LENGTH]
     if KEY in meta or id is not None or text != document.text:
         meta[KEY] = source._replace(offsets=source.offsets.then(offsets)).to_json()
     return Document(document.id if id is None else id, text, kept, meta)

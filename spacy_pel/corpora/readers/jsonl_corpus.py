@@ -1,5 +1,6 @@
 """The corpus format of this package: JSON lines, one document per line."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, Sequence, Tuple, Union
 
@@ -25,10 +26,12 @@ class JsonlCorpus:
 
     strict (bool): a mention whose "text" differs from the text at its offsets is an error;
         otherwise it is moved by at most three characters or left out, and counted.
+    strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
     """
 
-    def __init__(self, *, strict: bool = True) -> None:
+    def __init__(self, *, strict: bool = True, strip_prefix: str = "") -> None:
         self.strict = strict
+        self.strip_prefix = strip_prefix
         self.report: Dict[str, int] = new_report()
 
     def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
@@ -45,7 +48,15 @@ class JsonlCorpus:
         for path in paths:
             for number, record in _numbered(Path(path)):
                 self.report["documents"] += 1
-                yield _document(record, check, f"{path}, line {number}")
+                yield self._stripped(_document(record, check, f"{path}, line {number}"))
+
+    def _stripped(self, document: Document) -> Document:
+        if self.strip_prefix:
+            document.mentions = [
+                replace(one, ids=tuple(given.removeprefix(self.strip_prefix) or given for given in one.ids))
+                for one in document.mentions
+            ]
+        return document
 
 
 def read_corpus(path: PathLike) -> Iterator[Document]:

@@ -53,8 +53,7 @@ class PubtatorCorpus(CorpusReaderBase):
                 rows.append((number, line.split("\t")))
         title = texts.get("t", "")
         document = Document(pmid.strip(), " ".join([title, *([texts["a"]] if "a" in texts else [])]))
-        if "a" in texts:
-            document.meta[TITLE_LENGTH] = len(title)  # where a writer parts them again
+        document.meta[TITLE_LENGTH] = len(title)  # where a writer parts them again
         for number, row in rows:
             self._row(document, row, f"{path}, line {number}")
         return document

@@ -31,7 +31,7 @@ def write_pubtator(path: Path, records: Iterable[Dict[str, Any]]) -> None:
 
 def _title_end(record: Dict[str, Any], text: str) -> int:
     known = (record.get("meta") or {}).get(TITLE_LENGTH)
-    if type(known) is int and 0 <= known < len(text) and text[known] == " ":
+    if type(known) is int and 0 <= known <= len(text) and text[known : known + 1] in (" ", ""):
         return known
     cut = first_line_end(record["text"])
     if cut >= 0:

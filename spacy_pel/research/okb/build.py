@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping
 from ...corpora import read_corpus, write_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
+from ...kb.id_coverage import prefix_hint
 from ...types import Document, Entity
 from ...util import atomic_path, read_json, write_json, write_jsonl
 from .checks import Lengths, split_counts, surface_overlap, zero_shot
@@ -45,7 +46,10 @@ def build_okb(
     documents = {name: list(read_corpus(path)) for name, path in corpora.items()}
     rows = rows_of_ids(kb, (document for split in documents.values() for document in split))
     if not rows:
-        raise PelError(Errors.E671.format(kb=kb_path, path=", ".join(map(str, corpora.values()))))
+        given = (m.ids for split in documents.values() for document in split for m in document.mentions)
+        example = next((ids[0] for ids in given if ids), "")
+        paths = ", ".join(map(str, corpora.values()))
+        raise PelError(Errors.E671.format(kb=kb_path, path=paths, hint=prefix_hint(kb, example)))
     choice = choose(kb, sorted(set(rows.values())))
     splits = {name: namings(split, rows, choice.removed) for name, split in documents.items()}
     if not any(naming.is_okb for split in splits.values() for naming in split):

@@ -57,7 +57,7 @@ def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> List[F
         if not done[run.name]:
             logger.info("Run %d of %d: %s, seed %d", number, len(runs), run.label, run.seed)
             trainer = task.trainer(run, output)
-            trainer.run(resume=True)
+            trainer.run(resume=trainer.checkpoint.exists())
             last = list(read_jsonl(output / run.name / "metrics.jsonl"))[-1]
             facts: Facts = {
                 "label": run.label,

@@ -10,6 +10,7 @@ from ...evaluation.nearest import nearest_entities
 from ...index import EntityIndex
 from ...index.faiss_flat import FaissFlat
 from ...kb import KnowledgeBase
+from ...kb.id_coverage import prefix_hint
 from ...types import Document, MentionInText
 from .settings import DevSettings
 
@@ -31,14 +32,17 @@ class DevRetrieval:
         rng = np.random.default_rng([seed, 3])
         mentions: List[MentionInText] = []
         gold: List[List[str]] = []
+        example = ""
         for document in documents:
             for mention in document.mentions:
                 ids = [found for id_ in mention.ids if (found := kb.resolve(id_)) is not None]
                 if ids and not mention.composite:
                     mentions.append(MentionInText(document.text, mention.start, mention.end))
                     gold.append(ids)
+                elif mention.ids and not ids:
+                    example = example or mention.ids[0]
         if not mentions:
-            raise PelError(Errors.E317)
+            raise PelError(Errors.E317.format(hint=prefix_hint(kb, example)))
         wanted = min(settings.n_mentions or len(mentions), len(mentions))
         chosen = sorted(rng.choice(len(mentions), wanted, replace=False))
         self.settings = settings

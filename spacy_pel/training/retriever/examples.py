@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...kb.id_coverage import warn_of_other_ids
+from ...kb.id_coverage import prefix_hint, warn_of_other_ids
 from ...templates.ragged_writer import MentionWriter, RaggedWriter
 from ...types import Document, MentionInText
 from ...util import hash_strings, logger, progress
@@ -84,7 +84,7 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[Li
                 text = MentionInText(document.text, mention.start, mention.end)
                 found.append(LinkedMention(document.id, text, mention.ids, places))
     if not found:
-        raise PelError(Errors.E311.format(skipped=skipped))
+        raise PelError(Errors.E311.format(skipped=skipped, hint=prefix_hint(kb, example)))
     logger.info("Mentions with an entity: %d; left out: %s", len(found), skipped)
     n_outside = skipped["not in the KB"]
     warn_of_other_ids(kb, n_outside=n_outside, n=len(found) + n_outside, example=example)

@@ -96,6 +96,12 @@ def test_the_title_keeps_its_end():
     assert made.text[: made.meta["title_length"]].endswith("atrophy).")
 
 
+@pytest.mark.parametrize("kept", [0, -3, 10_000, True, "3"])
+def test_what_is_no_title_of_some_length_stays(kept):
+    (made,) = make("lowercase")(Document("d", " CF was severe.", meta={"title_length": kept}))
+    assert made.meta["title_length"] is kept and made.text == " cf was severe."
+
+
 def test_an_abbreviation_in_which_a_mention_ends_stays():
     source = document("Androgen receptor (AR). The AR is here.", [])
     source.mentions = [Mention(28, 29, "X", ("C1",))]  # the A of "AR"

@@ -118,6 +118,13 @@ def test_an_empty_file_is_no_corpus(tmp_path):
         list(JsonlCorpus()([tmp_path / "empty.jsonl"]))
 
 
+def test_prefixes_of_json_lines(tmp_path):
+    mention = {"start": 0, "end": 1, "ids": ["MESH:D1", "D2", "MESH:"]}
+    (tmp_path / "x.jsonl").write_text(json.dumps({"id": "1", "text": "A", "mentions": [mention]}))
+    [document] = JsonlCorpus(strip_prefix="MESH:")([tmp_path / "x.jsonl"])
+    assert document.mentions[0].ids == ("D1", "D2", "MESH:")
+
+
 def craft(tmp_path, *texts, rows=()):
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts))
     table = ["\t".join(row) for row in (COLUMNS, *rows)]

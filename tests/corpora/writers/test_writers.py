@@ -75,10 +75,9 @@ def test_pubtator_round_trip(tmp_path, name):
         assert found(read) == expected(written, SPACES.sub(" ", written["text"]))
 
 
-def test_pubtator_title_stays(tmp_path):
-    source = (
-        "7|t|Is it gout? A trial of aspirin.\n7|a|CF was severe. It was.\n7\t6\t10\tgout\tDISEASE\tC1\n\n"
-    )
+@pytest.mark.parametrize("abstract", ["7|a|CF was severe. It was.\n", "7|a|\n", ""])
+def test_pubtator_title_stays(tmp_path, abstract):
+    source = f"7|t|Is it gout? A trial of aspirin.\n{abstract}7\t6\t10\tgout\tDISEASE\tC1\n\n"
     (tmp_path / "in.pubtator").write_text(source)
     [document] = PubtatorCorpus()([tmp_path / "in.pubtator"])
     mentions = [{"start": 6, "end": 10, "label": "DISEASE", "kb_id": "C1"}]

@@ -1,6 +1,7 @@
 """Training a ranker: it learns what the retriever cannot, the same each time, killed or not."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +158,10 @@ def test_what_cannot_go_on_is_refused(train, tmp_path):
         train(tmp_path / "out", resume=True, ranker__training__optimizer__learn_rate=0.5)
     train(tmp_path / "out", resume=True, ranker__training__max_steps=4)
     assert [record["step"] for record in metrics(tmp_path / "out")] == [2, 4]
+    shutil.rmtree(tmp_path / "out" / "checkpoint")
+    for resume in (False, True):  # it would be lost
+        with pytest.raises(PelError, match="PEL-E338"):
+            train(tmp_path / "out", resume=resume)
 
 
 def test_errors(train, paths, tmp_path):
