@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import Warnings
 from ..types import Entity
 from ..util import logger
-from .readers.repair import Repairs, merge_duplicates
+from .readers.repair import Repairs, merge_duplicates, repaired_redirects
 from .store.arrow_files import Table, find_strings
 from .store.arrow_store import entity_of_record
 from .store.store_writer import ENTITIES, StoreWriter
@@ -56,9 +56,8 @@ def build_store(
         writer, hashes = merged, merged.finish_entities()
         with pa.memory_map(str(second / ENTITIES)) as file:
             table = Table(file.read_buffer())
-    writer.finish(
-        hashes, redirects=_useful(redirects or {}, table, hashes), source=source or {}, report=repairs.report
-    )
+    useful = _useful(repaired_redirects(redirects or {}, repairs.count), table, hashes)
+    writer.finish(hashes, redirects=useful, source=source or {}, report=repairs.report)
     if groups:
         _move_up(second, folder)
     if repairs.report:

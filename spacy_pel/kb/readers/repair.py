@@ -17,7 +17,7 @@ without counting.
 
 import re
 from collections import Counter
-from typing import Callable, List, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 from typing import Counter as CounterType
 
 from ...errors import Errors, PelError
@@ -63,20 +63,38 @@ def repaired(entity: Entity, count: Count) -> Optional[Entity]:
             return entity
     except TypeError as err:
         raise PelError(Errors.E105.format(entity=entity)) from err
-    entity_id = _repaired_text(entity.concept_id, entity, _CONTROL, count)
-    name = _repaired_text(entity.canonical_name, entity, _CONTROL, count)
+    given = entity.concept_id
+    entity_id = _repaired_text(given, given, _CONTROL, count)
+    name = _repaired_text(entity.canonical_name, given, _CONTROL, count)
     aliases = _repaired_list(entity.aliases, entity, "blank_alias", count)
     types = _repaired_list(entity.types, entity, "blank_type", count)
     if entity_id in ("", NIL):
-        count("reserved_id" if entity_id else "empty_id", entity.concept_id)
+        count("reserved_id" if entity_id else "empty_id", given)
         return None
     if not name:
         count("empty_name" if aliases else "nameless", entity_id)
         if not aliases:
             return None
         name, aliases = aliases[0], aliases[1:]
-    definition = entity.definition and _repaired_text(entity.definition, entity, _CONTROL_BUT_LAYOUT, count)
+    definition = entity.definition and _repaired_text(entity.definition, given, _CONTROL_BUT_LAYOUT, count)
     return Entity(entity_id, name, aliases, types, definition or None)
+
+
+def repaired_redirects(redirects: Mapping[str, str], count: Count) -> Dict[str, str]:
+    """Repair the ids of redirects as those of entities; an id that nothing is left of is left out.
+
+    redirects (Mapping[str, str]): retired id -> successor.
+    count (Callable[[str, str], None]): called with the kind of each fault and the retired id.
+    RETURNS (Dict[str, str]): the first of several that are equal then.
+    """
+    repaired: Dict[str, str] = {}
+    for old, new in redirects.items():
+        ids = [_repaired_text(one, old, _CONTROL, count) for one in (old, new)]
+        if all(ids):
+            repaired.setdefault(*ids)
+        else:
+            count("empty_id", old)
+    return repaired
 
 
 def is_clean(entity: Entity) -> bool:
@@ -102,7 +120,7 @@ def is_clean(entity: Entity) -> bool:
 def _repaired_list(texts: Sequence[str], entity: Entity, kind: str, count: Count) -> Tuple[str, ...]:
     kept: List[str] = []
     for text in texts:
-        whole = _repaired_text(text, entity, _CONTROL, count)
+        whole = _repaired_text(text, entity.concept_id, _CONTROL, count)
         if whole:
             kept.append(whole)
         else:
@@ -110,12 +128,13 @@ def _repaired_list(texts: Sequence[str], entity: Entity, kind: str, count: Count
     return tuple(dict.fromkeys(kept))
 
 
-def _repaired_text(text: str, entity: Entity, control: "re.Pattern[str]", count: Count) -> str:
+def _repaired_text(text: str, owner: str, control: "re.Pattern[str]", count: Count) -> str:
+    """owner: the id that the text belongs to."""
     if control.search(text.strip()):
-        count("control_character", entity.concept_id)
+        count("control_character", owner)
         text = control.sub(" ", text)
     if _SURROGATE.search(text):
-        count("bad_unicode", entity.concept_id)
+        count("bad_unicode", owner)
         text = _SURROGATE.sub("\ufffd", text)
     return text.strip()
 

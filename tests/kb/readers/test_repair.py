@@ -46,6 +46,15 @@ def test_white_space_and_repetitions_are_no_faults(given, kept):
     assert list(kb.entities()) == [kept] and kb.meta["report"] == {}
 
 
+def test_ids_of_redirects_are_repaired_as_those_of_entities():
+    redirects = {"O\ud800": "C1", "O\n2 ": "C\ufffd", " ": "C1", "C\ud800": "C1", "O3": "C\ud800"}
+    kb = KnowledgeBase([Entity("C1", "Fever"), Entity("C\ud800", "Cough")], redirects=redirects)
+    assert kb.redirects() == {"O\ufffd": "C1", "O 2": "C\ufffd", "O3": "C\ufffd"}
+    assert kb.meta["report"] == {"bad_unicode": 4, "control_character": 1, "empty_id": 1}
+    with pytest.raises(PelError, match="PEL-E104.*bad_unicode"):
+        KnowledgeBase([Entity("C1", "Fever")], redirects={"O\ud800": "C1"}, strict=True)
+
+
 def test_duplicate_ids_are_merged():
     entities = [
         Entity("C1", "Fever", ("heat",), ("T1",)),
