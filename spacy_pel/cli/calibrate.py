@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any, Dict, List, Optional, Tuple
 
 import typer
 
@@ -26,6 +26,13 @@ def calibrate(
         typer.Option(
             help="Store the calibration in this pipeline instead (repeatable). For a pipeline that cannot be "
             "calibrated itself because its KB has all entities of the development corpus."
+        ),
+    ] = None,
+    fold: Annotated[
+        Optional[List[str]],
+        typer.Option(
+            help="Fit on another part of the corpus as well, as PIPELINE=CORPUS (repeatable). The KB and the "
+            "index of that pipeline lack what only its part names; it is not changed."
         ),
     ] = None,
     output: Annotated[
@@ -53,41 +60,36 @@ def calibrate(
 
     They are stored in the pipeline.
 
-    The printed metrics are computed on the mentions used for fitting: expect lower ones on unseen text.
+    The printed metrics are those of CORPUS, which was used for fitting: expect lower ones on unseen text.
 
     Example: spacy-pel calibrate training/pipeline corpus/dev.jsonl --precision 0.9
     """
-    from ..corpora import read_corpus
     from ..linking.nil import best_f1_threshold, precision_threshold
     from ..pipeline.calibration import learned_state
-    from ..pipeline.gold import query_maker
-    from ..pipeline.saved import load_pipeline
     from ._saved_pipeline import check_fits, copy_pipeline, store_learned
 
     if apply_to and output:
         raise PelError(Errors.E660)
-    with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
-        nlp, name, component = load_pipeline(pipeline)
+    folds = [_fold(given) for given in fold or []]
+    linker, documents, queries = _read(pipeline, corpus)
     targets = list(apply_to or [pipeline])
-    learned = learned_state(component.linker)
-    for target in apply_to or []:
+    learned = learned_state(linker)
+    for target in [*(apply_to or []), *(path for path, _ in folds)]:
         check_fits(target, learned, source=pipeline)  # fail before the work, not after it
-    ask = query_maker(nlp, name=name)
-    documents = list(read_corpus(corpus))
-    queries = [query for document in documents for query in ask(document)]
-    gold = [mention.ids for document in documents for mention in document.mentions]
-    if not gold:
-        raise PelError(Errors.E620)
-    n_nil = sum(not component.linker.gold_rows(ids).size for ids in gold)
-    message(f"Fitting on {len(gold):,} mentions, {n_nil:,} of them NIL")
-    was_calibrated = component.linker.is_calibrated
+    parts = [linker.examples_of(queries, documents)]
+    for path, held_out in folds:
+        other, more, asked = _read(path, held_out)
+        parts.append(other.examples_of(asked, more))
+    n_nil = sum(int(part.is_nil.sum()) for part in parts)
+    message(f"Fitting on {sum(map(len, parts)):,} mentions, {n_nil:,} of them NIL")
+    was_calibrated = linker.is_calibrated
     if 0 < n_nil < _FEW:
         message(f"Fewer than {_FEW} NIL mentions: the threshold is unreliable; use a larger corpus")
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
-    links = component.linker.fit_documents(queries, documents, choose=choose, label_least=by_label)
-    learned = learned_state(component.linker)
-    default = component.linker.nil_threshold
-    if not (n_nil or was_calibrated or component.linker.threshold is not None or default is None):
+    links = linker.fit_examples(parts, choose=choose, label_least=by_label)
+    learned = learned_state(linker)
+    default = linker.nil_threshold
+    if not (n_nil or was_calibrated or linker.threshold is not None or default is None):
         message(
             "NIL is still decided by the default weights. To keep them and their threshold, set "
             f"threshold = {default} in the pipeline's config.cfg"
@@ -101,10 +103,35 @@ def calibrate(
     result: Dict[str, Any] = {
         "threshold": learned["calibrated_threshold"],
         **({"threshold_by_label": learned.get("calibrated_by_label", {})} if by_label else {}),
-        **_metrics(component.linker, documents, links),
+        **_metrics(linker, documents, links),
         "stored_in": [str(target) for target in targets],
     }
     emit(result, as_json=as_json, text=_text)
+
+
+def _fold(given: str) -> Tuple[Path, Path]:
+    """RETURNS (Tuple[Path, Path]): a pipeline and its part of the corpus."""
+    pipeline, _, corpus = given.partition("=")
+    if not (pipeline and corpus):
+        raise PelError(Errors.E626.format(got=given))
+    return Path(pipeline), Path(corpus)
+
+
+def _read(pipeline: Path, corpus: Path) -> Tuple[Any, List[Any], List[Any]]:
+    """RETURNS (Tuple[Linker, List[Document], List[MentionQuery]]): with a query for each gold mention."""
+    from ..corpora import read_corpus
+    from ..pipeline.gold import query_maker
+    from ..pipeline.saved import load_pipeline
+
+    with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
+        nlp, name, component = load_pipeline(pipeline)
+    ask = query_maker(nlp, name=name)
+    documents = list(read_corpus(corpus))
+    queries = [query for document in documents for query in ask(document)]
+    if not queries:
+        raise PelError(Errors.E620)
+    message(f"Finding candidates for {len(queries):,} mentions of {corpus}")
+    return component.linker, documents, queries
 
 
 def _text(result: Dict[str, Any]) -> str:

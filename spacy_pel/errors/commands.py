@@ -53,6 +53,10 @@ class CommandErrors:
         "[PEL-E625] Expected mentions with the ids of entities, but all {n} are NIL. Recall counts mentions whose "
         "entity is in the KB: use a corpus that has some."
     )
+    E626 = (
+        "[PEL-E626] Expected --fold as PIPELINE=CORPUS, got {got!r}. Example: --fold "
+        "training/fold_0=corpus/fold_0.jsonl"
+    )
     E630 = (
         "[PEL-E630] Rows of the kind 'mention' need annotated text. Add: --mentions CORPUS.jsonl (training text "
         "only)."

@@ -28,6 +28,7 @@ from ..types import (
 from ..util import logger
 from ..util.ragged import places_in_pieces, segment_max, segment_order
 from .confidence import DEPTH, N_FOLDS, Confidence, cross_fitted, id_set, shares_of
+from .examples import Examples, join_examples
 from .memory import Correction, Learned, Memory
 from .memory.known import IndexWithMemory, Known
 from .memory.memory import check_by
@@ -439,17 +440,10 @@ class Linker:
 
         queries (Sequence[MentionQuery]): one for each mention, in order.
         documents (Sequence[Document]): annotated.
-        settings: of ``fit_mentions``.
+        settings: of ``fit_examples``.
         RETURNS (List[Link]): as ``fit_mentions``.
         """
-        mentions = [(number, m) for number, document in enumerate(documents) for m in document.mentions]
-        return self.fit_mentions(
-            queries,
-            [mention.ids for _, mention in mentions],
-            documents=[number for number, _ in mentions],
-            composite=[mention.composite for _, mention in mentions],
-            **settings,
-        )
+        return self.fit_examples([self.examples_of(queries, documents)], **settings)
 
     def fit_mentions(
         self,
@@ -461,68 +455,124 @@ class Linker:
         choose: ChooseThreshold = best_f1_threshold,
         label_least: Optional[int] = None,
     ) -> List[Link]:
-        """Fit the combiner on the mentions whose entity is in the KB, then the reranker's weights, then
-        the NIL model on all mentions, choose the threshold with the best F1 of the NIL class, and calibrate
-        P(right) and the sets by cross-fitting over documents. Learned mentions do not count: the documents
-        that they were corrected in may be among these.
+        """Fit the linker on annotated mentions, see ``fit_examples``.
 
-        Without NIL mentions only the combiner is fitted; that is logged as a warning.
+        queries, gold, documents, composite: see ``examples``.
+        choose, label_least: see ``fit_examples``.
+        RETURNS (List[Link]): the links of these mentions with the fitted parts.
+        RAISES (PelError): if no mention's entity is in the KB.
+        """
+        examples = self.examples(queries, gold, documents=documents, composite=composite)
+        return self.fit_examples([examples], choose=choose, label_least=label_least)
+
+    def examples_of(self, queries: Sequence[MentionQuery], documents: Sequence[Document]) -> Examples:
+        """RETURNS (Examples): of the gold mentions of documents; as ``examples``, with a query for each."""
+        mentions = [(number, m) for number, document in enumerate(documents) for m in document.mentions]
+        return self.examples(
+            queries,
+            [mention.ids for _, mention in mentions],
+            documents=[number for number, _ in mentions],
+            composite=[mention.composite for _, mention in mentions],
+        )
+
+    def examples(
+        self,
+        queries: Sequence[MentionQuery],
+        gold: Sequence[Sequence[str]],
+        *,
+        documents: Optional[Sequence[Any]] = None,
+        composite: Optional[Sequence[bool]] = None,
+    ) -> Examples:
+        """Gather the evidence for annotated mentions. Learned mentions do not count: the documents that they
+        were corrected in may be among these.
 
         queries (Sequence[MentionQuery]): mentions.
         gold (Sequence[Sequence[str]]): their entity ids; none of them in the KB = NIL.
         documents (Optional[Sequence[Any]]): which document each is in; None = each text is a document.
         composite (Optional[Sequence[bool]]): which mean all of their entities; None = none does.
+        RETURNS (Examples): to fit this linker, or another one, on.
+        RAISES (PelError): if no mention's entity is in the KB.
+        """
+        rows = [self.gold_rows(ids) for ids in gold]
+        outside = [ids[0] for ids, found in zip(gold, rows, strict=True) if len(ids) and not len(found)]
+        example = next(iter(outside), "")
+        if not any(map(len, rows)):
+            raise PelError(Errors.E501.format(n=len(gold), hint=prefix_hint(self.kb, example)))
+        n_with_ids = sum(len(ids) > 0 for ids in gold)
+        warn_of_other_ids(self.kb, n_outside=len(outside), n=n_with_ids, example=example)
+        table = (self._copy(self.index, Memory()) if self.memory else self).evidence(queries)
+        owners = [query.text for query in queries] if documents is None else list(documents)
+        whole = np.zeros(len(gold), np.bool_) if composite is None else np.array(composite, dtype=np.bool_)
+        return Examples(self.kb, list(queries), table, rows, owners, whole)
+
+    def fit_examples(
+        self,
+        parts: Sequence[Examples],
+        *,
+        choose: ChooseThreshold = best_f1_threshold,
+        label_least: Optional[int] = None,
+    ) -> List[Link]:
+        """Fit the combiner on the mentions whose entity is in the KB, then the reranker's weights, then
+        the NIL model on all mentions, choose the threshold with the best F1 of the NIL class, and calibrate
+        P(right) and the sets by cross-fitting over documents.
+
+        Without NIL mentions only the combiner is fitted; that is logged as a warning.
+
+        parts (Sequence[Examples]): of this linker, and of linkers with other knowledge bases, if any.
         choose (ChooseThreshold): takes nil_scores and which are NIL, gives the threshold.
         label_least (Optional[int]): labels with at least this many NIL mentions, and as many others,
             get their own threshold. None = one for all.
-        RETURNS (List[Link]): the links of these mentions with the fitted parts.
-        RAISES (PelError): if no mention's entity is in the KB.
+        RETURNS (List[Link]): the links of the first part's mentions with the fitted parts.
         """
-        gold_rows = [self.gold_rows(ids) for ids in gold]
-        is_nil = np.array([len(rows) == 0 for rows in gold_rows], dtype=np.bool_)
-        unknown = [ids[0] for ids, rows in zip(gold, gold_rows, strict=True) if len(ids) and not len(rows)]
-        example = next(iter(unknown), "")
-        if is_nil.all():
-            raise PelError(Errors.E501.format(n=len(gold), hint=prefix_hint(self.kb, example)))
-        n_with_ids = sum(len(ids) > 0 for ids in gold)
-        warn_of_other_ids(self.kb, n_outside=len(unknown), n=n_with_ids, example=example)
-        table = (self._copy(self.index, Memory()) if self.memory else self).evidence(queries)
+        every = join_examples(parts)
+        table, is_nil = every.table, every.is_nil
         linkable = np.flatnonzero(~is_nil)
-        self.combiner.fit(take_mentions(table, linkable), [gold_rows[i] for i in linkable])
-        scores, read = self._fitted_scores(queries, table, gold_rows)
+        self.combiner.fit(take_mentions(table, linkable), [every.gold[i] for i in linkable])
+        scores, read = self._fitted_scores(parts, every)
         self.confidence = Confidence()
         if is_nil.any():
             self.nil_model.fit(table, scores, is_nil)
         else:
-            logger.warning(Warnings.W500.format(n=len(gold)))
+            logger.warning(Warnings.W500.format(n=len(every)))
         nil_scores = self._nil_scores(table, scores)
         if is_nil.any():
-            labels = [query.label for query in queries]
+            labels = [query.label for query in every.queries]
             self.calibrated_threshold = choose(nil_scores, is_nil)
             self.calibrated_by_label = {}
             if label_least is not None:
                 self.calibrated_by_label = fit_by_label(choose, labels, nil_scores, is_nil, least=label_least)
-            texts = [query.text for query in queries] if documents is None else documents
             found = cross_fitted(
-                table, gold_rows, texts, self.combiner, self.nil_model, reranker=self.reranker, read=read
+                table,
+                every.gold,
+                every.documents,
+                self.combiner,
+                self.nil_model,
+                reranker=self.reranker,
+                read=read,
             )
             if found is None:
                 logger.warning(Warnings.W507.format(n=N_FOLDS))
             else:
-                whole = None if composite is None else np.array(composite, dtype=np.bool_)
-                self.confidence.fit(table, found, gold_rows, labels, composite=whole)
-        return self._links(queries, table, scores, nil_scores, self.top_k)
+                self.confidence.fit(table, found, every.gold, labels, composite=every.composite)
+        own = parts[0]
+        n, m = len(own), len(own.table.kb_rows)
+        return self._links(own.queries, own.table, scores[:m], nil_scores[:n], self.top_k)
 
-    def _fitted_scores(
-        self, queries: Sequence[MentionQuery], table: CandidateTable, gold: Sequence[NDArray[np.int64]]
-    ) -> Tuple[Scores, Optional[Scores]]:
+    def _fitted_scores(self, parts: Sequence[Examples], every: Examples) -> Tuple[Scores, Optional[Scores]]:
         """Scores of the fitted combiner and reranker, and what the reranker read, once, as it is slow."""
-        scores = self.combiner(table)
+        scores = self.combiner(every.table)
         if self.reranker is None:
             return scores, None
-        read = self.reranker.read(self.kb, queries, table, scores, show_progress=logger.isEnabledFor(INFO))
-        self.reranker.fit(table, scores, read, gold)
-        return self.reranker.combine(table, scores, read), read
+        show, read, start = logger.isEnabledFor(INFO), [], 0
+        for part in parts:
+            end = start + len(part.table.kb_rows)
+            read.append(
+                self.reranker.read(part.kb, part.queries, part.table, scores[start:end], show_progress=show)
+            )
+            start = end
+        joined = np.concatenate(read)
+        self.reranker.fit(every.table, scores, joined, every.gold)
+        return self.reranker.combine(every.table, scores, joined), joined
 
     def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """RETURNS (NDArray[int64]): distinct KB rows of gold ids, redirects followed; unknown have none."""

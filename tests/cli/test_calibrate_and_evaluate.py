@@ -127,6 +127,35 @@ def test_few_nil_mentions_are_pointed_out(folder, pipeline):
     assert ("is unreliable" in result.err) == (n_nil < 30)
 
 
+def test_folds_count_as_much_as_the_corpus(folder, pipeline, tmp_path):
+    """With the same pipeline for both parts, it is as if they were one corpus."""
+    dev = list(read_corpus(folder / "dev.jsonl"))
+    halves = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    for path, half in zip(halves, (dev[::2], dev[1::2]), strict=True):
+        write_corpus(path, half)
+    write_corpus(tmp_path / "whole.jsonl", [*dev[::2], *dev[1::2]])
+    before = learned(pipeline)
+    fold = f"{pipeline}={halves[1]}"
+    pooled = run(
+        "calibrate", folder / "pipeline", halves[0], "--fold", fold, "--output", tmp_path / "out", "--json"
+    )
+    assert pooled.code == 0, pooled.err
+    assert learned(pipeline) == before
+    assert f"{sum(len(one.mentions) for one in dev)} mentions" in pooled.err
+    run("calibrate", pipeline, tmp_path / "whole.jsonl")
+    pooled, whole = (
+        learned(tmp_path / "out"),
+        learned(pipeline),
+    )  # batches differ, so sums are rounded otherwise
+    assert pooled["calibrated_threshold"] == pytest.approx(whole["calibrated_threshold"], abs=1e-4)
+    weights = [one["combiner"]["state"]["weights"] for one in (pooled, whole)]
+    assert weights[0] == pytest.approx(weights[1], abs=1e-3)
+    assert pooled["confidence"]["n_mentions"] == whole["confidence"]["n_mentions"]
+    for wrong, code in ((str(pipeline), "E626"), (f"{pipeline}={tmp_path / 'none.jsonl'}", "none.jsonl")):
+        result = run("calibrate", folder / "pipeline", halves[0], "--fold", wrong)
+        assert result.code == 2 and code in result.err
+
+
 def test_calibrate_for_a_precision(folder, pipeline, tmp_path):
     result = run("calibrate", pipeline, folder / "dev.jsonl", "--precision", "1.0", "--json")
     assert result.json["nil_precision"] == 1.0

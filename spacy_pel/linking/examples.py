@@ -1,0 +1,59 @@
+"""Annotated mentions with their evidence: what the parts of a linker are fitted on."""
+
+from dataclasses import dataclass
+from typing import Any, List, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..types import CandidateTable
+from .query import MentionQuery
+from .tables import join_tables
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Annotated mentions and the candidates that a linker found for them.
+
+    kb (KnowledgeBase): of the linker.
+    queries (List[MentionQuery]): the n mentions.
+    table (CandidateTable): their candidates.
+    gold (List[NDArray[int64]]): for each mention the KB rows of its entity; empty = NIL.
+    documents (List[Any]): (n,), which document each mention is in.
+    composite (NDArray[bool]): (n,), which mean all of their entities.
+    """
+
+    kb: KnowledgeBase
+    queries: List[MentionQuery]
+    table: CandidateTable
+    gold: List[NDArray[np.int64]]
+    documents: List[Any]
+    composite: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def is_nil(self) -> NDArray[np.bool_]:
+        """RETURNS (NDArray[bool]): (n,), True where the entity is not in the KB."""
+        return np.array([len(rows) == 0 for rows in self.gold], dtype=np.bool_)
+
+
+def join_examples(parts: Sequence[Examples]) -> Examples:
+    """Join examples of several linkers. Rows of a KB are compared within a mention only, so that the KBs may
+    differ.
+
+    parts (Sequence[Examples]): at least one; their documents are all different.
+    RETURNS (Examples): of all mentions, in order, with the KB of the first part.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    return Examples(
+        parts[0].kb,
+        [query for part in parts for query in part.queries],
+        join_tables([part.table for part in parts]),
+        [rows for part in parts for rows in part.gold],
+        [(number, document) for number, part in enumerate(parts) for document in part.documents],
+        np.concatenate([part.composite for part in parts]),
+    )
