@@ -45,9 +45,28 @@ def carve(documents: Iterable[Document], share: float) -> Tuple[List[Document], 
     return fit, dev
 
 
+def folds(documents: Iterable[Document], n: int) -> List[Set[str]]:
+    """Split a corpus into parts of nearly equal size; they do not depend on the order of the documents.
+
+    documents (Iterable[Document]): the corpus.
+    n (int): how many parts.
+    RETURNS (List[Set[str]]): the ids of each part, by their hashes; the first is what ``carve`` splits off
+        with a share of 1 / n.
+    RAISES (PelError): if there are fewer ids than parts.
+    """
+    ranked = _ranked({document.id for document in documents})
+    if len(ranked) < n:
+        raise PelError(Errors.E218.format(n=n, got=len(ranked)))
+    ends = [round(number / n * len(ranked)) for number in range(n + 1)]
+    return [set(ranked[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+
+
 def by_hash(ids: Sequence[str], share: float) -> List[str]:
     """RETURNS (List[str]): the ids with the smallest hashes, ``round(share * n)`` of them."""
     if not 0.0 <= share <= 1.0:
         raise PelError(Errors.E204.format(got=share))
-    ranked = sorted(ids, key=lambda name: hashlib.blake2b(name.encode("utf8"), digest_size=8).digest())
-    return ranked[: round(share * len(ids))]
+    return _ranked(ids)[: round(share * len(ids))]
+
+
+def _ranked(ids: Iterable[str]) -> List[str]:
+    return sorted(ids, key=lambda name: (hashlib.blake2b(name.encode("utf8"), digest_size=8).digest(), name))

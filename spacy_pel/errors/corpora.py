@@ -30,6 +30,7 @@ class CorpusErrors:
     )
     E210 = "[PEL-E210] Expected both --dev-share and --dev-out or neither, got only {got}."
     E211 = "[PEL-E211] Expected a setting as NAME=VALUE, got {got!r}. Example: --set strip_prefix=MESH:"
+    E218 = "[PEL-E218] Expected at least as many documents as folds ({n}), got {got}. Use fewer folds."
     E212 = (
         "[PEL-E212] Expected documents with the ids in {path}, but none of these {n} ids is in the corpus. "
         "Check that the list belongs to this corpus."

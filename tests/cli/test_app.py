@@ -30,7 +30,7 @@ GROUPS = {
     "kb": ["add", "build", "diff", "info", "merge", "sample", "show"],
     "candidates": ["add", "build", "eval"],
     "ranker": ["add", "train"],
-    "corpus": ["info", "restore"],
+    "corpus": ["folds", "info", "restore"],
     "research": ["default-nil", "gradients", "map", "margins", "okb", "study", "sweep", "worlds"],
 }
 GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in names]

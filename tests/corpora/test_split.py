@@ -3,6 +3,7 @@
 import pytest
 
 from spacy_pel.corpora import carve, read_ids
+from spacy_pel.corpora.split import folds
 from spacy_pel.errors import PelError
 from spacy_pel.types import Document
 
@@ -30,6 +31,17 @@ def test_carve_is_the_documented_hash():
     # the first of 0..4 by BLAKE2b-64, computed with b2sum -l 64
     _, dev = carve(corpus(5), 0.2)
     assert [document.id for document in dev] == ["2"]
+
+
+def test_folds_are_parts_the_first_of_which_is_carved():
+    documents = corpus(95) + corpus(3)
+    parts = folds(reversed(documents), 10)
+    assert {len(part) for part in parts} <= {9, 10} and sum(map(len, parts)) == 95
+    assert set.union(*parts) == {document.id for document in documents}
+    assert parts[0] == {document.id for document in carve(documents, 0.1)[1]}
+    assert folds(corpus(3), 3) == folds(corpus(3), 3) != folds(corpus(3), 2)
+    with pytest.raises(PelError, match="E218.*3.*2"):
+        folds(corpus(2), 3)
 
 
 def test_carve_refuses_other_shares():

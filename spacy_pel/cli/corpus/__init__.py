@@ -1,5 +1,5 @@
 """Commands for annotated corpora."""
 
-from . import info, restore
+from . import folds, info, restore
 
-__all__ = ["info", "restore"]
+__all__ = ["folds", "info", "restore"]

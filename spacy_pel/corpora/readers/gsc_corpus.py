@@ -13,7 +13,9 @@ from .reader_base import CorpusReaderBase
 from .values import whole_number
 
 _LINE = re.compile(r"\[(\d+)::(\d+)\]\s+(\S+)\s*\|\s?(.*)")
-_UNDERSCORE_ID = re.compile(r"([A-Za-z]+)_(\w+)")
+_UNDERSCORE_ID = re.compile(
+    r"(?<![A-Za-z])([A-Za-z]+)_(\w+)"
+)  # from the first letter, or it takes quadratic time
 
 
 @registry.pel_corpus_readers("spacy-pel.GscCorpus.v1")

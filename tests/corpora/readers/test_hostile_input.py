@@ -174,6 +174,16 @@ def test_gsc_offsets_of_thousands_of_digits(tmp_path):
         list(GscCorpus()([tmp_path]))
 
 
+def test_a_long_id_of_gsc_takes_time_in_proportion(tmp_path):
+    """In quadratic time it would take hours: 200,000 letters took five minutes."""
+    for name in ("Text", "Annotations"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "Text" / "1").write_text("fever")
+    (tmp_path / "Annotations" / "1").write_text(f"[0::5]\tHP_1{'a' * 3_000_000}-{'b' * 3_000_000} | fever\n")
+    [document] = GscCorpus()([tmp_path])
+    assert document.mentions[0].ids[0].startswith("HP:1a")
+
+
 def test_tokens_of_wrong_types(tmp_path):
     for tokens in (5, [5], [["x"]], "fever", [""]):
         given = [{"start": 0, "end": 1, "cui": "C1", "text": "fever"}]

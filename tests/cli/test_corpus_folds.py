@@ -1,0 +1,44 @@
+"""corpus folds on the tiny corpus."""
+
+from spacy_pel.corpora import read_corpus
+
+from .conftest import run
+
+
+def test_each_document_is_in_one_fold_and_in_the_rest_of_all_others(folder, tmp_path):
+    done = run("corpus", "folds", folder / "dev.jsonl", tmp_path / "folds", "--n", 4, "--json")
+    assert done.code == 0, done.err
+    whole = list(read_corpus(folder / "dev.jsonl"))
+    seen = []
+    for number, size in enumerate(done.json["documents"]):
+        held = list(read_corpus(tmp_path / "folds" / f"fold_{number}.jsonl"))
+        rest = list(read_corpus(tmp_path / "folds" / f"without_{number}.jsonl"))
+        assert len(held) == size and rest == [one for one in whole if one not in held]
+        seen += held
+    assert sorted(one.id for one in seen) == sorted(one.id for one in whole)
+    assert len(list((tmp_path / "folds").iterdir())) == 8
+
+
+def test_the_first_of_ten_folds_is_what_convert_takes_out(folder, tmp_path):
+    run("corpus", "folds", folder / "dev.jsonl", tmp_path / "folds")
+    args = (
+        "--reader",
+        "jsonl",
+        folder / "dev.jsonl",
+        "--dev-share",
+        "0.1",
+        "--dev-out",
+        tmp_path / "dev.jsonl",
+    )
+    assert run("convert", tmp_path / "train.jsonl", *args).code == 0
+    for name, other in (("fold_0", "dev"), ("without_0", "train")):
+        pair = [
+            list(read_corpus(path))
+            for path in (tmp_path / "folds" / f"{name}.jsonl", tmp_path / f"{other}.jsonl")
+        ]
+        assert pair[0] == pair[1]
+
+
+def test_more_folds_than_documents(folder, tmp_path):
+    result = run("corpus", "folds", folder / "dev.jsonl", tmp_path / "folds", "--n", 1000)
+    assert result.code == 2 and "E218" in result.err and not (tmp_path / "folds").exists()
