@@ -2,7 +2,7 @@
 
 import hashlib
 from pathlib import Path
-from typing import Iterable, List, Sequence, Set, Tuple, Union
+from typing import Collection, Iterable, List, Set, Tuple, Union
 
 from ..errors import Errors, PelError
 from ..types import Document
@@ -39,7 +39,7 @@ def carve(documents: Iterable[Document], share: float) -> Tuple[List[Document], 
         the order of the corpus.
     """
     documents = list(documents)
-    chosen = set(by_hash(sorted({document.id for document in documents}), share))
+    chosen = set(by_hash({document.id for document in documents}, share))
     fit = [document for document in documents if document.id not in chosen]
     dev = [document for document in documents if document.id in chosen]
     return fit, dev
@@ -61,7 +61,7 @@ def folds(documents: Iterable[Document], n: int) -> List[Set[str]]:
     return [set(ranked[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
 
 
-def by_hash(ids: Sequence[str], share: float) -> List[str]:
+def by_hash(ids: Collection[str], share: float) -> List[str]:
     """RETURNS (List[str]): the ids with the smallest hashes, ``round(share * n)`` of them."""
     if not 0.0 <= share <= 1.0:
         raise PelError(Errors.E204.format(got=share))
