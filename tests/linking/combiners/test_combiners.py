@@ -9,6 +9,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
 from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS, ConditionalLogit, is_gold, linear_features
+from spacy_pel.linking.tables import take_mentions
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, CandidateTable
 
@@ -196,3 +197,18 @@ def test_what_several_generators_agree_on_counts_after_a_fit():
     again = LinearCombiner()
     again.load_state(combiner.state())
     assert (again(table) == combiner(table)).all()
+
+
+def test_linear_fits_on_at_most_so_many_mentions():
+    table = make_table(900, 7)
+    gold = gold_of(table)
+    answerable = np.flatnonzero(np.add.reduceat(np.append(table.kb_rows == 7, 0), table.offsets[:-1]) > 0)
+    answerable = answerable[np.diff(table.offsets)[answerable] > 0]
+    on_all, on_enough, on_some, on_those = (LinearCombiner(max_mentions=n) for n in (None, 900, 50, None))
+    for combiner in (on_all, on_enough, on_some):
+        combiner.fit(table, gold)
+    assert on_all.state() == on_enough.state() != on_some.state()
+    spaced = answerable[np.arange(50) * len(answerable) // 50]
+    on_those.fit(take_mentions(table, spaced), [gold[i] for i in spaced])
+    assert on_those.state() == on_some.state()
+    assert share_right(on_some, table) > share_right(LinearCombiner(), table)
