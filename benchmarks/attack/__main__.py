@@ -52,11 +52,12 @@ def attacks(only: Optional[str] = None) -> Dict[str, Attack]:
 def table_of(tallies: List[Tally]) -> Table:
     """RETURNS (Table): a row for each attack."""
     table = Table(title="Attacks")
-    for title in ("attack", "inputs", REFUSED, NET, ACCEPTED, *FAILURES, "worst, s"):
+    for title in ("attack", "inputs", REFUSED, NET, ACCEPTED, *FAILURES, "worst, s", "of input"):
         table.add_column(title, justify="left" if title == "attack" else "right")
     for tally in tallies:
         counts = [tally.counts[key] for key in (REFUSED, NET, ACCEPTED, *FAILURES)]
-        table.add_row(tally.name, *(f"{count:,}" for count in (tally.inputs, *counts)), f"{tally.worst:.2f}")
+        counted = (f"{count:,}" for count in (tally.inputs, *counts))
+        table.add_row(tally.name, *counted, f"{tally.worst:.2f}", str(tally.slowest))
     return table
 
 

@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import Any, List, Optional, Protocol
 from typing import Counter as CounterType
 
+from tqdm import tqdm
+
 from spacy_pel.errors import PelError
 from spacy_pel.util import logger
+from spacy_pel.util.progress import ChunkProgress
 
 REFUSED, NET, ACCEPTED = "refused", "by the net", "accepted"
 RAW, WRONG, CRASH, HANG = "raw exceptions", "wrong", "crashes", "hangs"
@@ -58,6 +61,7 @@ class Tally:
     name: str
     counts: CounterType[str] = field(default_factory=Counter)
     worst: float = 0.0  # seconds
+    slowest: int = 0  # the input that took them
     failures: List[str] = field(default_factory=list)
 
     @property
@@ -133,12 +137,15 @@ def run_attack(
     hang (float): seconds after which an input counts as one that hangs.
     """
     tally = Tally(attack.name)
+    tqdm.monitor_interval = 0  # its thread could hold a lock when a child is forked
     prepared(attack, folder)
     end = time.monotonic() + seconds
     number = 0
-    while time.monotonic() < end and (most is None or number < most):
-        stop = number + BATCH if most is None else min(number + BATCH, most)
-        number = _batch(attack, seed, range(number, stop), end, hang, folder, tally)
+    with ChunkProgress(description=f"Attacking {attack.name}", total=most) as bar:
+        while time.monotonic() < end and (most is None or number < most):
+            stop = number + BATCH if most is None else min(number + BATCH, most)
+            done, number = number, _batch(attack, seed, range(number, stop), end, hang, folder, tally)
+            bar.advance(number - done)
     return tally
 
 
@@ -171,7 +178,8 @@ def _batch(
                 prepared(attack, emptied(folder))  # the damage is still there
                 return number + 1
             verdict, spent, text = receiver.recv()
-            tally.worst = max(tally.worst, spent)
+            if spent > tally.worst:
+                tally.worst, tally.slowest = spent, number
             _note(tally, verdict, number, seed, text)
             number += 1
     except EOFError:

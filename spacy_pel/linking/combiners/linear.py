@@ -79,8 +79,8 @@ class LinearCombiner:
     entities among the candidates. Before ``fit`` they are DEFAULT_WEIGHTS.
 
     l2 (float): strength of the L2 penalty on the weights of standardised features.
-    max_mentions (Optional[int]): fit on at most this many mentions, evenly spaced; None = on all. So few weights
-        need no more: on MedMentions a tenth of this many rank as well.
+    max_mentions (Optional[int]): fit on at most this many mentions, evenly spaced; None = on all. So few
+        weights need no more: on MedMentions a tenth of this many rank as well.
     """
 
     def __init__(self, *, l2: float = 1e-4, max_mentions: Optional[int] = 20_000):
