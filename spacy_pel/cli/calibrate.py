@@ -31,8 +31,8 @@ def calibrate(
     fold: Annotated[
         Optional[List[str]],
         typer.Option(
-            help="Fit on another part of the corpus as well, as PIPELINE=CORPUS (repeatable). The KB and the "
-            "index of that pipeline lack what only its part names; it is not changed."
+            help="Fit P(NIL) on another part of the corpus as well, as PIPELINE=CORPUS (repeatable). The KB "
+            "and the index of that pipeline lack what only its part names; it is not changed."
         ),
     ] = None,
     output: Annotated[

@@ -186,6 +186,7 @@ def cross_fitted(
     combiner: Combiner,
     nil_model: NilModel,
     *,
+    n_ranked: Optional[int] = None,
     reranker: Optional[Reranker] = None,
     read: Optional[Scores] = None,
 ) -> Optional[AnswerScores]:
@@ -195,7 +196,8 @@ def cross_fitted(
     gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity; empty = NIL.
     documents (Sequence[Any]): (n,), which document each mention is in.
     combiner (Combiner), nil_model (NilModel): fitted on all of them; copies are fitted here.
-    reranker (Optional[Reranker]): also fitted on all; its two weights are kept.
+    n_ranked (Optional[int]): the combiner is fitted on this many of the first mentions; None = on all.
+    reranker (Optional[Reranker]): also fitted; its two weights are kept.
     read (Optional[Scores]): (m,), what the reranker read.
     RETURNS (Optional[AnswerScores]): None if there are too few documents, or a fold leaves nothing to fit on.
     """
@@ -209,9 +211,10 @@ def cross_fitted(
     found = segment_sum(is_gold(table, gold), table.offsets) > 0
     filled = np.diff(table.offsets) > 0
     owner = owners(table.offsets)
+    ranked = len(gold) if n_ranked is None else n_ranked
     result = AnswerScores(np.zeros(len(table.kb_rows), np.float32), np.zeros(len(gold), np.float32))
     for kept, left_out in GroupKFold(N_FOLDS).split(groups, groups=groups):
-        linkable = kept[found[kept]]
+        linkable = kept[found[kept] & (kept < ranked)]
         n_nil = int(is_nil[kept][filled[kept]].sum())
         if not len(linkable) or n_nil in (0, int(filled[kept].sum())):
             return None

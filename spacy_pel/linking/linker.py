@@ -512,9 +512,12 @@ class Linker:
         choose: ChooseThreshold = best_f1_threshold,
         label_least: Optional[int] = None,
     ) -> List[Link]:
-        """Fit the combiner on the mentions whose entity is in the KB, then the reranker's weights, then
-        the NIL model on all mentions, choose the threshold with the best F1 of the NIL class, and calibrate
-        P(right) and the sets by cross-fitting over documents.
+        """Fit the combiner on the mentions of the first part whose entity is in the KB, then the reranker's
+        weights, then the NIL model on the mentions of all parts, choose the threshold with the best F1 of the
+        NIL class, and calibrate P(right) and the sets by cross-fitting over documents.
+
+        As a rule the encoder was trained on the other parts: its cosines are better there than elsewhere, and
+        weights fitted there would trust them too much. What a KB lacks shows there all the same.
 
         Without NIL mentions only the combiner is fitted; that is logged as a warning.
 
@@ -526,8 +529,9 @@ class Linker:
         """
         every = join_examples(parts)
         table, is_nil = every.table, every.is_nil
-        linkable = np.flatnonzero(~is_nil)
-        self.combiner.fit(take_mentions(table, linkable), [every.gold[i] for i in linkable])
+        own = parts[0]
+        linkable = np.flatnonzero(~own.is_nil)
+        self.combiner.fit(take_mentions(own.table, linkable), [own.gold[i] for i in linkable])
         scores, read = self._fitted_scores(parts, every)
         self.confidence = Confidence()
         if is_nil.any():
@@ -547,6 +551,7 @@ class Linker:
                 every.documents,
                 self.combiner,
                 self.nil_model,
+                n_ranked=len(own),
                 reranker=self.reranker,
                 read=read,
             )
@@ -554,7 +559,6 @@ class Linker:
                 logger.warning(Warnings.W507.format(n=N_FOLDS))
             else:
                 self.confidence.fit(table, found, every.gold, labels, composite=every.composite)
-        own = parts[0]
         n, m = len(own), len(own.table.kb_rows)
         return self._links(own.queries, own.table, scores[:m], nil_scores[:n], self.top_k)
 
@@ -570,8 +574,8 @@ class Linker:
                 self.reranker.read(part.kb, part.queries, part.table, scores[start:end], show_progress=show)
             )
             start = end
-        joined = np.concatenate(read)
-        self.reranker.fit(every.table, scores, joined, every.gold)
+        joined, own = np.concatenate(read), parts[0]
+        self.reranker.fit(own.table, scores[: len(read[0])], read[0], own.gold)
         return self.reranker.combine(every.table, scores, joined), joined
 
     def gold_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:

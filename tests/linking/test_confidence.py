@@ -236,6 +236,10 @@ def test_no_fold_is_scored_by_parts_that_saw_it(kb):
     assert np.array_equal(found.nil_scores[mine], again.nil_scores[mine])
     assert not np.array_equal(found.nil_scores[~mine], again.nil_scores[~mine])
     assert cross_fitted(table, rows, ["one"] * len(rows), LinearCombiner(), LogisticNil()) is None
+    # where the ranking is learned from the first mentions alone
+    seen.clear()
+    cross_fitted(table, rows, documents, combiner, nil_model, n_ranked=len(rows) // 2)
+    assert len(seen) == 5 and sum(seen) <= 4 * sum(len(one) > 0 for one in rows[: len(rows) // 2])
 
 
 def test_calibrated_linker_gives_probabilities_and_sets(kb):

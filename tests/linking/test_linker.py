@@ -118,25 +118,27 @@ def test_fit_learns_combiner_nil_model_and_threshold(make_linker):
 
 
 def test_examples_of_linkers_with_other_knowledge_bases(kb, make_linker):
-    """Rows differ, and what is NIL; examples count as if one linker had found them all."""
+    """Rows differ, and what is NIL; P(NIL) learns from all as if one linker had found them, the ranking from
+    the first."""
     linker = make_linker(LinearCombiner(), LogisticNil())
     turned = KnowledgeBase(list(kb.entities())[::-1])
     index = EntityIndex.build(turned, linker.encoder, index=BruteForce())
     other = Linker(turned, linker.encoder, index, BestRow(), ScoreThreshold())
     corpus = documents(DISEASES, "D") + documents(DRUGS, "M") + documents(UNKNOWN, "U")
     queries = [MentionQuery(one.text, m.start, m.end, m.label) for one in corpus for m in one.mentions]
-    parts = [
-        linker.examples_of(queries[::2], corpus[::2]),
-        other.examples_of(queries[1::2], corpus[1::2]),
-    ]
-    links = linker.fit_examples(parts)
-    assert len(links) == len(parts[0]) and links == linker.link(queries[::2])
+    first = linker.examples_of(queries[::2], corpus[::2])
+    links = linker.fit_examples([first, other.examples_of(queries[1::2], corpus[1::2])])
+    assert len(links) == len(first) and links == linker.link(queries[::2])
+    assert linker.confidence.state()
     alone = make_linker(LinearCombiner(), LogisticNil())
-    alone.fit(corpus[::2] + corpus[1::2])
-    assert linker.calibrated_threshold == pytest.approx(alone.calibrated_threshold, abs=1e-4)
-    for part in ("combiner", "nil_model"):
-        states = [getattr(each, part).state() for each in (linker, alone)]
-        assert states[0]["weights"] == pytest.approx(states[1]["weights"], abs=1e-3)
+    alone.fit_examples([first])
+    assert linker.combiner.state() == alone.combiner.state()
+    assert linker.nil_model.state() != alone.nil_model.state()
+    together = make_linker(LinearCombiner(), LogisticNil())
+    together.fit_examples([first, linker.examples_of(queries[1::2], corpus[1::2])])
+    assert linker.calibrated_threshold == pytest.approx(together.calibrated_threshold, abs=1e-4)
+    weights = [each.nil_model.state()["weights"] for each in (linker, together)]
+    assert weights[0] == pytest.approx(weights[1], abs=1e-3)
 
 
 def test_fit_gives_the_combiner_linkable_mentions_only(make_linker):
