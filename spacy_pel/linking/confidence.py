@@ -195,7 +195,7 @@ def cross_fitted(
     table (CandidateTable): the candidates of n mentions.
     gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity; empty = NIL.
     documents (Sequence[Any]): (n,), which document each mention is in.
-    combiner (Combiner), nil_model (NilModel): fitted on all of them; copies are fitted here.
+    combiner (Combiner), nil_model (NilModel): fitted already; copies are fitted here.
     n_ranked (Optional[int]): the combiner is fitted on this many of the first mentions; None = on all.
     reranker (Optional[Reranker]): also fitted; its two weights are kept.
     read (Optional[Scores]): (m,), what the reranker read.
