@@ -9,7 +9,7 @@ from spacy_pel import registry
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.nil import average_precision
 from spacy_pel.linking.nil import LogisticNil, best_f1_threshold
-from spacy_pel.linking.nil.logistic import summarize, summary_names
+from spacy_pel.linking.nil.inputs import summarize, summary_names
 from spacy_pel.types import CandidateTable
 
 NAMES = sorted(registry.parts("pel_nil").values())

@@ -1,0 +1,159 @@
+"""What a fitted NIL model reads: a summary of the candidates, and where the mention's vector points."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Errors, PelError
+from ...types import CandidateTable, Scores, Vectors
+from ...util.ragged import segment_order
+from .best_scores import Floats, best_scores
+
+# of the summary numbers
+_MARGIN = ["score", "margin", "entropy"]
+_TOP = ["name", "mention", "vote", "exact", "prior", "popularity", "edit", "partial"]  # of the best
+_BEST = ["name", "mention", "exact", "prior", "seen", "edit", "partial"]  # the highest of all candidates
+_EPSILON = 1e-3
+
+
+@dataclass(frozen=True)
+class NilInputs:
+    """Standardised inputs: the numbers of ``summarize``, and the mention's vector along principal directions.
+
+    mean (Floats): (c,), of the inputs that the model was fitted on.
+    scale (Floats): (c,), their standard deviations.
+    directions (Vectors): (d, width); d may be 0.
+    """
+
+    mean: Floats
+    scale: Floats
+    directions: Vectors
+
+    @classmethod
+    def fit(
+        cls, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_], *, directions: int
+    ) -> Tuple["NilInputs", Floats, NDArray[np.bool_]]:
+        """Learn from mentions that have candidates; the others are NIL by rule.
+
+        table (CandidateTable): the candidates of n mentions.
+        scores (Scores): (m,), the combiner's.
+        is_nil (NDArray[bool]): (n,), True where the gold entity is not in the KB.
+        directions (int): maximum number of directions; 0 = none.
+        RETURNS (tuple): the inputs, and (f, c) values and (f,) is_nil of mentions with candidates.
+        RAISES (PelError): if these mentions are not of both kinds.
+        """
+        _, filled = best_scores(table, scores)
+        n_nil, n = int(is_nil[filled].sum()), int(filled.sum())
+        if n_nil in (0, n):
+            raise PelError(Errors.E610.format(n_nil=n_nil, n=n))
+        principal = _principal(table.vectors, filled, directions)
+        values = _raw(table, scores, principal)[filled]
+        deviation = values.std(axis=0)
+        inputs = cls(values.mean(axis=0), np.where(deviation > 1e-9, deviation, 1.0), principal)
+        return inputs, inputs._standardised(values), is_nil[filled]
+
+    def __call__(self, table: CandidateTable, scores: Scores) -> Floats:
+        """RETURNS (Floats): (n, c), clipped at 5 standard deviations: what is farther off counts no more.
+
+        RAISES (PelError): if the vectors have another width, or there are none.
+        """
+        return self._standardised(_raw(table, scores, self.directions))
+
+    def _standardised(self, values: Floats) -> Floats:
+        return np.clip((values - self.mean) / self.scale, -5.0, 5.0)
+
+    @property
+    def columns(self) -> List[str]:
+        """RETURNS (List[str]): names of the c inputs."""
+        return [*summary_names(), *(f"direction_{i}" for i in range(len(self.directions)))]
+
+    def state(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): columns, mean, scale and directions, as JSON."""
+        return {
+            "columns": self.columns,
+            "mean": self.mean.tolist(),
+            "scale": self.scale.tolist(),
+            "directions": self.directions.tolist(),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Tuple["NilInputs", List[int]]:
+        """Load saved inputs.
+
+        state (Mapping[str, Any]): from ``state``, perhaps of a version with fewer summary numbers.
+        RETURNS (tuple): the inputs, and where the saved ones are among them. The others get no weight.
+        RAISES (PelError): if a saved input is unknown.
+        """
+        directions = np.asarray(state.get("directions", []), dtype=np.float32)
+        blank = cls(np.zeros(0), np.ones(0), directions)
+        names, known = blank.columns, state.get("columns") or ["?"]
+        if not set(known) <= set(names):
+            raise PelError(Errors.E611.format(got=known, expected=names))
+        mean, scale = np.zeros(len(names)), np.ones(len(names))
+        places = [names.index(name) for name in known]
+        mean[places], scale[places] = state["mean"], state["scale"]
+        return cls(mean, scale, directions), places
+
+
+def summary_names() -> List[str]:
+    """RETURNS (List[str]): the names of the columns of ``summarize``."""
+    return [*_MARGIN, *(f"top_{name}" for name in _TOP), "top_log_prior", *(f"best_{name}" for name in _BEST)]
+
+
+def summarize(table: CandidateTable, scores: Scores) -> Floats:
+    """Numbers that separate mentions whose entity is among the candidates from those whose entity is
+    not: how good the best candidate is, and how far ahead of the others.
+
+    table (CandidateTable): the candidates of n mentions; a feature that it lacks counts as 0.
+    scores (Scores): (m,), the combiner's.
+    RETURNS (Floats): (n, len(summary_names())); zeros where there is no candidate.
+    """
+    counts = np.diff(table.offsets)
+    summary = np.zeros((len(counts), len(summary_names())))
+    filled = counts > 0
+    if not filled.any():
+        return summary
+    order = segment_order(scores, table.offsets)  # a tie goes to the earlier candidate
+    starts = table.offsets[:-1][filled]
+    top = order[starts]
+    second = order[np.minimum(starts + 1, len(order) - 1)]
+    columns = [scores[top], np.where(counts[filled] > 1, scores[top] - scores[second], scores[top])]
+    columns.append(_entropy(scores, starts, counts[filled]))
+    features: Dict[str, Scores] = table.features
+    absent = np.zeros(len(scores), dtype=np.float32)
+    columns += [features.get(name, absent)[top] for name in _TOP]
+    columns.append(np.log(features.get("prior", absent)[top] + _EPSILON))
+    columns += [np.maximum.reduceat(features.get(name, absent), starts) for name in _BEST]
+    summary[filled] = np.stack(columns, axis=1)
+    return summary
+
+
+def _raw(table: CandidateTable, scores: Scores, directions: Vectors) -> Floats:
+    summary = summarize(table, scores)
+    if not len(directions):
+        return summary
+    if table.vectors is None or table.vectors.shape[1] != directions.shape[1]:
+        got = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
+        raise PelError(Errors.E615.format(expected=directions.shape[1], got=got))
+    return np.concatenate([summary, table.vectors @ directions.T], axis=1)
+
+
+def _principal(vectors: Optional[Vectors], used: NDArray[np.bool_], most: int) -> Vectors:
+    """RETURNS (Vectors): (d, width), the directions in which the vectors differ most, with d <= most."""
+    if vectors is None or not most:
+        return np.zeros((0, 0), dtype=np.float32)
+    centred = vectors[used].astype(np.float64) - vectors[used].mean(axis=0)
+    variances, directions = np.linalg.eigh(centred.T @ centred)  # ascending
+    best = directions[:, ::-1][:, :most].T
+    # the sign is arbitrary; fixed, so that the same text gives the same state everywhere
+    best *= np.sign(best[np.arange(len(best)), np.abs(best).argmax(axis=1)])[:, None]
+    return best[variances[::-1][: len(best)] > 1e-9].astype(np.float32)
+
+
+def _entropy(scores: Scores, starts: NDArray[np.int64], counts: NDArray[np.int64]) -> Floats:
+    shares = np.maximum(scores.astype(np.float64), 0)
+    totals = np.repeat(np.add.reduceat(shares, starts), counts)
+    shares = shares / np.maximum(totals, 1e-12)
+    return -np.add.reduceat(shares * np.log(np.maximum(shares, 1e-12)), starts)

@@ -1,0 +1,92 @@
+"""NetworkNil: what it can learn and logistic regression cannot, its seed, its saved state."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation.metrics.nil import average_precision
+from spacy_pel.linking.nil import LogisticNil, NetworkNil
+from spacy_pel.types import CandidateTable
+
+
+def by_kind(n, seed):
+    """Two candidates each. A good score tells NIL of one kind of mention, and the opposite of the other."""
+    rng = np.random.default_rng(seed)
+    features = {name: rng.random(2 * n).astype(np.float32) for name in ("name", "prior")}
+    table = CandidateTable(np.arange(2 * n), np.arange(0, 2 * n + 1, 2), features)
+    table.vectors = rng.standard_normal((n, 4)).astype(np.float32) * np.array([2, 1, 1, 1], np.float32)
+    best = features["name"].reshape(-1, 2).max(axis=1)
+    return table, features["name"], (best > np.median(best)) == (table.vectors[:, 0] > 0)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    table, scores, is_nil = by_kind(3000, 0)
+    model = NetworkNil(hidden=16, members=2, directions=2)
+    model.fit(table, scores, is_nil)
+    return model
+
+
+def test_it_learns_what_a_score_is_worth_by_kind(fitted):
+    table, scores, is_nil = by_kind(1000, 1)
+    logistic = LogisticNil(directions=2)
+    logistic.fit(*by_kind(3000, 0))
+    assert average_precision(logistic(table, scores), is_nil) < 0.6
+    probability = fitted(table, scores)
+    assert average_precision(probability, is_nil) > 0.95
+    assert abs(probability.mean() - is_nil.mean()) < 0.03  # calibrated in the large
+
+
+def test_it_is_the_mean_of_its_networks():
+    table, scores, is_nil = by_kind(300, 2)
+    found = []
+    for members, seed in ((1, 5), (1, 6), (2, 5)):
+        model = NetworkNil(hidden=4, members=members, epochs=3, directions=2, seed=seed)
+        model.fit(table, scores, is_nil)
+        found.append(model(table, scores))
+    assert np.abs(found[0] - found[1]).max() > 0.01
+    np.testing.assert_allclose(found[2], (found[0] + found[1]) / 2, atol=1e-6)
+
+
+def test_the_same_seed_gives_the_same_networks(fitted):
+    again = NetworkNil(hidden=16, members=2, directions=2)
+    again.fit(*by_kind(3000, 0))
+    assert again.state() == fitted.state()
+
+
+def test_a_saved_state_gives_the_same_answers(fitted):
+    table, scores, _ = by_kind(200, 3)
+    other = NetworkNil()
+    other.load_state(json.loads(json.dumps(fitted.state())))
+    np.testing.assert_array_equal(other(table, scores), fitted(table, scores))
+    other.load_state({})  # as before any fit
+    assert other.state() == {}
+    np.testing.assert_allclose(other(table, scores), 1 - scores.reshape(-1, 2).max(axis=1), atol=1e-6)
+
+
+def test_a_state_may_lack_newer_inputs(fitted):
+    table, scores, _ = by_kind(200, 3)
+    older, zeroed = fitted.state(), fitted.state()
+    last = older["columns"].index("best_partial")
+    for rows in ("columns", "mean", "scale"):
+        older[rows].pop(last)
+    for saved, zero in zip(older["networks"], zeroed["networks"], strict=True):
+        saved["hidden_weights"].pop(last)
+        zero["hidden_weights"][last] = [0.0] * 16
+    models = NetworkNil(), NetworkNil()
+    models[0].load_state(older)
+    models[1].load_state(zeroed)
+    np.testing.assert_array_equal(models[0](table, scores), models[1](table, scores))
+
+
+def test_what_it_refuses(fitted):
+    table, scores, is_nil = by_kind(100, 4)
+    with pytest.raises(PelError, match="E610"):
+        NetworkNil().fit(table, scores, np.zeros_like(is_nil))
+    with pytest.raises(PelError, match="E611"):
+        NetworkNil().load_state({"columns": ["height"], "networks": []})
+    table.vectors = table.vectors[:, :3]
+    with pytest.raises(PelError, match="E615"):
+        fitted(table, scores)
