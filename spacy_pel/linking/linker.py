@@ -37,8 +37,9 @@ from .memory.teach import make_entries
 from .nil import best_f1_threshold
 from .query import MentionQuery, read_batch
 from .reranker import Reranker
-from .tables import insert_empty, join_tables, take_mentions
+from .tables import insert_empty, join_tables, take_mentions, with_features
 from .thresholds import ChooseThreshold, Threshold, fit_by_label
+from .track_record import track_record
 from .type_filter import allowed_rows, read_entity_types
 
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
@@ -263,6 +264,9 @@ class Linker:
         RETURNS (Tuple[Scores, Scores]): of the m candidates, and the n nil_scores.
         """
         scores = self._candidate_scores(queries, table)
+        record = getattr(self.nil_model, "record", None)
+        if record is not None:
+            table = with_features(table, record.features(table, self.kb))
         return scores, self._nil_scores(table, scores)
 
     def _nil_scores(self, table: CandidateTable, scores: Scores) -> Scores:
@@ -535,6 +539,10 @@ class Linker:
         scores, read = self._fitted_scores(parts, every)
         self.confidence = Confidence()
         if is_nil.any():
+            if getattr(self.nil_model, "record", None) is not None:
+                ends = np.cumsum([len(part.table.kb_rows) for part in parts])[:-1]
+                self.nil_model.record, of_record = track_record(parts, np.split(scores, ends))  # type: ignore[attr-defined]
+                table = with_features(table, of_record)
             self.nil_model.fit(table, scores, is_nil)
         else:
             logger.warning(Warnings.W500.format(n=len(every)))

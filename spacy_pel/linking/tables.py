@@ -1,11 +1,12 @@
-"""Joining candidate tables, taking mentions from them, adding mentions without candidates."""
+"""Joining candidate tables, taking mentions from them, adding features and mentions without candidates."""
 
-from typing import Sequence
+from dataclasses import replace
+from typing import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import CandidateTable
+from ..types import CandidateTable, Scores
 from ..util.ragged import places_in_pieces
 
 
@@ -36,6 +37,11 @@ def take_mentions(table: CandidateTable, rows: NDArray[np.int64]) -> CandidateTa
         features={name: values[chosen] for name, values in table.features.items()},
         vectors=None if table.vectors is None else table.vectors[rows],
     )
+
+
+def with_features(table: CandidateTable, features: Mapping[str, Scores]) -> CandidateTable:
+    """RETURNS (CandidateTable): a copy with more features, (m,) each; the other arrays are shared."""
+    return replace(table, features={**table.features, **features})
 
 
 def insert_empty(table: CandidateTable, present: NDArray[np.bool_]) -> CandidateTable:

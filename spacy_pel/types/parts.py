@@ -148,6 +148,9 @@ class NilModel(Protocol):
 
     It may have a ``default_threshold`` (Optional[float]), which is used where neither the settings nor a
     calibration give one; None, or no such attribute = there is no default.
+
+    If it has a ``record`` (Optional[TrackRecord]) that is not None, the linker sets that before ``fit``, and
+    adds its features to the tables that it gives the model. The record is part of the state.
     """
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores: ...  # (n,)

@@ -1,7 +1,7 @@
 """What a fitted NIL model reads: a summary of the candidates, and where the mention's vector points."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...types import CandidateTable, Scores, Vectors
 from ...util.ragged import segment_order
+from ..track_record import FEATURES as _RECORD
 from .best_scores import Floats, best_scores
 
 # of the summary numbers
@@ -20,16 +21,19 @@ _EPSILON = 1e-3
 
 @dataclass(frozen=True)
 class NilInputs:
-    """Standardised inputs: the numbers of ``summarize``, and the mention's vector along principal directions.
+    """Standardised inputs: the numbers of ``summarize``, the track record of the first candidate where there
+    is one, and the mention's vector along principal directions.
 
     mean (Floats): (c,), of the inputs that the model was fitted on.
     scale (Floats): (c,), their standard deviations.
     directions (Vectors): (d, width); d may be 0.
+    with_record (bool): whether the track record is read, see ``TrackRecord``.
     """
 
     mean: Floats
     scale: Floats
     directions: Vectors
+    with_record: bool
 
     @classmethod
     def fit(
@@ -49,9 +53,11 @@ class NilInputs:
         if n_nil in (0, n):
             raise PelError(Errors.E610.format(n_nil=n_nil, n=n))
         principal = _principal(table.vectors, filled, directions)
-        values = _raw(table, scores, principal)[filled]
+        with_record = set(_RECORD) <= set(table.features)
+        values = _raw(table, scores, principal, with_record)[filled]
         deviation = values.std(axis=0)
-        inputs = cls(values.mean(axis=0), np.where(deviation > 1e-9, deviation, 1.0), principal)
+        scale = np.where(deviation > 1e-9, deviation, 1.0)
+        inputs = cls(values.mean(axis=0), scale, principal, with_record)
         return inputs, inputs._standardised(values), is_nil[filled]
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Floats:
@@ -59,7 +65,7 @@ class NilInputs:
 
         RAISES (PelError): if the vectors have another width, or there are none.
         """
-        return self._standardised(_raw(table, scores, self.directions))
+        return self._standardised(_raw(table, scores, self.directions, self.with_record))
 
     def _standardised(self, values: Floats) -> Floats:
         return np.clip((values - self.mean) / self.scale, -5.0, 5.0)
@@ -67,7 +73,8 @@ class NilInputs:
     @property
     def columns(self) -> List[str]:
         """RETURNS (List[str]): names of the c inputs."""
-        return [*summary_names(), *(f"direction_{i}" for i in range(len(self.directions)))]
+        record = [f"top_{name}" for name in _RECORD] if self.with_record else []
+        return [*summary_names(), *record, *(f"direction_{i}" for i in range(len(self.directions)))]
 
     def state(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): columns, mean, scale and directions, as JSON."""
@@ -87,14 +94,15 @@ class NilInputs:
         RAISES (PelError): if a saved input is unknown.
         """
         directions = np.asarray(state.get("directions", []), dtype=np.float32)
-        blank = cls(np.zeros(0), np.ones(0), directions)
-        names, known = blank.columns, state.get("columns") or ["?"]
+        known = state.get("columns") or ["?"]
+        with_record = any(name.startswith("top_record_") for name in known)
+        names = cls(np.zeros(0), np.ones(0), directions, with_record).columns
         if not set(known) <= set(names):
             raise PelError(Errors.E611.format(got=known, expected=names))
         mean, scale = np.zeros(len(names)), np.ones(len(names))
         places = [names.index(name) for name in known]
         mean[places], scale[places] = state["mean"], state["scale"]
-        return cls(mean, scale, directions), places
+        return cls(mean, scale, directions, with_record), places
 
 
 def summary_names() -> List[str]:
@@ -130,14 +138,26 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
     return summary
 
 
-def _raw(table: CandidateTable, scores: Scores, directions: Vectors) -> Floats:
+def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record: bool) -> Floats:
     summary = summarize(table, scores)
+    if with_record:
+        summary = np.concatenate([summary, _of_first(table, scores, _RECORD)], axis=1)
     if not len(directions):
         return summary
     if table.vectors is None or table.vectors.shape[1] != directions.shape[1]:
         got = "none" if table.vectors is None else f"vectors of width {table.vectors.shape[1]}"
         raise PelError(Errors.E615.format(expected=directions.shape[1], got=got))
     return np.concatenate([summary, table.vectors @ directions.T], axis=1)
+
+
+def _of_first(table: CandidateTable, scores: Scores, names: Sequence[str]) -> Floats:
+    """RETURNS (Floats): (n, len(names)), features of the best candidates; zeros where there is none."""
+    filled = np.diff(table.offsets) > 0
+    values = np.zeros((len(table), len(names)))
+    first = segment_order(scores, table.offsets)[table.offsets[:-1][filled]]
+    absent = np.zeros(len(scores), dtype=np.float32)
+    values[filled] = np.stack([table.features.get(name, absent)[first] for name in names], axis=1)
+    return values
 
 
 def _principal(vectors: Optional[Vectors], used: NDArray[np.bool_], most: int) -> Vectors:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...registry import registry
 from ...types import CandidateTable, Scores
+from ..track_record import TrackRecord
 from .best_scores import Floats, best_scores, logistic
 from .inputs import NilInputs
 
@@ -29,11 +30,13 @@ class _Network(NamedTuple):
 @registry.pel_nil("spacy-pel.NetworkNil.v1")
 class NetworkNil:
     """The mean P(NIL) of networks with one hidden layer, which differ by their random seeds. They read what
-    LogisticNil reads: a summary of the candidates, and the mention's vector along its principal directions.
+    LogisticNil reads (a summary of the candidates, and the mention's vector along its principal directions) and
+    the track record of the first candidate: how often it was first in the annotated text of the calibration,
+    and how often that was right, or the mention NIL.
 
-    What a good score is worth depends on the kind of concept, and a network learns such products. That takes
-    text: with 120,000 mentions it ranks better than logistic regression, with one development set
-    worse (docs/studies.md, "More text for P(NIL)").
+    What a good score is worth depends on the kind of concept, and a network learns such products. The more text,
+    the more directions it can use: 16 with a development set, 64 with 120,000 mentions (docs/studies.md,
+    "A network for P(NIL)").
 
     Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL). A mention without
     candidates has P(NIL) = 1. The same mentions and seed give the same networks.
@@ -44,6 +47,7 @@ class NetworkNil:
         mean loss of a mention.
     epochs (int): passes over the mentions.
     directions (int): how many principal directions of the mentions' vectors are inputs; 0 = none.
+    track_record (bool): whether the track record is an input.
     seed (int): random seed of the first network; that of each other one is higher by 1.
     """
 
@@ -53,8 +57,9 @@ class NetworkNil:
         hidden: int = 64,
         members: int = 3,
         l2: float = 0.004,
-        epochs: int = 30,
-        directions: int = 64,
+        epochs: int = 10,
+        directions: int = 16,
+        track_record: bool = True,
         seed: int = 0,
     ):
         self.hidden = hidden
@@ -63,6 +68,7 @@ class NetworkNil:
         self.epochs = epochs
         self.directions = directions
         self.seed = seed
+        self.record: Optional[TrackRecord] = TrackRecord.empty() if track_record else None
         self._inputs: Optional[NilInputs] = None
         self._networks: List[_Network] = []
 
@@ -118,7 +124,8 @@ class NetworkNil:
             }
             for one in self._networks
         ]
-        return {**self._inputs.state(), "networks": networks}
+        record = {} if self.record is None else {"record": self.record.state()}
+        return {**self._inputs.state(), "networks": networks, **record}
 
     def load_state(self, state: Dict[str, Any]) -> None:
         """Load the state of another NetworkNil.
@@ -127,8 +134,12 @@ class NetworkNil:
             later has weight 0.
         """
         self._inputs, self._networks = None, []
+        if self.record is not None:
+            self.record = TrackRecord.empty()
         if not state:
             return
+        if "record" in state:
+            self.record = TrackRecord.from_state(state["record"])
         inputs, places = NilInputs.from_state(state)
         for one in state["networks"]:
             saved = np.asarray(one["hidden_weights"], np.float64)

@@ -1,0 +1,154 @@
+"""How far the first candidate could be trusted before: what became of annotated mentions, entity by entity.
+
+Some entities attract mentions of what the knowledge base lacks: a general one stands in for each of its kinds
+that is not there. How often an entity was first, and how often rightly, in text that is like new text, tells
+where to expect that.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..types import CandidateTable, Scores
+from ..util import fingerprint
+from ..util.ragged import segment_order
+from .combiners.linear import is_gold
+from .examples import Examples
+from .tables import take_mentions
+
+FEATURES = (
+    "record_first",  # log(1 + how often the entity was the first candidate of an annotated mention)
+    "record_right",  # log odds that it was right then; of all entities together where it never was first
+    "record_nil",  # log odds that the mention was NIL then
+)
+_PRIOR = 3.0  # mentions that the shares of all entities together count for
+_FOLDS = 5  # of the documents of a single part
+
+
+class _Outcome(NamedTuple):
+    """An annotated mention: its first candidate ("" = none), and what it was."""
+
+    first: str
+    right: bool
+    nil: bool
+
+
+@dataclass(frozen=True)
+class TrackRecord:
+    """Counts of annotated mentions by their first candidate.
+
+    ids (Sequence[str]): (e,), of the entities.
+    counts (NDArray[int64]): (e, 3): mentions whose first candidate it was, mentions among these that it was
+        right for, and NIL ones.
+    """
+
+    ids: Sequence[str]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def _of(cls, outcomes: Iterable[_Outcome]) -> "TrackRecord":
+        counted = Counter(outcomes)
+        ids = sorted({one.first for one in counted} - {""})
+        place = {one: number for number, one in enumerate(ids)}
+        counts = np.zeros((len(ids), 3), dtype=np.int64)
+        for one, n in counted.items():
+            if one.first:
+                counts[place[one.first]] += n * np.array([1, one.right, one.nil])
+        return cls(ids, counts)
+
+    @classmethod
+    def empty(cls) -> "TrackRecord":
+        """RETURNS (TrackRecord): before any calibration."""
+        return cls([], np.zeros((0, 3), dtype=np.int64))
+
+    def features(self, table: CandidateTable, kb: KnowledgeBase) -> Dict[str, Scores]:
+        """RETURNS (Dict[str, Scores]): FEATURES of candidates, (m,) each.
+
+        table (CandidateTable): the candidates.
+        kb (KnowledgeBase): whose rows they are. Counts of an entity with a successor are the successor's.
+        """
+        rows, counts = self._by_row(kb)
+        place = np.searchsorted(rows, table.kb_rows)
+        known = np.append(rows, -1)[place] == table.kb_rows
+        found = np.append(counts, [[0, 0, 0]], axis=0)[np.where(known, place, len(rows))]
+        total, n = self.counts.sum(axis=0), found[:, 0]
+        columns = [np.log1p(n)]
+        for kind in (1, 2):
+            share = (total[kind] + 1.0) / (total[0] + 2.0)
+            hits = found[:, kind] + _PRIOR * share
+            columns.append(np.log(hits / (n + _PRIOR - hits)))
+        return {name: values.astype(np.float32) for name, values in zip(FEATURES, columns, strict=True)}
+
+    def _by_row(self, kb: KnowledgeBase) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """RETURNS (tuple): rows of the knowledge base, ascending, and their (r, 3) counts."""
+        if self._key not in kb.memo:
+            rows = kb.rows(list(self.ids))
+            distinct, which = np.unique(rows[rows >= 0], return_inverse=True)
+            counts = np.zeros((len(distinct), 3), dtype=np.int64)
+            np.add.at(counts, which, self.counts[rows >= 0])
+            kb.memo[self._key] = (distinct, counts)
+        found: Tuple[NDArray[np.int64], NDArray[np.int64]] = kb.memo[self._key]
+        return found
+
+    @cached_property
+    def _key(self) -> str:
+        return f"track record {fingerprint(list(self.ids), self.counts.tobytes())}"
+
+    def state(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): as JSON."""
+        return {"ids": list(self.ids), "counts": self.counts.tolist()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "TrackRecord":
+        """RETURNS (TrackRecord): as saved by ``state``."""
+        return cls(list(state["ids"]), np.array(state["counts"], dtype=np.int64).reshape(-1, 3))
+
+
+def track_record(
+    parts: Sequence[Examples], scores: Sequence[Scores]
+) -> Tuple[TrackRecord, Dict[str, Scores]]:
+    """Count what became of annotated mentions.
+
+    parts (Sequence[Examples]): annotated mentions, each part with a knowledge base of its own.
+    scores (Sequence[Scores]): of the candidates of each part.
+    RETURNS (tuple): the counts of all parts, and FEATURES of all candidates for fitting: by the counts of the
+        other parts. Of a single part, by those of its other documents, in five folds.
+    """
+    outcomes = [_outcomes(part, given) for part, given in zip(parts, scores, strict=True)]
+    record = TrackRecord._of(one for of_part in outcomes for one in of_part)
+    if len(parts) == 1:
+        return record, _in_folds(parts[0], outcomes[0])
+    found = []
+    for number, part in enumerate(parts):
+        others = (one for i, of_part in enumerate(outcomes) if i != number for one in of_part)
+        found.append(TrackRecord._of(others).features(part.table, part.kb))
+    return record, {name: np.concatenate([of_part[name] for of_part in found]) for name in FEATURES}
+
+
+def _in_folds(part: Examples, outcomes: Sequence[_Outcome]) -> Dict[str, Scores]:
+    numbers: Dict[Any, int] = {}
+    fold = np.array([numbers.setdefault(one, len(numbers)) for one in part.documents]) % _FOLDS
+    of_candidate = np.repeat(fold, np.diff(part.table.offsets))
+    features = {name: np.zeros(len(of_candidate), dtype=np.float32) for name in FEATURES}
+    for number in np.unique(fold).tolist():
+        others = (one for one, where in zip(outcomes, fold.tolist(), strict=True) if where != number)
+        own = take_mentions(part.table, np.flatnonzero(fold == number))
+        for name, values in TrackRecord._of(others).features(own, part.kb).items():
+            features[name][of_candidate == number] = values
+    return features
+
+
+def _outcomes(part: Examples, scores: Scores) -> List[_Outcome]:
+    table = part.table
+    filled = np.diff(table.offsets) > 0
+    first = segment_order(scores, table.offsets)[table.offsets[:-1][filled]]
+    right = np.zeros(len(part), dtype=np.bool_)
+    right[filled] = is_gold(table, part.gold)[first]
+    ids = np.full(len(part), "", dtype=object)
+    ids[filled] = part.kb.ids_at(table.kb_rows[first])
+    return [_Outcome(*one) for one in zip(ids.tolist(), right.tolist(), part.is_nil.tolist(), strict=True)]
