@@ -30,13 +30,13 @@ class _Network(NamedTuple):
 @registry.pel_nil("spacy-pel.NetworkNil.v1")
 class NetworkNil:
     """The mean P(NIL) of networks with one hidden layer, which differ by their random seeds. They read what
-    LogisticNil reads (a summary of the candidates, and the mention's vector along its principal directions) and
-    the track record of the first candidate: how often it was first in the annotated text of the calibration,
-    and how often that was right, or the mention NIL.
+    LogisticNil reads (a summary of the candidates, and the mention's vector along its principal directions),
+    and the track record of the first candidate: how often it was first in the annotated text of the
+    calibration, and how often that was right, or the mention NIL.
 
-    What a good score is worth depends on the kind of concept, and a network learns such products. The more text,
-    the more directions it can use: 16 with a development set, 64 with 120,000 mentions (docs/studies.md,
-    "A network for P(NIL)").
+    What a good score is worth depends on the kind of concept, and a network learns such products. The more
+    text, the more directions it can use: 16 with a development set, 64 with 120,000 mentions
+    (docs/studies.md, "A network for P(NIL)").
 
     Before ``fit`` it gives 1 - best score, like ScoreThreshold; afterwards P(NIL). A mention without
     candidates has P(NIL) = 1. The same mentions and seed give the same networks.

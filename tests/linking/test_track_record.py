@@ -1,0 +1,133 @@
+"""The track record of first candidates: counts, features, and that no mention tells on itself."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.nil import LogisticNil, NetworkNil
+from spacy_pel.linking.track_record import FEATURES, TrackRecord, track_record
+from spacy_pel.types import CandidateTable, Entity
+
+NAMES = ["fever", "measles", "asthma", "cholera"]
+
+
+def make_kb(names=NAMES, **settings):
+    return KnowledgeBase([Entity(name.upper(), name, ()) for name in names], **settings)
+
+
+def make_linker(kb, nil_model):
+    generator = TfIdf()
+    generator.build(kb)
+    return Linker(kb, None, None, LinearCombiner(), nil_model, generator=generator)
+
+
+def examples(linker, answers):
+    """One document a mention: (surface, id)."""
+    queries = [MentionQuery(f"about {one} and more", 6, 6 + len(one)) for one, _ in answers]
+    documents = [f"doc{number}" for number in range(len(answers))]
+    return linker.examples(queries, [(one,) for _, one in answers], documents=documents)
+
+
+def candidates(rows):
+    return CandidateTable(np.array(rows), np.array([0, len(rows)]), {})
+
+
+def log_odds(hits, n, share):
+    share = (hits + 3 * share) / (n + 3)
+    return np.log(share / (1 - share))
+
+
+def test_features_by_hand():
+    record = TrackRecord(["ASTHMA", "FEVER", "GONE"], np.array([[6, 5, 1], [10, 2, 7], [2, 0, 1]]))
+    found = record.features(candidates([0, 1, 2]), make_kb())
+    right, nil = 8 / 20, 10 / 20  # of all, with one more mention of each kind
+    np.testing.assert_allclose(found["record_first"], np.log([11, 1, 7]), rtol=1e-6)
+    np.testing.assert_allclose(
+        found["record_right"],
+        [log_odds(2, 10, right), log_odds(0, 0, right), log_odds(5, 6, right)],
+        rtol=1e-5,
+    )
+    np.testing.assert_allclose(
+        found["record_nil"], [log_odds(7, 10, nil), log_odds(0, 0, nil), log_odds(1, 6, nil)], rtol=1e-5
+    )
+    again = TrackRecord.from_state(json.loads(json.dumps(record.state())))
+    assert again.state() == record.state()
+    empty = TrackRecord.empty().features(candidates([0, 3]), make_kb())
+    assert empty["record_first"].tolist() == [0, 0] and set(empty["record_right"].tolist()) == {0}
+    assert [len(values) for values in record.features(candidates([]), make_kb()).values()] == [0, 0, 0]
+
+
+def test_it_follows_changes_of_the_knowledge_base():
+    record = TrackRecord(["ASTHMA", "FEVER"], np.array([[6, 5, 1], [10, 2, 7]]))
+    kb = make_kb()
+    assert record.features(candidates([1, 2]), kb)["record_first"].tolist() == pytest.approx(np.log([1, 7]))
+    kb.retire(["FEVER"], {"FEVER": "MEASLES"})
+    assert record.features(candidates([1, 2]), kb)["record_first"].tolist() == pytest.approx(np.log([11, 7]))
+    (row,) = kb.add([Entity("NEW", "typhus", ())])
+    assert record.features(candidates([int(row)]), kb)["record_first"].tolist() == [0]
+
+
+def test_counts_of_the_other_parts_and_of_all():
+    """Each part has rows of its own."""
+    linkers = [make_linker(make_kb(), LogisticNil()), make_linker(make_kb(NAMES[::-1]), LogisticNil())]
+    answers = [
+        [("fever", "FEVER"), ("fever", "FEVER"), ("asthma", "ASTHMA")],
+        [("fevers", "OTHER"), ("asthma", "ASTHMA"), ("asthma", "MEASLES")],
+    ]
+    parts = [examples(linker, each) for linker, each in zip(linkers, answers, strict=True)]
+    scores = [linker.combiner(part.table) for linker, part in zip(linkers, parts, strict=True)]
+    record, features = track_record(parts, scores)
+    assert record.state() == {"ids": ["ASTHMA", "FEVER"], "counts": [[3, 2, 0], [3, 2, 1]]}
+    assert set(features) == set(FEATURES)
+    table = parts[0].table
+    first = [
+        int(table.offsets[i] + scores[0][table.offsets[i] : table.offsets[i + 1]].argmax()) for i in (0, 2)
+    ]
+    assert features["record_first"][first].tolist() == pytest.approx(np.log([2, 3]))  # as in the second part
+    share = (1 + 1) / (3 + 2)
+    assert features["record_nil"][first].tolist() == pytest.approx(
+        [log_odds(1, 1, share), log_odds(0, 2, share)]
+    )
+
+
+def test_a_document_does_not_tell_on_itself():
+    linker = make_linker(make_kb(), LogisticNil())
+    answers = [("fever", "FEVER"), ("measles", "MEASLES")] * 10
+    part = examples(linker, answers)
+    _, before = track_record([part], [linker.combiner(part.table)])
+    part.gold[3] = np.zeros(0, dtype=np.int64)  # NIL
+    _, after = track_record([part], [linker.combiner(part.table)])
+    own, other = (slice(*part.table.offsets[i : i + 2].tolist()) for i in (3, 5))
+    for name in ("record_right", "record_nil"):
+        np.testing.assert_array_equal(before[name][own], after[name][own])
+        assert (before[name][other] != after[name][other]).any()
+
+
+def test_the_network_learns_which_entity_stands_in_for_others():
+    """Mentions of aaaa are NIL half of the time: nothing else tells them from the others."""
+    answers = [("aaaa", "AAAA"), ("aaaa", "OTHER"), ("bbbb", "BBBB"), ("bbbb", "BBBB")] * 25
+    found = {}
+    for with_record in (False, True):
+        linker = make_linker(make_kb(["aaaa", "bbbb"]), NetworkNil(epochs=40, track_record=with_record))
+        links = linker.fit_examples([examples(linker, answers)])
+        found[with_record] = [links[0].nil_score, links[2].nil_score]
+        again = make_linker(make_kb(["bbbb", "aaaa"]), NetworkNil(track_record=with_record))
+        again.combiner.load_state(linker.combiner.state())
+        again.nil_model.load_state(json.loads(json.dumps(linker.nil_model.state())))
+        queries = [MentionQuery(one, 0, len(one)) for one in ("aaaa", "bbbb")]
+        assert [link.nil_score for link in again.link(queries)] == pytest.approx(
+            [link.nil_score for link in linker.link(queries)], abs=1e-5
+        )
+    assert found[True][0] > 0.4 and found[True][1] < 0.1
+    assert abs(found[False][0] - found[False][1]) < 0.2
+
+
+def test_without_annotated_nil_there_is_no_record():
+    linker = make_linker(make_kb(), NetworkNil())
+    linker.fit_examples([examples(linker, [("fever", "FEVER"), ("asthma", "ASTHMA")])])
+    assert linker.nil_model.record.state() == {"ids": [], "counts": []} and linker.nil_model.state() == {}
