@@ -18,6 +18,7 @@ from spacy_pel.kb.change_lines import apply_changes, read_changes
 from spacy_pel.kb.merge.merge import Merge
 from spacy_pel.kb.merge.merge_config import parse_merge_config
 from spacy_pel.kb.readers.ontology import read_sssom
+from spacy_pel.kb.readers.repair import Repairs
 from spacy_pel.registry import registry
 from spacy_pel.types import Document, Entity
 from spacy_pel.util.config import load_config
@@ -146,7 +147,9 @@ def _read_merge(paths: List[Path], out: Path) -> None:
     config = load_config(path)
     if "merge" in config:
         merge = Merge(parse_merge_config(config["merge"], path), path.parent)
-        check_entities(merge(), merge.redirects, out)
+        repairs = Repairs(strict=False)  # as in KnowledgeBase.build, which ``kb merge`` calls
+        entities = [entity for entity in map(repairs, merge()) if entity is not None]
+        check_entities(entities, merge.redirects, out)
         json.dumps(merge.source)
 
 

@@ -110,7 +110,11 @@ def _names(folder: Path) -> "re.Pattern[str]":
     """RETURNS (Pattern): of the paths and names in a folder as they are now; its files hardly change."""
     paths = [path for path in sorted(folder.rglob("*")) if path.name != GIVEN]
     found = [re.escape(str(path)) for path in paths]
-    found.append(rf"{re.escape(str(folder / GIVEN))}/[^\s,]+")  # named by a damaged file, and not there
+    given = re.escape(str(folder / GIVEN))
+    found += [
+        rf"{given}/[^\s,]+",
+        rf"{given}(?:/.*(?=, got )|(?=, got a folder))",
+    ]  # named by a damaged file, and not there
     found += sorted({rf"(?<![\w.-]){re.escape(path.name)}" for path in paths if path.suffix})
     return re.compile(rf"(?:{'|'.join(found)}){_END}")
 

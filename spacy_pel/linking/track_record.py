@@ -26,6 +26,7 @@ FEATURES = (
     "record_right",  # log odds that it was right then; of all entities together where it never was first
     "record_nil",  # log odds that the mention was NIL then
 )
+_KINDS = ("first", "right", "nil")  # of counts
 _PRIOR = 3.0  # mentions that the shares of all entities together count for
 _FOLDS = 5  # of the documents of a single part
 
@@ -101,12 +102,12 @@ class TrackRecord:
 
     def state(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON."""
-        return {"ids": list(self.ids), "counts": self.counts.tolist()}
+        return {"ids": list(self.ids), **dict(zip(_KINDS, self.counts.T.tolist(), strict=True))}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "TrackRecord":
         """RETURNS (TrackRecord): as saved by ``state``."""
-        return cls(list(state["ids"]), np.array(state["counts"], dtype=np.int64).reshape(-1, 3))
+        return cls(list(state["ids"]), np.array([state[kind] for kind in _KINDS], dtype=np.int64).T)
 
 
 def track_record(

@@ -1,9 +1,13 @@
 """Reading config files, the same way for training and commands, with one-line errors."""
 
+import re
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence, Union
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, quoted
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANKS = 1000  # in a row; configparser takes time by their square
 
 
 def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = None) -> Any:
@@ -30,12 +34,13 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
             )
         )
     try:
+        _check_blanks(Path(path))
         if not overrides:
-            return spacy_load_config(Path(path), interpolate=True)
+            return _checked(spacy_load_config(Path(path), interpolate=True))
         config = spacy_load_config(Path(path), interpolate=False)
         for name in overrides:
             _make_room(config, name.split(".")[:-1])
-        return Config().from_str(config.to_str(interpolate=False), overrides=overrides)
+        return _checked(Config().from_str(config.to_str(interpolate=False), overrides=overrides))
     except ConfigValidationError as err:
         raise PelError(Errors.E601.format(path=path, got=describe_config_error(err))) from err
     except (
@@ -47,6 +52,28 @@ def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = No
         OSError,
     ) as err:  # E050 and friends
         raise PelError(Errors.E601.format(path=path, got=" ".join(str(err).split()))) from err
+
+
+def _check_blanks(path: Path) -> None:
+    with path.open(encoding="utf8", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            most = max(map(len, re.findall(r"\s+", line)), default=0)
+            if most > _BLANKS:
+                raise ValueError(f"{most:,} blanks in a row in line {number}")
+
+
+def _checked(config: Any) -> Any:
+    """RETURNS (Any): the same config. RAISES (ValueError): if a text cannot be written again."""
+    pending = [config]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending += [*value, *value.values()]
+        elif isinstance(value, (list, tuple)):
+            pending += value
+        elif isinstance(value, str) and _SURROGATE.search(value):
+            raise ValueError(f"a lone surrogate, which UTF-8 cannot hold, in {quoted(value)}")
+    return config
 
 
 def _make_room(config: Any, sections: Sequence[str]) -> None:

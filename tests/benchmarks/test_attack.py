@@ -76,6 +76,8 @@ def test_every_kind_of_failure_is_found(tmp_path, monkeypatch, kind, verdict):
         ("at {0}", False),
         ("in mytiny.txt", False),
         ("in tiny.txt_old", False),
+        ("at {0}/given/ {{, got nothing", True),
+        ("at {0}/given, got a folder", True),
         ("in tiny.txt.bak", False),
     ],
 )

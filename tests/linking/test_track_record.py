@@ -82,7 +82,7 @@ def test_counts_of_the_other_parts_and_of_all():
     parts = [examples(linker, each) for linker, each in zip(linkers, answers, strict=True)]
     scores = [linker.combiner(part.table) for linker, part in zip(linkers, parts, strict=True)]
     record, features = track_record(parts, scores)
-    assert record.state() == {"ids": ["ASTHMA", "FEVER"], "counts": [[3, 2, 0], [3, 2, 1]]}
+    assert record.state() == {"ids": ["ASTHMA", "FEVER"], "first": [3, 3], "right": [2, 2], "nil": [0, 1]}
     assert set(features) == set(FEATURES)
     table = parts[0].table
     first = [
@@ -130,4 +130,7 @@ def test_the_network_learns_which_entity_stands_in_for_others():
 def test_without_annotated_nil_there_is_no_record():
     linker = make_linker(make_kb(), NetworkNil())
     linker.fit_examples([examples(linker, [("fever", "FEVER"), ("asthma", "ASTHMA")])])
-    assert linker.nil_model.record.state() == {"ids": [], "counts": []} and linker.nil_model.state() == {}
+    assert (
+        linker.nil_model.record.state() == {"ids": [], "first": [], "right": [], "nil": []}
+        and linker.nil_model.state() == {}
+    )

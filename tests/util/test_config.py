@@ -51,3 +51,20 @@ def test_a_section_below_one_that_comes_later(tmp_path):
     (tmp_path / "x.cfg").write_text('[a]\n[a.b.c]\nd = 1\n[a.b]\ne = "f"\n')
     with pytest.raises(PelError, match="E601.*x.cfg"):
         load_config(tmp_path / "x.cfg")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '[a]\nb = "x"\nc' + " " * 200_000 + "\n",
+            "200,00[01] blanks in a row in line 3",
+        ),  # 5 minutes for configparser
+        ('[a]\nb = "\\ud800"\n', "a lone surrogate"),
+        ('[a]\nb = {"c": [1, "\\udfff"]}\n', "a lone surrogate"),
+    ],
+)
+def test_text_that_is_no_config(tmp_path, text, said):
+    (tmp_path / "x.cfg").write_text(text)
+    with pytest.raises(PelError, match=f"E601.*x.cfg.*{said}"):
+        load_config(tmp_path / "x.cfg")

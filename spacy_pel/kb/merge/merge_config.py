@@ -115,7 +115,7 @@ def parse_merge_config(section: Mapping[str, Any], path: Optional[Path] = None) 
         raise invalid(where, first["msg"]) from err
     try:
         re.compile(config.id_pattern)
-    except (re.error, RecursionError, OverflowError) as err:
+    except (re.error, ValueError, RecursionError, OverflowError) as err:
         raise invalid("merge.id_pattern", err) from err
     earlier: List[str] = []
     for name, source in config.sources.items():

@@ -193,6 +193,8 @@ def test_same_files_same_entities():
         ({"merge.sources.mesh.via": "pain2"}, "'pain2' is not a source before"),
         ({"merge.sources.pain.files": ["nowhere.obo"]}, "nowhere.obo"),
         ({"merge.id_pattern": "X"}, "PEL-E143"),
+        ({"merge.id_pattern": "C["}, "merge.id_pattern"),
+        ({"merge.id_pattern": f"C{{{'9' * 5000}}}"}, "merge.id_pattern"),
         ({"merge.sources.mesh.columns": {"mesh.tsv": ["id", "nom"]}}, "mesh.tsv"),
         ({"merge.sources.mesh.reader": "nonsense"}, "merge.sources.mesh.reader"),
     ],
