@@ -55,6 +55,11 @@ def load_spacy(path: Union[str, Path]) -> Any:
                 todo="Check the path, or make one with spacy-pel quickstart or spacy assemble.",
             )
         )
+    for one in sorted(folder.rglob("*")):
+        if one.exists() and not (one.is_file() or one.is_dir()):  # spaCy would read a pipe or device for ever
+            raise PelError(
+                Errors.E650.format(path=path, got=f"{one.relative_to(folder)} is not a regular file")
+            )
     try:
         return spacy.load(folder if (folder / "config.cfg").is_file() else str(path))
     except PelError:

@@ -15,6 +15,7 @@ from spacy.tokens import Doc, DocBin
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.pipeline.linker_data import LinkerData, update_linker_folder
+from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import NIL, Document, Entity, Mention
 from spacy_pel.util.saved_folder import pack_files, unpack_files
 
@@ -371,3 +372,14 @@ def test_foreign_bytes(make_nlp):
     for data in (b"", b"nonsense", b"\xc1", b"\x93\x01\x02\x03"):
         with pytest.raises(PelError, match="PEL-E008.*entity linker"):
             make_nlp().get_pipe(NAME).from_bytes(data)
+
+
+def test_a_pipe_or_device_among_spacys_files_is_named(trained, tmp_path):
+    """spaCy itself would wait for ever."""
+    trained.to_disk(tmp_path / "p")
+    path = tmp_path / "p" / "vocab" / "key2row"
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        path.unlink()
+        make(path)
+        with pytest.raises(PelError, match="E650.*vocab/key2row is not a regular file"):
+            load_pipeline(tmp_path / "p")
