@@ -1,23 +1,28 @@
-"""Link many texts with one command and watch the memory that it takes.
+"""Link many texts with one command, or through one server, and watch the memory that it takes.
 
     python -m benchmarks.soak assets/pel_medmentions corpus/train.jsonl corpus/test.jsonl --documents 20000
+    python -m benchmarks.soak assets/pel_medmentions corpus/train.jsonl corpus/test.jsonl --serve
 
 The documents of the corpora are repeated until there are enough. Each repetition has some new words and
 numbers in it, as new abstracts do, so that no text is there twice. ``spacy-pel link`` runs over them in a
-process of its own, whose memory, with that of its workers, is read from ``/proc`` (Linux). Memory is flat if
+process of its own, or ``spacy-pel serve`` gets them in requests of 16; its memory, with that of its
+workers, is read from ``/proc`` (Linux). Memory is flat if
 it does not grow by more than ``--limit`` after the first documents, in which caches fill; otherwise, or with
 too few documents to tell, the exit code is 1.
 """
 
+import json
 import math
 import random
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Dict, Iterator, List, Optional, Sequence
+from typing import Annotated, Dict, Iterable, Iterator, List, Optional, Sequence
 
 import typer
 from rich.console import Console
@@ -29,6 +34,7 @@ from spacy_pel.util import write_jsonl
 _EDITS = 4  # new words and numbers in each repeated text
 _LETTERS = "abcdefghiklmnoprstuvxyz"
 _EVERY = 2.0  # seconds between two readings
+_REQUEST = 16  # texts
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,16 @@ def memory_of(pid: int) -> Dict[str, float]:
     return {"resident": int(found.get("VmRSS:", 0)) / 1024, "own": int(found.get("RssAnon:", 0)) / 1024}
 
 
+def reading_of(pid: int, documents: int, seconds: float) -> List[Reading]:
+    """RETURNS (List[Reading]): one, of a process and its descendants; none if it has ended."""
+    found = [one for one in map(memory_of, processes_of(pid)) if one["resident"]]
+    if not found:
+        return []
+    sizes = [one["resident"] for one in found]
+    own = sum(one["own"] for one in found)
+    return [Reading(documents, seconds, sum(sizes), own, max(sizes), len(found))]
+
+
 def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> List[Reading]:
     """Run ``link`` and read its memory until it ends.
 
@@ -117,12 +133,7 @@ def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> Lis
             while running.poll() is None:
                 # the parts are removed at the end, while the processes still run
                 done = max(done, sum(1 for _ in parts.glob("part-*.jsonl")) * part_size)
-                found = [memory_of(pid) for pid in processes_of(running.pid)]
-                if found := [one for one in found if one["resident"]]:
-                    sizes = [one["resident"] for one in found]
-                    own = sum(one["own"] for one in found)
-                    seconds = time.monotonic() - started
-                    readings.append(Reading(done, seconds, sum(sizes), own, max(sizes), len(found)))
+                readings += reading_of(running.pid, done, time.monotonic() - started)
                 time.sleep(_EVERY)
         finally:
             running.kill()
@@ -130,6 +141,47 @@ def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> Lis
     if running.returncode:
         raise RuntimeError(f"link ended with {running.returncode}: {log.read_text(encoding='utf8')[-500:]}")
     return readings
+
+
+def watch_server(pipeline: Path, texts: Iterable[str], log: Path) -> List[Reading]:
+    """Run ``serve``, have it link texts, and read its memory between requests.
+
+    pipeline (Path): the pipeline folder.
+    texts (Iterable[str]): any number.
+    log (Path): what the server writes.
+    RETURNS (List[Reading]): in order. RAISES (RuntimeError): if it fails.
+    """
+    readings: List[Reading] = []
+    done, started = 0, time.monotonic()
+    command = [sys.executable, "-m", "spacy_pel", "serve", str(pipeline), "--port", "0", "--json"]
+    with log.open("w", encoding="utf8") as output:
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True)
+        assert running.stdout is not None
+        try:
+            line = running.stdout.readline()
+            if not line:
+                raise RuntimeError(f"serve ended: {log.read_text(encoding='utf8')[-500:]}")
+            url = json.loads(line)["url"] + "/link"
+            for some in batched(texts, _REQUEST):
+                data = json.dumps({"text": some}).encode("utf8")
+                asked = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+                with urllib.request.urlopen(asked, timeout=600) as answer:
+                    done += len(json.load(answer)["documents"])
+                seconds = time.monotonic() - started
+                if not readings or seconds - readings[-1].seconds >= _EVERY:
+                    readings += reading_of(running.pid, done, seconds)
+            readings += reading_of(running.pid, done, time.monotonic() - started)
+        finally:
+            running.kill()
+            running.wait()
+    return readings
+
+
+def batched(texts: Iterable[str], n: int) -> Iterator[List[str]]:
+    """YIELDS (List[str]): the next n texts, or what is left."""
+    rest = iter(texts)
+    while some := list(islice(rest, n)):
+        yield some
 
 
 def in_steps(readings: Sequence[Reading], step: int) -> List[Reading]:
@@ -152,9 +204,9 @@ def growth(steps: Sequence[Reading], after: int) -> float:
     return max(late) / late[0] - 1 if len(late) > 1 else float("nan")
 
 
-def table_of(steps: Sequence[Reading]) -> Table:
+def table_of(steps: Sequence[Reading], command: str) -> Table:
     """RETURNS (Table): a row for each step."""
-    table = Table(title="Memory of link, MB")
+    table = Table(title=f"Memory of {command}, MB")
     for title in ("documents", "documents/s", "processes", "resident", "own", "largest process"):
         table.add_column(title, justify="right")
     for step in steps:
@@ -174,21 +226,27 @@ def main(
     limit: Annotated[float, typer.Option(min=0.0, help="Growth that still counts as flat.")] = 0.03,
     seed: Annotated[int, typer.Option(help="Random seed of the edits.")] = 0,
     work: Annotated[Optional[Path], typer.Option(help="Where the texts and the output go; kept.")] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Through serve instead of link.")] = False,
 ) -> None:
     """Link many texts, print a table of the memory it took, and exit with 1 if it grew."""
     texts = [document.text for path in corpora for document in read_documents(path)]
     with tempfile.TemporaryDirectory(prefix="soak_") as holder:
         folder = work or Path(holder)
         folder.mkdir(parents=True, exist_ok=True)
-        records = ({"id": str(at), "text": text} for at, text in enumerate(varied(texts, documents, seed)))
-        write_jsonl(folder / "texts.jsonl", records)
-        part_size = max(1, min(100, step))
-        command = ["link", str(pipeline), str(folder / "texts.jsonl"), str(folder / "linked.jsonl")]
-        command += ["--overwrite", "--n-process", str(processes), "--part-size", str(part_size)]
-        readings = watch(command, folder / "linked.jsonl.parts", part_size, folder / "link.log")
+        if serve:
+            readings = watch_server(pipeline, varied(texts, documents, seed), folder / "serve.log")
+        else:
+            records = (
+                {"id": str(at), "text": text} for at, text in enumerate(varied(texts, documents, seed))
+            )
+            write_jsonl(folder / "texts.jsonl", records)
+            part_size = max(1, min(100, step))
+            command = ["link", str(pipeline), str(folder / "texts.jsonl"), str(folder / "linked.jsonl")]
+            command += ["--overwrite", "--n-process", str(processes), "--part-size", str(part_size)]
+            readings = watch(command, folder / "linked.jsonl.parts", part_size, folder / "link.log")
     steps = in_steps(readings, step)
     console = Console(width=110)
-    console.print(table_of(steps))
+    console.print(table_of(steps, "serve" if serve else "link"))
     grown = growth(steps, after)
     if math.isnan(grown):
         console.print(f"Too few documents: expected two steps of {step:,} after the first {after:,}")

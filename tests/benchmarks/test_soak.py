@@ -10,7 +10,17 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from benchmarks.soak import Reading, growth, in_steps, main, memory_of, processes_of, varied, watch
+from benchmarks.soak import (
+    Reading,
+    growth,
+    in_steps,
+    main,
+    memory_of,
+    processes_of,
+    varied,
+    watch,
+    watch_server,
+)
 from benchmarks.speed import made_up_pipeline
 from spacy_pel.util import read_jsonl, write_jsonl
 
@@ -83,3 +93,21 @@ def test_command(tmp_path, monkeypatch):
     assert too_few.exit_code == 1 and "Too few documents" in too_few.stdout, too_few.output
     with pytest.raises(RuntimeError, match="link ended with 2.*Error"):
         watch(["link", str(tmp_path / "none"), "x", "y"], tmp_path / "parts", 1, tmp_path / "log")
+
+
+@linux
+def test_the_same_through_a_server(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr("benchmarks.soak._EVERY", 0.02)
+    texts = made_up_pipeline(tmp_path, 120)
+    write_jsonl(tmp_path / "corpus.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(texts)])
+    app = typer.Typer()
+    app.command()(main)
+    asked = [tmp_path / "pipeline", tmp_path / "corpus.jsonl", "--serve", "--documents", 400, "--step", 50]
+    done = CliRunner().invoke(app, [*map(str, asked), "--after", "50", "--limit", "100"])
+    assert "Memory of serve" in done.stdout and "Growth after the first 50 documents" in done.stdout, (
+        done.output
+    )
+    assert done.exit_code == 0
+    with pytest.raises(RuntimeError, match="(?s)serve ended: .*PEL-E002"):
+        watch_server(tmp_path / "none", ["fever"], tmp_path / "log")
