@@ -113,7 +113,7 @@ def _names(folder: Path) -> "re.Pattern[str]":
     given = re.escape(str(folder / GIVEN))
     found += [
         rf"{given}/[^\s,]+",
-        rf"{given}(?:/.*(?=, got )|(?=, got a folder))",
+        rf"{given}(?:/.*(?=, got )|(?=, got a ))",
     ]  # named by a damaged file, and not there
     found += sorted({rf"(?<![\w.-]){re.escape(path.name)}" for path in paths if path.suffix})
     return re.compile(rf"(?:{'|'.join(found)}){_END}")

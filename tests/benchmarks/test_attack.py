@@ -78,6 +78,7 @@ def test_every_kind_of_failure_is_found(tmp_path, monkeypatch, kind, verdict):
         ("in tiny.txt_old", False),
         ("at {0}/given/ {{, got nothing", True),
         ("at {0}/given, got a folder", True),
+        ("at {0}/given, got a name that ends in ''", True),
         ("in tiny.txt.bak", False),
     ],
 )

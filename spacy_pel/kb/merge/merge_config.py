@@ -124,13 +124,16 @@ def parse_merge_config(section: Mapping[str, Any], path: Optional[Path] = None) 
             fault = "one of reader, id_xref, mappings and via must say how its terms get their ids"
             raise invalid(where, fault)
         if source.via is not None and source.via not in earlier:
-            fault = f"'{source.via}' is not a source before this one"
+            fault = (
+                f"'{source.via}' is not a source before this one, or has a reader, so that it has no terms"
+            )
             raise invalid(f"{where}.via", fault)
         if source.reader:
             try:
                 registry.resolve_short("pel_kb_readers", source.reader)
             except PelError as err:
                 raise invalid(f"{where}.reader", err) from err
-        earlier.append(name)
+        else:
+            earlier.append(name)
     config._path = path
     return config

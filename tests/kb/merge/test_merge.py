@@ -191,6 +191,10 @@ def test_same_files_same_entities():
         ({"merge.sources.pain.scopes": ["exakt"]}, "merge.sources.pain.scopes"),
         ({"merge.sources.pain.colour": "red"}, "merge.sources.pain.colour"),
         ({"merge.sources.mesh.via": "pain2"}, "'pain2' is not a source before"),
+        (
+            {"merge.sources.mondo.reader": "corpusnames"},
+            "'mondo' is not a source before this one, or has a reader",
+        ),
         ({"merge.sources.pain.files": ["nowhere.obo"]}, "nowhere.obo"),
         ({"merge.id_pattern": "X"}, "PEL-E143"),
         ({"merge.id_pattern": "C["}, "merge.id_pattern"),
