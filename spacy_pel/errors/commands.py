@@ -28,6 +28,7 @@ class CommandErrors:
         "[PEL-E615] P(NIL) was fitted on mention vectors of width {expected}, got width {got}. Refit it with: "
         "spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
+    E616 = "[PEL-E616] Expected a NetworkNil with {name} of at least {least}, got {got}. Fix this setting."
     E620 = (
         "[PEL-E620] Expected a corpus with gold mentions, but it has none. Check the file: one JSON object per "
         'line with "text" and "mentions".'

@@ -5,6 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import Errors, PelError
 from ...registry import registry
 from ...types import CandidateTable, Scores
 from ..track_record import TrackRecord
@@ -49,6 +50,7 @@ class NetworkNil:
     directions (int): how many principal directions of the mentions' vectors are inputs; 0 = none.
     track_record (bool): whether the track record is an input.
     seed (int): random seed of the first network; that of each other one is higher by 1.
+    RAISES (PelError): if a number is too small.
     """
 
     def __init__(
@@ -62,6 +64,11 @@ class NetworkNil:
         track_record: bool = True,
         seed: int = 0,
     ):
+        least = {"hidden": 1, "members": 1, "l2": 0, "epochs": 1, "directions": 0}
+        given = {"hidden": hidden, "members": members, "l2": l2, "epochs": epochs, "directions": directions}
+        for name, value in given.items():
+            if value < least[name]:
+                raise PelError(Errors.E616.format(name=name, least=least[name], got=value))
         self.hidden = hidden
         self.members = members
         self.l2 = l2

@@ -90,3 +90,11 @@ def test_what_it_refuses(fitted):
     table.vectors = table.vectors[:, :3]
     with pytest.raises(PelError, match="E615"):
         fitted(table, scores)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("hidden", 0), ("members", 0), ("l2", -0.1), ("epochs", 0), ("directions", -1)]
+)
+def test_settings_that_make_no_network(name, value):
+    with pytest.raises(PelError, match=f"E616.*{name} of at least [01], got {value}"):
+        NetworkNil(**{name: value})
