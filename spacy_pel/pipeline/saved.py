@@ -62,8 +62,10 @@ def load_spacy(path: Union[str, Path]) -> Any:
             )
     try:
         return spacy.load(folder if (folder / "config.cfg").is_file() else str(path))
-    except PelError:
-        raise
+    except PelError as err:
+        if str(path) in str(err):
+            raise
+        raise PelError(Errors.E650.format(path=path, got=str(err).rstrip("."))) from err  # a setting
     except Exception as err:  # damaged files: spaCy, srsly, numpy and configparser each raise their own
         got = f"{type(err).__name__}: {err}"
         raise PelError(Errors.E650.format(path=path, got=shortened(got, 400))) from err

@@ -383,3 +383,13 @@ def test_a_pipe_or_device_among_spacys_files_is_named(trained, tmp_path):
         make(path)
         with pytest.raises(PelError, match="E650.*vocab/key2row is not a regular file"):
             load_pipeline(tmp_path / "p")
+
+
+def test_a_bad_setting_of_a_saved_pipeline_names_the_pipeline(trained, tmp_path):
+    trained.to_disk(tmp_path / "p")
+    config = tmp_path / "p" / "config.cfg"
+    text = config.read_text()
+    assert 'extension_prefix = "pel"' in text
+    config.write_text(text.replace('extension_prefix = "pel"', 'extension_prefix = "\\"pe"'))
+    with pytest.raises(PelError, match="E650.*/p cannot be loaded: .*E517.*extension_prefix"):
+        load_pipeline(tmp_path / "p")
