@@ -170,6 +170,10 @@ class KnowledgeBase:
         """RETURNS (int): rows, those of retired entities included."""
         return self._merged.counts["rows"]
 
+    def __iter__(self) -> Iterator[str]:
+        """YIELDS (str): the ids of the entities that are not retired, as a mapping does."""
+        yield from self.ids_at(self.live_rows)
+
     def __contains__(self, entity_id: object) -> bool:
         return isinstance(entity_id, str) and self.row(entity_id) >= 0
 

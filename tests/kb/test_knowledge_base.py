@@ -134,7 +134,7 @@ def test_retire(kb):
     assert kb.ids("aspirin") == kb.ids("hbgf1") == [] and kb.ids("asa") == ["C2"]
     assert kb.types() == {"T047": 1} and not kb.rows_with_types(["T116"]).any()
     assert kb.id_at(0) == "C1"  # a tombstone
-    assert [entity.concept_id for entity in kb.entities()] == ["C2", "C4"]
+    assert [entity.concept_id for entity in kb.entities()] == list(kb) == ["C2", "C4"]
     for ids, successor in ((["C3"], {}), (["C9"], {}), (["C2"], {"C2": "C3"}), (["C2"], {"C2": "C2"})):
         with pytest.raises(PelError, match="PEL-E1(00|12|14)"):
             kb.retire(ids, successor)

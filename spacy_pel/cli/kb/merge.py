@@ -1,12 +1,14 @@
 """The command ``kb merge``: merges ontologies, and names from text, into one knowledge base."""
 
+import csv
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any, Dict, Iterable, List, Optional, Sequence
 
 import typer
 
 from ...errors import Errors, PelError
 from ...util.config import load_config
+from ...util.files import atomic_path
 from .._app import CONFIG_CONTEXT, kb_cli
 from .._config import parse_overrides
 from .._output import JSON, emit
@@ -26,12 +28,19 @@ def kb_merge(
             help="Corpus (JSON lines) whose gold mentions become names of their entities (repeatable)."
         ),
     ] = None,
+    name_sources: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--names", help="Also write a table (TSV) of all names: id, name, source that gave it first."
+        ),
+    ] = None,
     as_json: bool = JSON,
 ) -> None:
     """Merge ontologies into one knowledge base by their cross references.
 
     Twins (ids with the same names from the same source term) become one entity; the retired
-    id stays resolvable. Settings can be overridden: --merge.name "my KB".
+    id stays resolvable. To add names to a knowledge base that has its own ids, e.g. MeSH, let its
+    reader be the first source. Settings can be overridden: --merge.name "my KB".
 
     Example: spacy-pel kb merge corpus/kb configs/open_cui.cfg --data data --corpus corpus/train.jsonl
     """
@@ -50,13 +59,22 @@ def kb_merge(
     merge = Merge(parse_merge_config(settings["merge"], config), data)
     entities = list(merge())  # report and redirects are complete only now
     kb = KnowledgeBase.build(entities, out, source=merge.source, redirects=merge.redirects)
+    if name_sources is not None:
+        _write_names(merge.name_sources(), name_sources)
     emit(_summary(kb, merge), as_json=as_json, text=_text)
+
+
+def _write_names(rows: Iterable[Sequence[str]], path: Path) -> None:
+    with atomic_path(path) as part, part.open("w", encoding="utf8", newline="") as file:
+        table = csv.writer(file, delimiter="\t", lineterminator="\n")
+        table.writerow(["id", "name", "source"])
+        table.writerows(rows)
 
 
 def _summary(kb: Any, merge: Any) -> Dict[str, Any]:
     return {
         "entities": len(kb),
-        "twins_merged": len(merge.redirects),
+        "twins_merged": len(merge.twins),
         "fingerprint": kb.fingerprint,
         "sources": merge.report,
     }

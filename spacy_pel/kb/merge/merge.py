@@ -1,20 +1,22 @@
 """Merging ontologies by cross reference into one knowledge base with the ids of another.
 
-Every source term is mapped to ids (by a UMLS cross reference, a mapping table, or the mappings
+What readers before all ontologies give is the base, e.g. MeSH: entities with their own ids. Every
+term of an ontology is mapped to ids (by a UMLS cross reference, a mapping table, or the mappings
 of an earlier source) and adds its names, its definition and its type to each of them. Then
-twins are merged (see ``twins.py``), and only then are names with ids of their own (annotated
-text) added, so that twins do not depend on a corpus.
+twins are merged (see ``twins.py``), and only then do the other readers add names with ids of their
+own (annotated text), so that twins do not depend on a corpus.
 """
 
 import re
 from collections import defaultdict
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ...errors import Errors, PelError, shortened
 from ...registry import registry
 from ...types import Entity
-from ...util import logger
+from ...util import logger, normalize_alias
 from ..readers.obo_kb import xref_ids
 from ..readers.ontology import Term, read_sssom, read_table, read_terms
 from .merge_config import MergeConfig, MergeSource
@@ -22,6 +24,14 @@ from .merge_record import MergeRecord
 from .twins import merge_twins
 
 Pairs = Dict[str, List[str]]  # term id -> ids
+
+
+class NameSource(NamedTuple):
+    """A name, and the source that gave it first."""
+
+    entity_id: str
+    name: str
+    source: str
 
 
 class Merge:
@@ -34,7 +44,8 @@ class Merge:
     def __init__(self, config: MergeConfig, data: Path) -> None:
         self.config = config
         self.data = Path(data)
-        self.redirects: Dict[str, str] = {}
+        self.redirects: Dict[str, str] = {}  # of the readers, and the twins
+        self.twins: Dict[str, str] = {}  # retired id -> the id that stays
         self.report: Dict[str, Dict[str, int]] = {}  # source -> counts
         self._records: Dict[str, MergeRecord] = {}
         self._ids_of: Dict[str, Pairs] = {}  # source -> term id -> ids
@@ -43,18 +54,31 @@ class Merge:
 
     def __call__(self) -> Iterator[Entity]:
         """YIELDS (Entity): the merged entities, ordered by id."""
-        ontologies = {name: source for name, source in self.config.sources.items() if not source.reader}
-        readers = {name: source for name, source in self.config.sources.items() if source.reader}
-        for name, source in ontologies.items():
-            self._add_ontology(name, source)
-        self.redirects = merge_twins(self._records)
-        for name, source in readers.items():
+        sources = self.config.sources
+        base = dict(takewhile(lambda item: item[1].reader, sources.items()))
+        for name, source in base.items():
             self._add_entities(name, source)
+        base_ids = set(self._records)
+        for name, source in sources.items():
+            if not source.reader:
+                self._add_ontology(name, source)
+        self.twins = merge_twins(self._records, base_ids)
+        self.redirects.update(self.twins)
+        for name, source in sources.items():
+            if source.reader and name not in base:
+                self._add_entities(name, source)
         if not self._records:
-            sources = ", ".join(self.config.sources)
-            raise PelError(Errors.E143.format(sources=sources, config=self.config.described))
+            names = ", ".join(sources)
+            raise PelError(Errors.E143.format(sources=names, config=self.config.described))
         for entity_id in sorted(self._records):
             yield self._records[entity_id].entity(entity_id)
+
+    def name_sources(self) -> Iterator[NameSource]:
+        """YIELDS (NameSource): every name of the merged entities, ordered by id."""
+        for entity_id in sorted(self._records):
+            record = self._records[entity_id]
+            for name, source in zip(record.names, record.named_by, strict=True):
+                yield NameSource(entity_id, name, source)
 
     @property
     def source(self) -> Dict[str, Any]:
@@ -63,7 +87,7 @@ class Merge:
         return {
             "name": self.config.name,
             "licence": self.config.licence,
-            "twins_merged": len(self.redirects),
+            "twins_merged": len(self.twins),
             "sources": [
                 {
                     "name": name,
@@ -81,6 +105,7 @@ class Merge:
         links, curated = self._link(source, terms)
         self._terms[name], self._ids_of[name] = terms, links
         counts = self.report[name] = defaultdict(int, terms=len(terms))
+        owners = None if source.homonyms else self._owners()
         for term_id, ids in links.items():
             term = terms.get(term_id)
             if term is None or not term.name:
@@ -98,27 +123,44 @@ class Merge:
                 record.term_ids[term_id] = None
                 record.add_type(source.type, weak=source.weak_type)
                 names = _names(term, source)
-                counts["names_new"] += self._describe(record, source, term_id, term.definition, names)
+                if owners is not None and record.names:  # a new id keeps its names: it needs one
+                    kept = [
+                        text
+                        for text in names
+                        if owners.get(normalize_alias(text), {entity_id}) == {entity_id}
+                    ]
+                    counts["homonyms"] += len(names) - len(kept)
+                    names = kept
+                counts["names_new"] += self._describe(name, record, term_id, term.definition, names)
         self.report[name] = dict(counts)
         logger.info("%s: %s", name, self.report[name])
 
+    def _owners(self) -> Dict[str, Set[str]]:
+        """RETURNS (Dict[str, Set[str]]): normalized name -> the ids that have it so far."""
+        owners: Dict[str, Set[str]] = defaultdict(set)
+        for entity_id, record in self._records.items():
+            for text in record.names:
+                owners[normalize_alias(text)].add(entity_id)
+        return dict(owners)
+
     def _describe(
         self,
+        name: str,
         record: MergeRecord,
-        source: MergeSource,
         given_id: str,
         definition: Optional[str],
         names: Iterable[str],
     ) -> int:
-        """Add what a source says of an id to a record.
+        """Add what the source with this name says of an id to a record.
 
         RETURNS (int): how many of the names are new.
         RAISES (PelError): if a text cannot be cleaned.
         """
+        source = self.config.sources[name]
         try:
             if source.definitions and self.config.definitions:
                 record.add_definition(definition)
-            return sum(record.add_name(text) for text in names)
+            return sum(record.add_name(text, name) for text in names)
         except ValueError as err:
             place = ", ".join(str(self.data / file) for file in source.files)
             expected = f"a name or definition of {shortened(given_id)}"
@@ -126,13 +168,20 @@ class Merge:
                 Errors.E002.format(expected=expected, path=place, got=err, todo="Fix the file.")
             ) from err
 
+    def _own_id(self, curie: str) -> str:
+        """RETURNS (str): the id that a cross reference means: with its prefix if an entity has that id
+        (MEDIC's "OMIM:…"), else what follows the prefix; in place of a retired id its successor."""
+        local = curie.partition(":")[2]
+        found = (self.redirects.get(given, given) for given in (curie, local))
+        return next((entity_id for entity_id in found if entity_id in self._records), local)
+
     def _link(self, source: MergeSource, terms: Dict[str, Term]) -> Tuple[Pairs, Set[Tuple[str, str]]]:
         """Find each term's ids. RETURNS: term id -> ids, and the curated ones of these pairs."""
         links: Dict[str, Dict[str, None]] = defaultdict(dict)
         curated: Set[Tuple[str, str]] = set()
         for path in source.mappings:
             for term_id, target, label in read_sssom(self.data / path):
-                target = target.partition(":")[2]
+                target = self._own_id(target)
                 links[term_id][target] = None
                 curated.add((term_id, target))
                 # the table may be newer than the ontology's file, with additional terms and labels
@@ -140,7 +189,8 @@ class Merge:
         for term in terms.values():
             # curated mappings take precedence over cross references of the same term
             for prefix in source.id_xref if term.id not in links else ():
-                links[term.id].update(dict.fromkeys(xref_ids(term.xrefs, prefix)))
+                found = (self._own_id(f"{prefix}:{number}") for number in xref_ids(term.xrefs, prefix))
+                links[term.id].update(dict.fromkeys(found))
         if source.via is not None:
             for other_id, term_id in self._via_pairs(source, terms):
                 links[term_id].update(dict.fromkeys(self._ids_of[source.via].get(other_id, ())))
@@ -179,7 +229,12 @@ class Merge:
             for kind in [source.type] if source.type else entity.types:
                 record.add_type(kind, weak=source.weak_type)
             names = (entity.canonical_name, *entity.aliases)
-            counts["names_new"] += self._describe(record, source, entity_id, entity.definition, names)
+            counts["names_new"] += self._describe(name, record, entity_id, entity.definition, names)
+        self.redirects.update(
+            (old, self.redirects.get(new, new))
+            for old, new in reader.redirects.items()
+            if old not in self._records
+        )
         self.report[name] = dict(counts)
         logger.info("%s: %s", name, self.report[name])
 

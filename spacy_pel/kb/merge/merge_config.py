@@ -17,7 +17,9 @@ class MergeSource(BaseModel):
 
     A source is either an ontology, whose terms find their ids by cross references, mapping
     tables or another source's mappings, or (with ``reader``) the output of a KB reader whose
-    ids are already those of the merged knowledge base.
+    ids are already those of the merged knowledge base. Readers before all ontologies are its base:
+    cross references to their retired ids lead to the successors, and none of their ids is merged
+    with another.
 
     files (List[str]): paths below the data folder; several files may describe the same terms.
     reader (Optional[str]): short or full name of a KB reader, e.g. "corpusnames".
@@ -34,6 +36,8 @@ class MergeSource(BaseModel):
     columns (Dict[str, List[Optional[str]]]): for tables: file name -> what its columns hold.
     header (bool): do the tables begin with a line of column names?
     names (bool): take the names; without them a source adds to known ids only.
+    homonyms (bool): take names that another id has from an earlier source, too. Without them a source
+        whose cross references are loose does not make names ambiguous.
     definitions (bool): take the definitions.
     only_known (bool): name only ids that an earlier source has.
     type (str): the type that the entities get; "" = those of the reader, or none.
@@ -56,6 +60,7 @@ class MergeSource(BaseModel):
     columns: Dict[str, List[Optional[str]]] = {}
     header: bool = True
     names: bool = True
+    homonyms: bool = True
     definitions: bool = True
     only_known: bool = False
     type: str = ""

@@ -13,6 +13,7 @@ class MergeRecord:
 
     names (List[str]): in order of arrival, the first is the canonical name; names that
         differ in case only count as one.
+    named_by (List[str]): for each of these names, the source that gave it first.
     types (List[str]): strong types; weak_types are used where there are none.
     term_ids (Dict[str, None]): the source terms that point to this id.
     sources (Set[str]): the sources that name it.
@@ -20,6 +21,7 @@ class MergeRecord:
     """
 
     names: List[str] = field(default_factory=list)
+    named_by: List[str] = field(default_factory=list)
     definition: Optional[str] = None
     types: List[str] = field(default_factory=list)
     weak_types: List[str] = field(default_factory=list)
@@ -29,7 +31,7 @@ class MergeRecord:
     _folded: Set[str] = field(default_factory=set)
     _types: Set[Tuple[bool, str]] = field(default_factory=set)
 
-    def add_name(self, name: str) -> bool:
+    def add_name(self, name: str, source: str = "") -> bool:
         """RETURNS (bool): whether the name was new."""
         name = clean_text(name)
         folded = name.casefold()
@@ -37,6 +39,7 @@ class MergeRecord:
             return False
         self._folded.add(folded)
         self.names.append(name)
+        self.named_by.append(source)
         return True
 
     def add_definition(self, definition: Optional[str]) -> None:
@@ -52,8 +55,8 @@ class MergeRecord:
 
     def take_over(self, other: "MergeRecord") -> None:
         """Take over the content of a retired record."""
-        for name in other.names:
-            self.add_name(name)
+        for name, source in zip(other.names, other.named_by, strict=True):
+            self.add_name(name, source)
         self.add_definition(other.definition)
         for name in other.types:
             self.add_type(name, weak=False)

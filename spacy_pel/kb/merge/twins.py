@@ -6,36 +6,38 @@ then gives both the same strings, and nothing distinguishes them. The rule:
 1. Twins are ids with the same set of names (case, punctuation and order aside) that are
    joined by a source term: both carry its id. Ids with the same names but from
    different terms (homonyms) are not twins.
-2. In each group, the id named by most sources through a curated exact match is kept; on a tie
-   the one named by most sources at all; then the lowest.
-3. The others are retired: they stay resolvable as redirects to the id that is kept, which
-   also takes over their types, definition and source ids.
+2. In each group, an id of the base is kept; else the id named by most sources through a curated
+   exact match; on a tie the one named by most sources at all; then the lowest.
+3. The others, unless they are of the base, too, are retired: they stay resolvable as redirects to
+   the id that is kept, which also takes over their types, definition and source ids.
 """
 
 from collections import defaultdict
-from typing import Dict, List, Mapping
+from typing import Collection, Dict, List, Mapping
 
 from ...util import normalize_alias
 from .merge_record import MergeRecord
 
 
-def merge_twins(records: Dict[str, MergeRecord]) -> Dict[str, str]:
+def merge_twins(records: Dict[str, MergeRecord], base: Collection[str] = frozenset()) -> Dict[str, str]:
     """Merge the twins among the records, in place.
 
     records (Dict[str, MergeRecord]): id -> record; the retired ids are taken out.
+    base (Collection[str]): ids that are never retired.
     RETURNS (Dict[str, str]): retired id -> the id that stays.
     """
     redirects: Dict[str, str] = {}
     for group in find_twins(records):
-        keeper, *retired = sorted(
+        keeper, *others = sorted(
             group,
             key=lambda entity_id: (
+                entity_id not in base,
                 -len(records[entity_id].curated),
                 -len(records[entity_id].sources),
                 entity_id,
             ),
         )
-        for entity_id in retired:
+        for entity_id in (other for other in others if other not in base):
             records[keeper].take_over(records.pop(entity_id))
             redirects[entity_id] = keeper
     return redirects
