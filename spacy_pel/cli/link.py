@@ -28,7 +28,10 @@ def link(
         ),
     ],
     format_name: Annotated[
-        str, typer.Option("--format", help="txt, jsonl, parquet, pubtator; auto = by file name and content.")
+        str,
+        typer.Option(
+            "--format", help="txt, jsonl, parquet, pubtator, bioc; auto = by file name and content."
+        ),
     ] = "auto",
     to: Annotated[
         str,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..kb import KnowledgeBase
 
 _NAME_FINDER = "pel_name_finder"
+_ABBREVIATIONS = ("pel_abbreviation_detector", "abbreviation_detector")  # the second is scispaCy's
 _N_SHOWN = 3  # entities in the example text
 _READERS = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
@@ -139,7 +140,8 @@ def quickstart(
 
 
 def _finder(ner: Optional[str], lang: str) -> "Language":
-    """RETURNS (Language): a pipeline that finds mentions, or an empty one; without linkers.
+    """RETURNS (Language): a pipeline that finds mentions, or one that finds nothing yet; with a detector of
+    abbreviations and without linkers.
 
     RAISES (PelError): if there is no such pipeline or language.
     """
@@ -149,11 +151,15 @@ def _finder(ner: Optional[str], lang: str) -> "Language":
         nlp = load_spacy(ner)
         for name in linker_names(nlp):
             nlp.remove_pipe(name)
-        return nlp
-    try:
-        return spacy.blank(lang)
-    except ImportError as err:
-        raise PelError(Errors.E213.format(got=lang)) from err
+    else:
+        try:
+            nlp = spacy.blank(lang)
+        except ImportError as err:
+            raise PelError(Errors.E213.format(got=lang)) from err
+    factories = {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
+    if factories.isdisjoint(_ABBREVIATIONS):
+        nlp.add_pipe(_ABBREVIATIONS[0], config={"mentions": True})
+    return nlp
 
 
 def _knowledge_base(codes: Path, path: Path, reader: Optional[str], settings: List[str]) -> "KnowledgeBase":

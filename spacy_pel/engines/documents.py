@@ -1,7 +1,6 @@
-"""Reading the texts to link: plain text, JSON lines, Parquet, PubTator."""
+"""Reading the texts to link: plain text, JSON lines, Parquet, PubTator, BioC."""
 
 import re
-from itertools import chain
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
@@ -11,6 +10,7 @@ from ..types import Document
 from ..util import read_jsonl, read_lines, read_text
 from ..util.files import check_unicode
 
+_ENDINGS = {"txt": (".txt",), "bioc": (".xml", ".json")}  # of the files of a folder, plain or gzipped
 _PUBTATOR = re.compile(r"^[^|\t]+\|[ta]\|")
 
 
@@ -20,7 +20,8 @@ def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
     path (Path): "txt": one document per line, named by its line number, or a folder of .txt
         files, one document each, named by the file. "jsonl": objects with "text" and perhaps
         "id" and "meta". "parquet": columns "text" and perhaps "id". "pubtator": title and
-        abstract lines; annotations are not read.
+        abstract lines. "bioc": XML or JSON, or a folder of such files; the passages of a document
+        are one text, in which each keeps its offset. Annotations are left out.
     format_name (str): one of these, or "auto" = by the file's name and first line.
     YIELDS (Document): without mentions.
     RAISES (PelError): if the format is unknown or the file is not in it.
@@ -40,22 +41,29 @@ def input_format(path: Path, format_name: str = "auto") -> str:
 
 def _guess(path: Path) -> str:
     if path.is_dir():
-        return "txt"
+        return "bioc" if not _files(path, "txt") and _files(path, "bioc") else "txt"
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if kind.lower() in _ENDINGS["bioc"]:
+        return "bioc"
     if kind.lower() in (".txt", ".pubtator"):
         first = next((line for _, line in read_lines(path) if line.strip()), "")
         return "pubtator" if _PUBTATOR.match(first) else "txt"
     return kind.lstrip(".").lower()
 
 
-def text_files(folder: Path) -> List[Path]:
-    """RETURNS (List[Path]): the files of a folder that "txt" reads, in this order."""
-    return sorted(chain(folder.glob("*.txt"), folder.glob("*.txt.gz")))
+def folder_files(folder: Path, format_name: str = "auto") -> List[Path]:
+    """RETURNS (List[Path]): the files of a folder that are read, in this order."""
+    return _files(folder, input_format(folder, format_name))
+
+
+def _files(folder: Path, format_name: str) -> List[Path]:
+    endings = tuple(end for plain in _ENDINGS.get(format_name, ()) for end in (plain, f"{plain}.gz"))
+    return sorted(file for file in folder.iterdir() if endings and file.name.endswith(endings))
 
 
 def _text(path: Path) -> Iterator[Document]:
     if path.is_dir():
-        for file in text_files(path):
+        for file in _files(path, "txt"):
             text = read_text(file).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
             yield Document(file.name.split(".txt")[0], text)
         return
@@ -102,9 +110,17 @@ def _pubtator(path: Path) -> Iterator[Document]:
         yield Document(document.id, document.text, meta=document.meta)
 
 
+def _bioc(path: Path) -> Iterator[Document]:
+    from ..corpora.readers.bioc_corpus import BiocCorpus
+
+    for document in BiocCorpus()(_files(path, "bioc") if path.is_dir() else [path]):
+        yield Document(document.id, document.text)
+
+
 _READERS: Dict[str, Callable[[Path], Iterator[Document]]] = {
     "txt": _text,
     "jsonl": _jsonl,
     "parquet": _parquet,
     "pubtator": _pubtator,
+    "bioc": _bioc,
 }

@@ -13,7 +13,7 @@ from ..pipeline.saved import load_pipeline
 from ..registry import registry
 from ..types import Document
 from ..util import fingerprint, logger, progress
-from .documents import input_format, read_documents, text_files
+from .documents import folder_files, input_format, read_documents
 from .forked_workers import workers_end_with_this_process
 from .formats import check_replaceable, output_format, write_links
 from .job import LinkJob, count, summary, usual_part_size
@@ -64,7 +64,7 @@ class LocalEngine:
         batch_size = self.batch_size or min(nlp.batch_size, 64, -(-total // (4 * self.n_process)))
         settings = {
             "format": _FORMAT,
-            "input": _input_fingerprint(source),
+            "input": _input_fingerprint(source, job.format_name),
             "input_format": input_format(source, job.format_name),
             "pipeline": pipeline_fingerprint(nlp, component),
             "n_candidates": job.n_candidates,
@@ -143,7 +143,7 @@ def _is_inside(path: Path, folder: Path) -> bool:
     return any(parent.exists() and parent.samefile(folder) for parent in (path, *path.resolve().parents))
 
 
-def _input_fingerprint(path: Path) -> str:
+def _input_fingerprint(path: Path, format_name: str) -> str:
     if path.is_dir():
-        return fingerprint([[file.name, fingerprint(file)] for file in text_files(path)])
+        return fingerprint([[file.name, fingerprint(file)] for file in folder_files(path, format_name)])
     return fingerprint(path)

@@ -1,24 +1,30 @@
 """A component that finds abbreviations and their long forms."""
 
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ..corpora.abbreviations import find_abbreviations
 
+Abbreviation = Dict[str, Any]  # as in doc._.abbreviations
+Tokens = Tuple[int, int]  # first token, and end
+
 
 @Language.factory(
     "pel_abbreviation_detector",
     assigns=["doc._.abbreviations", "span._.long_form"],
-    default_config={},
+    default_config={"mentions": False},
 )
-def make_abbreviation_detector(nlp: Language, name: str) -> "AbbreviationDetector":
+def make_abbreviation_detector(nlp: Language, name: str, mentions: bool) -> "AbbreviationDetector":
     """Build a component that finds abbreviations and their long forms.
 
     nlp (Language): the pipeline.
     name (str): the component's name.
+    mentions (bool): also make the short forms of mentions mentions.
     RETURNS (AbbreviationDetector): the component.
     """
-    return AbbreviationDetector(name)
+    return AbbreviationDetector(name, mentions=mentions)
 
 
 class AbbreviationDetector:
@@ -28,21 +34,69 @@ class AbbreviationDetector:
     ``long_start`` and ``long_end`` (token offsets). Docs can be pickled, stored in a DocBin and
     sent between processes.
 
+    With ``mentions``, it changes ``doc.ents``, too: a mention "long form (SF)" becomes two, and the short
+    forms of a mention become mentions wherever they occur, with its label. Detectors that learned from
+    other text miss many of them. Mentions that have an id stay as they are.
+
     name (str): the component's name.
+    mentions (bool): whether to change ``doc.ents``.
     """
 
-    def __init__(self, name: str = "pel_abbreviation_detector") -> None:
+    def __init__(self, name: str = "pel_abbreviation_detector", *, mentions: bool = False) -> None:
         self.name = name
+        self.mentions = mentions
         _add_extensions()
 
     def __call__(self, doc: Doc) -> Doc:
         doc._.abbreviations = found = find_abbreviations(doc)
         for one in found:
             doc[one["short_start"] : one["short_end"]]._.long_form = one["long_text"]
+        if self.mentions and found:
+            doc.ents = _with_short_forms(doc, found)  # type: ignore[assignment]
         return doc
 
     def __setstate__(self, state: dict) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> List[Span]:
+    ends = {place: one for one in abbreviations for place in _ends_of_both(doc, one)}
+    mentions: List[Span] = []
+    for ent in doc.ents:
+        parts = None if ent.kb_id else _parts(ent, ends.get(ent.end))
+        mentions += [ent] if parts is None else [Span(doc, *part, label=ent.label) for part in parts]
+    label_of = {ent.end: ent.label for ent in mentions}
+    taken = {token.i for ent in mentions for token in ent}
+    for one in abbreviations:
+        short = range(one["short_start"], one["short_end"])
+        if one["long_end"] in label_of and taken.isdisjoint(short):
+            mentions.append(Span(doc, short.start, short.stop, label=label_of[one["long_end"]]))
+            taken.update(short)
+    return mentions
+
+
+def _ends_of_both(doc: Doc, one: Abbreviation) -> List[int]:
+    """RETURNS (List[int]): where a mention of both, one of them in brackets, may end; [] = the short form
+    occurs elsewhere."""
+    (_, first_end), (start, end) = _in_order(one)
+    if start != first_end + 1 or doc[first_end].text != "(":
+        return []
+    return [end, end + 1]  # detectors may leave out the second bracket
+
+
+def _parts(ent: Span, one: Optional[Abbreviation]) -> Optional[List[Tokens]]:
+    """RETURNS (Optional[List[Tuple[int, int]]]): what is before the bracket and what is in it; None = not a
+    mention of both."""
+    if one is None or ent.start > _in_order(one)[0][0]:
+        return None
+    (_, first_end), second = _in_order(one)
+    return [(ent.start, first_end), second]
+
+
+def _in_order(one: Abbreviation) -> Tuple[Tokens, Tokens]:
+    """RETURNS (Tuple[Tokens, Tokens]): the tokens of long form and short form, in the order of the text."""
+    long, short = (one["long_start"], one["long_end"]), (one["short_start"], one["short_end"])
+    return (long, short) if long < short else (short, long)
 
 
 def _add_extensions() -> None:

@@ -2,8 +2,10 @@
 
 import gc
 import gzip
+import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -41,9 +43,31 @@ def write_input(path, kind):
     elif kind == "pubtator":
         halves = [text.split(" ", 1) for text in TEXTS]
         path.write_text("".join(f"{i}|t|{title}\n{i}|a|{rest}\n\n" for i, (title, rest) in enumerate(halves)))
+    elif kind == "json":
+        path.write_text(json.dumps({"documents": [bioc(str(i), text) for i, text in enumerate(TEXTS)]}))
+    elif kind == "xml.gz":
+        documents = "".join(map(bioc_xml, map(str, range(len(TEXTS))), TEXTS))
+        path.write_bytes(gzip.compress(f"<collection>{documents}</collection>".encode()))
 
 
-@pytest.mark.parametrize("kind", ["txt", "txt.gz", "jsonl", "parquet", "pubtator"])
+def bioc(name, text):
+    """A document with a passage for each word and an annotation."""
+    starts = [match.start() for match in re.finditer(r"\S+", text)]
+    words = zip(starts, text.split(), strict=True)
+    passages = [{"offset": start, "text": word, "annotations": []} for start, word in words]
+    note = {"infons": {"identifier": "X1"}, "text": text[:3], "locations": [{"offset": 0, "length": 3}]}
+    return {"id": name, "passages": [{**passages[0], "annotations": [note]}, *passages[1:]]}
+
+
+def bioc_xml(name, text):
+    passages = "".join(
+        f"<passage><offset>{passage['offset']}</offset><text>{passage['text']}</text></passage>"
+        for passage in bioc(name, text)["passages"]
+    )
+    return f"<document><id>{name}</id>{passages}</document>"
+
+
+@pytest.mark.parametrize("kind", ["txt", "txt.gz", "jsonl", "parquet", "pubtator", "json", "xml.gz"])
 def test_formats(folder, tmp_path, kind):
     source = tmp_path / f"in.{kind}"
     write_input(source, kind)
@@ -68,6 +92,25 @@ def test_folder_of_texts_and_parquet_out(folder, tmp_path):
     assert [(row["id"], row["text"]) for row in rows] == list(zip("abc", TEXTS, strict=True))
     assert [[found["kb_id"] for found in row["mentions"]] for row in rows] == IDS
     assert [len(found["candidates"]) for found in rows[0]["mentions"]] == [2, 2]
+
+
+def test_folder_of_bioc(folder, tmp_path):
+    """An article a file, as PubMed Central has them: its passages are one text."""
+    (tmp_path / "in").mkdir()
+    for name, text in zip("abc", TEXTS, strict=True):
+        (tmp_path / "in" / f"{name}.xml").write_text(f"<collection>{bioc_xml(name, text)}</collection>")
+    (tmp_path / "in" / "readme.md").write_text("no article")
+    args = ["link", folder / "pipeline", tmp_path / "in", tmp_path / "out.xml", "--part-size", 2]
+    killed_after(1, args)
+    result = run(*args, "--resume")
+    assert result.code == 0, result.err
+    run("convert", tmp_path / "back.jsonl", "--reader", "bioc", "--strict", tmp_path / "out.xml")
+    back = list(read_corpus(tmp_path / "back.jsonl"))
+    assert [(found.id, found.text) for found in back] == list(zip("abc", TEXTS, strict=True))
+    assert [[mention.ids[0] for mention in found.mentions] for found in back] == IDS
+    (tmp_path / "in" / "c.xml").write_text("<collection><document>")
+    refused = run(*args, "--overwrite")
+    assert refused.code == 2 and "c.xml" in refused.err
 
 
 def test_processes_give_the_same(folder, tmp_path):
@@ -360,6 +403,7 @@ def test_a_pipeline_that_finds_nothing_says_so(folder, tmp_path):
         ("in.jsonl", '{"text": "lone \\ud800"}', [], "E002"),
         ("in.txt", b"caf\xe9\n", [], "E002"),
         ("in.txt", "\n\n", [], "E645"),
+        ("in.json", '[{"text": "aspirin"}]', [], "E207"),
         (None, "", [], "E002"),
     ],
 )

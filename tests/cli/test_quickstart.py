@@ -110,14 +110,22 @@ def test_with_a_detector(folder, table, tmp_path):
     text = "Fever, heart attacks and pyrexia."
     assert quickstart(folder, table, tmp_path / "a", "--ner", tmp_path / "ner").code == 0
     found = spacy.load(tmp_path / "a")
-    assert found.pipe_names == ["entity_ruler", "sentencizer", "proxy_entity_linker"]
+    detector = "pel_abbreviation_detector"
+    assert found.pipe_names == ["entity_ruler", "sentencizer", detector, "proxy_entity_linker"]
     assert [(ent.text, ent.label_, ent.kb_id_) for ent in found(text).ents] == [
         ("heart attacks", "DISEASE", "I21")
     ]
     assert quickstart(folder, table, tmp_path / "b", "--ner", tmp_path / "ner", "--phrases").code == 0
     both = spacy.load(tmp_path / "b")
-    assert both.pipe_names == ["name_finder", "entity_ruler", "sentencizer", "proxy_entity_linker"]
+    names = ["name_finder", "entity_ruler", "sentencizer", detector, "proxy_entity_linker"]
+    assert both.pipe_names == names
     assert links(both, text) == {"Fever": "R50", "heart attacks": "I21", "pyrexia": "R50"}
+
+
+def test_abbreviations_of_the_table_s_names(folder, table, tmp_path):
+    assert quickstart(folder, table, tmp_path / "out").code == 0
+    text = "A heart attack (HA) with fever. After the HA, no FE."
+    assert links(spacy.load(tmp_path / "out"), text) == {"heart attack": "I21", "HA": "I21", "fever": "R50"}
 
 
 def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
@@ -131,7 +139,7 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     assert quickstart(folder, table, out, "--overwrite").code == 0
     nlp = spacy.load(out)
     assert links(nlp, "Rash, fever") == {"Rash": "A"}
-    assert nlp.pipe_names == ["name_finder", "proxy_entity_linker"]
+    assert nlp.pipe_names == ["name_finder", "pel_abbreviation_detector", "proxy_entity_linker"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file.txt").write_text("keep me")
     assert "E658" in quickstart(folder, table, tmp_path / "mine", "--overwrite").err

@@ -81,3 +81,63 @@ def test_a_new_process_needs_no_import(nlp, tmp_path):
     code = f"import spacy; print(len(spacy.load({str(tmp_path / 'nlp')!r})({TEXT!r})._.abbreviations))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) == len(found(nlp(TEXT)))
+
+
+def with_mentions(text, *mentions, label="DISEASE", **options):
+    """The mentions that the detector leaves of those that a matcher of these names finds."""
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("entity_ruler", config={"overwrite_ents": True})
+    ruler.add_patterns([{"label": label, "pattern": name, **options} for name in mentions])
+    nlp.add_pipe("pel_abbreviation_detector", config={"mentions": True})
+    return [(ent.text, ent.label_) for ent in nlp(text).ents]
+
+
+ATROPHY = "Spinal and bulbar muscular atrophy"
+
+
+@pytest.mark.parametrize(
+    "text, mentions, expected",
+    [
+        # wherever the short form occurs; not that of what is no mention
+        (TEXT, [ATROPHY], [ATROPHY, "SBMA", "SBMA", "SBMA", ATROPHY]),
+        # one mention of both, with and without the second bracket
+        (f"A mild {ATROPHY} (SBMA).", [f"mild {ATROPHY} (SBMA)"], [f"mild {ATROPHY}", "SBMA"]),
+        (f"A mild {ATROPHY} (SBMA).", [f"{ATROPHY} (SBMA"], [ATROPHY, "SBMA"]),
+        (f"An SBMA ({ATROPHY}).", [f"SBMA ({ATROPHY})"], ["SBMA", ATROPHY]),
+        # the head comes after the bracket: one mention
+        (
+            f"{ATROPHY} (SBMA) carriers; SBMA.",
+            [f"{ATROPHY} (SBMA) carriers"],
+            [f"{ATROPHY} (SBMA) carriers"],
+        ),
+        # a longer mention with the short form, and one that ends elsewhere than the long form
+        (f"{ATROPHY} (SBMA). SBMA type 2.", [ATROPHY, "SBMA type 2"], [ATROPHY, "SBMA", "SBMA type 2"]),
+        (f"{ATROPHY} (SBMA). SBMA.", ["muscular"], ["muscular"]),
+        (f"{ATROPHY} (SBMA). SBMA.", ["muscular atrophy"], ["muscular atrophy", "SBMA", "SBMA"]),
+        ("No short form here.", ["short form"], ["short form"]),
+    ],
+)
+def test_short_forms_of_mentions_become_mentions(text, mentions, expected):
+    assert with_mentions(text, *mentions) == [(text, "DISEASE") for text in expected]
+    plain = spacy.blank("en")
+    ruler = plain.add_pipe("entity_ruler")
+    ruler.add_patterns([{"label": "DISEASE", "pattern": name} for name in mentions])
+    plain.add_pipe("pel_abbreviation_detector")
+    assert {ent.text for ent in plain(text).ents} == set(mentions), "not unless it is asked to"
+
+
+def test_mentions_with_an_id_stay_as_they_are(nlp):
+    nlp.get_pipe("pel_abbreviation_detector").mentions = True
+    doc = nlp.make_doc(f"{ATROPHY} (SBMA).")
+    doc.ents = [doc.char_span(0, len(ATROPHY) + 7, label="DISEASE", kb_id="C1")]
+    assert [(ent.text, ent.kb_id_) for ent in nlp(doc).ents] == [(f"{ATROPHY} (SBMA)", "C1")]
+
+
+def test_the_setting_is_saved(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "DISEASE", "pattern": ATROPHY}])
+    nlp.add_pipe("pel_abbreviation_detector", config={"mentions": True})
+    nlp.to_disk(tmp_path / "nlp")
+    for copy in (spacy.load(tmp_path / "nlp"), pickle.loads(pickle.dumps(nlp))):
+        [doc] = copy.pipe([f"{ATROPHY} (SBMA)."], n_process=2)
+        assert [ent.text for ent in doc.ents] == [ATROPHY, "SBMA"]
