@@ -109,11 +109,15 @@ def reader_attacks() -> List[ReaderAttack]:
     merge = ReaderAttack("merge", onto, _read_merge, packs=False)
     merge.files["merge.cfg"] = (FIXTURES / "kb" / "onto_merge.cfg").read_bytes()
     made.append(merge)
+    base = ReaderAttack("merge-base", FIXTURES / "kb" / "base", _read_merge, packs=False)
+    base.files["merge.cfg"] = (FIXTURES / "kb" / "base_merge.cfg").read_bytes()
+    made.append(base)
     made.append(ReaderAttack("kb-changes", FIXTURES / "kb" / "jsonl" / "kb.jsonl", _read_changes))
     made.append(ReaderAttack("link-jsonl", FIXTURES / "corpora" / "jsonl" / "tiny.jsonl", _read_texts))
     made.append(ReaderAttack("link-pubtator", FIXTURES / "corpora" / "pubtator" / "tiny.txt", _read_texts))
     made.append(ReaderAttack("link-txt", FIXTURES / "corpora" / "gsc" / "tiny" / "Text" / "100", _read_texts))
     made[-1].files = {"texts.txt": next(iter(made[-1].files.values())) * 3}
+    made.append(ReaderAttack("link-bioc", FIXTURES / "corpora" / "bioc", _read_folder))
     return made
 
 
@@ -151,6 +155,8 @@ def _read_merge(paths: List[Path], out: Path) -> None:
         entities = [entity for entity in map(repairs, merge()) if entity is not None]
         check_entities(entities, merge.redirects, out)
         json.dumps(merge.source)
+        for row in merge.name_sources():
+            _check_text(*row)
 
 
 def _read_changes(paths: List[Path], out: Path) -> None:
@@ -161,6 +167,10 @@ def _read_changes(paths: List[Path], out: Path) -> None:
 
 def _read_texts(paths: List[Path], out: Path) -> None:
     check_documents(read_documents(paths[0]))
+
+
+def _read_folder(paths: List[Path], out: Path) -> None:
+    check_documents(read_documents(paths[0].parent))
 
 
 def check_documents(documents: Iterable[Document]) -> None:

@@ -274,58 +274,40 @@ def test_types_of_a_record():
     assert made.types == ["T1"] and made.weak_types == ["T2", "T1"]
 
 
-MEDIC = "D001||Migraine Disorders|Sick Headache\nD002|300125||Tension Headache\n300200||Rash\n"
-TERMS = [
-    {"id": "1", "name": "migraine", "synonyms": ["rash"], "xrefs": [{"namespace": "MESH", "id": "D001"}]},
-    {"id": "2", "name": "stress headache", "xrefs": [{"namespace": "OMIM", "id": "300125"}]},
-    {"id": "3", "name": "exanthem", "xrefs": [{"namespace": "OMIM", "id": "300200"}]},
-    {"id": "4", "name": "cough", "xrefs": [{"namespace": "MESH", "id": "D009"}]},
-]
+BASE = FIXTURES / "base"
 
 
-def base_config(tmp_path, **mondo):
-    (tmp_path / "medic.txt").write_text(MEDIC)
-    (tmp_path / "mondo.json").write_text(json.dumps([{**term, "namespace": "mondo"} for term in TERMS]))
-    line = {
-        "id": "1",
-        "text": "tth",
-        "mentions": [{"start": 0, "end": 3, "label": "", "ids": ["OMIM:300125"]}],
-    }
-    (tmp_path / "c.jsonl").write_text(json.dumps(line))
-    ontology = {"files": ["mondo.json"], "id_xref": ["MESH", "OMIM"], **mondo}
-    sources = {
-        "medic": {"files": ["medic.txt"], "reader": "medic"},
-        "mondo": ontology,
-        "corpus": {"files": ["c.jsonl"], "reader": "corpusnames"},
-    }
-    return {"sources": sources}
+def base(**overrides):
+    config = Config().from_disk(FIXTURES / "base_merge.cfg", overrides=overrides)
+    merge = Merge(parse_merge_config(config["merge"]), BASE)
+    return merge, {entity.concept_id: entity for entity in merge()}
 
 
-def test_an_ontology_names_the_entities_of_a_base(tmp_path):
-    merge = Merge(parse_merge_config(base_config(tmp_path, only_known=True)), tmp_path)
-    entities = {entity.concept_id: entity for entity in merge()}
-    assert set(entities) == {"D001", "D002", "OMIM:300200"}
-    assert entities["D001"].canonical_name == "Migraine Disorders", "the base names its entities"
-    assert entities["D001"].aliases == ("Sick Headache", "migraine", "rash")
+def test_an_ontology_names_the_entities_of_a_base():
+    merge, entities = base()
+    assert set(entities) == {"D017092", "OMIM:607907", "C538288"}
+    assert entities["D017092"].canonical_name == "Porphyria, Erythropoietic", "the base names its entities"
     # a retired id leads to its successor, in cross references and in text
-    assert entities["D002"].aliases == ("stress headache", "tth")
-    assert entities["OMIM:300200"].aliases == ("exanthem",), "an id that keeps its prefix"
-    assert merge.redirects["OMIM:300125"] == "D002" and merge.twins == {}
-    assert merge.source["twins_merged"] == 0
+    assert entities["D017092"].aliases == (
+        "CEP",
+        "Gunther's Disease",
+        "congenital erythropoietic porphyria",
+        "Gunther disease",
+        "Porphyria",
+    )
+    assert entities["OMIM:607907"].aliases == ("Marinesco-Sjogren-like syndrome",), "an id with its prefix"
+    assert merge.redirects == {"OMIM:263700": "D017092"} and merge.source["twins_merged"] == 0
 
 
-def test_names_of_other_entities_can_be_left_out(tmp_path):
-    config = parse_merge_config(base_config(tmp_path, only_known=True, homonyms=False))
-    merge = Merge(config, tmp_path)
-    entities = {entity.concept_id: entity for entity in merge()}
-    assert entities["D001"].aliases == ("Sick Headache", "migraine"), "'rash' is the name of another"
-    assert merge.report["mondo"]["homonyms"] == 1
+def test_names_of_other_entities_can_be_left_out():
+    name = "10p deletion syndrome"  # of another entity of the base
+    assert base()[0].report["onto"]["homonyms"] == 1
+    assert name in base(**{"merge.sources.onto.homonyms": True})[1]["D017092"].aliases
     # a new id needs a name, whoever else has it
-    other = Merge(parse_merge_config(base_config(tmp_path, homonyms=False)), tmp_path)
-    assert {entity.concept_id for entity in other()} == {"D001", "D002", "OMIM:300200", "D009"}
+    assert base(**{"merge.sources.onto.only_known": False})[1]["D003371"].canonical_name == "cough"
 
 
-def test_ids_of_a_base_are_no_twins(tmp_path):
+def test_ids_of_a_base_are_no_twins():
     records = {
         "C2": record(["rash"], ["HP:1"]),
         "C1": record(["rash"], ["HP:1"], curated=["a"]),
@@ -336,23 +318,21 @@ def test_ids_of_a_base_are_no_twins(tmp_path):
 
 
 def test_command_writes_the_source_of_each_name(tmp_path):
-    config = {"merge": base_config(tmp_path, only_known=True)}
-    Config(config).to_disk(tmp_path / "m.cfg")
     table = tmp_path / "names.tsv"
-    arguments = ["kb", "merge", str(tmp_path / "kb"), str(tmp_path / "m.cfg"), "--data", str(tmp_path)]
+    arguments = ["kb", "merge", str(tmp_path / "kb"), str(FIXTURES / "base_merge.cfg"), "--data", str(BASE)]
     result = CliRunner().invoke(pel_cli, [*arguments, "--names", str(table)])
     assert result.exit_code == 0, result.output
-    rows = [line.split("\t") for line in table.read_text().splitlines()]
-    assert rows[0] == ["id", "name", "source"]
-    assert ["D001", "migraine", "mondo"] in rows and ["D001", "Sick Headache", "medic"] in rows
-    assert ["D002", "tth", "corpus"] in rows
+    header, *rows = [line.split("\t") for line in table.read_text().splitlines()]
+    assert header == ["id", "name", "source"]
+    for name, source in (("CEP", "medic"), ("Gunther disease", "onto"), ("Porphyria", "corpus")):
+        assert ["D017092", name, source] in rows
     kb = KnowledgeBase.from_disk(tmp_path / "kb")
-    assert sorted((row[0], row[1]) for row in rows[1:]) == sorted(
+    assert sorted((row[0], row[1]) for row in rows) == sorted(
         (entity.concept_id, name)
         for entity in kb.entities()
         for name in (entity.canonical_name, *entity.aliases)
     )
-    assert kb["OMIM:300125"].concept_id == "D002"
+    assert kb["OMIM:263700"].concept_id == "D017092"
 
 
 @pytest.mark.parametrize("name", ["medic.cfg", "open_cui.cfg"])
