@@ -149,6 +149,6 @@ class TrainingErrors:
 
 class TrainingWarnings:
     W300 = (
-        "[PEL-W300] mixed_precision = 'bf16' on a processor without bfloat16 units: about 3 times as slow as "
-        "float32. Set mixed_precision = 'no', or train on a GPU with --gpu-id."
+        "[PEL-W300] mixed_precision = 'bf16' on a processor without bfloat16 units: 3 to 20 times as slow as "
+        "float32. Set mixed_precision = 'auto', or train on a GPU with --gpu-id."
     )

@@ -19,12 +19,13 @@ def check_gpu(gpu_id: int) -> None:
 
 
 def make_accelerator(
-    gpu_id: int, *, mixed_precision: Literal["no", "bf16", "fp16"], accumulate_gradient: int
+    gpu_id: int, *, mixed_precision: Literal["auto", "no", "bf16", "fp16"], accumulate_gradient: int
 ) -> Accelerator:
     """Set up the device of a training.
 
     gpu_id (int): CUDA device; -1 = CPU.
-    mixed_precision (str): autocast type; "bf16" on a processor without it is slow, which is logged.
+    mixed_precision (str): autocast type; "auto" is "bf16" where the device has bfloat16 units, and "no"
+        elsewhere; "bf16" on a processor without them is slow, which is logged.
     accumulate_gradient (int): batches per update.
     RETURNS (Accelerator): used by this training only.
     RAISES (PelError): if there is no such device.
@@ -32,7 +33,11 @@ def make_accelerator(
     if gpu_id >= 0:
         check_gpu(gpu_id)
         torch.cuda.set_device(gpu_id)
-    elif mixed_precision == "bf16" and not native_bfloat16(torch.device("cpu")):
+    native = native_bfloat16(torch.device("cuda" if gpu_id >= 0 else "cpu"))
+    if mixed_precision == "auto":
+        mixed_precision = "bf16" if native else "no"
+        logger.info("Precision: %s", "bfloat16" if native else "float32")
+    elif mixed_precision == "bf16" and gpu_id < 0 and not native:
         logger.warning(Warnings.W300)
     # otherwise accelerate keeps the precision and device of the first training in this process
     AcceleratorState._reset_state(reset_partial_state=True)

@@ -64,7 +64,7 @@ class BaseTrainingSettings(Strict):
         default=0, ge=0, title="Stop after this many evaluations without improvement; 0 = never"
     )
     accumulate_gradient: int = Field(default=1, ge=1, title="Batches per update")
-    mixed_precision: Literal["no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
+    mixed_precision: Literal["auto", "no", "bf16", "fp16"] = Field(default="no", title="Autocast type")
     limit: int = Field(default=0, ge=0, title="Maximum number of training mentions; 0 = all")
     optimizer: OptimizerSettings = OptimizerSettings()
     dev: BaseDevSettings
