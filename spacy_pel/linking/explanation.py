@@ -75,6 +75,9 @@ class Explanation:
         right one is at that rate.
     learned (Optional[Learned]): the corrected mention that decides the answer, whatever the scores say; None
         = none does.
+    record (Optional[Dict[str, int]]): how often the first candidate was "first" for annotated mentions of the
+        calibration, how often it was "right" then, and how often the mention was "nil"; None without
+        candidates, and for NIL models that do not read it.
     weights (Dict[str, float]): of the combiner, by feature; empty if it has none.
     ranker_weights (Optional[Tuple[float, float]]): of the reranker's score, and of the logarithm of the
         combiner's; None without a reranker.
@@ -92,6 +95,7 @@ class Explanation:
     threshold: Optional[float]
     id_set: Optional[List[str]]
     learned: Optional[Learned]
+    record: Optional[Dict[str, int]]
     weights: Dict[str, float]
     ranker_weights: Optional[Tuple[float, float]]
     candidates: List[CandidateEvidence]
@@ -120,6 +124,12 @@ class Explanation:
             parts = ", ".join(f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS])
             first, second = self.candidates[:2]
             lines.append(f"{first.id} against {second.id}: {parts}")
+        if self.record is not None:
+            came_first, right, nil = (self.record[name] for name in ("first", "right", "nil"))
+            lines.append(
+                f"track record of {self.candidates[0].id} (mentions in the calibration): first {came_first:,}, "
+                f"right {right:,}, NIL {nil:,}"
+            )
         return "\n".join(lines)
 
     @property
@@ -195,6 +205,7 @@ def explain(linker: "Linker", query: MentionQuery) -> Explanation:
                 ranker_score=None if read is None or np.isnan(read[at]) else float(read[at]),
             )
         )
+    record = getattr(linker.nil_model, "record", None) if chosen else None
     left, right = max(0, query.start - _AROUND), query.end + _AROUND
     entries = {one.id: one for one in linker.memory.learned}
     return Explanation(
@@ -209,6 +220,7 @@ def explain(linker: "Linker", query: MentionQuery) -> Explanation:
         threshold=linker.threshold_of(query.label),
         id_set=link.id_set,
         learned=None if link.learned is None else entries[link.learned],
+        record=None if record is None else record.of_entity(int(table.kb_rows[chosen[0]]), linker.kb),
         weights=dict(getattr(linker.combiner, "weights", {})),
         ranker_weights=None if linker.reranker is None else linker.reranker.weights,
         candidates=candidates,

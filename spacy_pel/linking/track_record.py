@@ -85,6 +85,12 @@ class TrackRecord:
             columns.append(np.log(hits / (n + _PRIOR - hits)))
         return {name: values.astype(np.float32) for name, values in zip(FEATURES, columns, strict=True)}
 
+    def of_entity(self, kb_row: int, kb: KnowledgeBase) -> Dict[str, int]:
+        """RETURNS (Dict[str, int]): how often it was "first", and then "right", and the mention "nil"."""
+        rows, counts = self._by_row(kb)
+        found = counts[rows == kb_row].sum(axis=0)
+        return dict(zip(_KINDS, found.tolist(), strict=True))
+
     def _by_row(self, kb: KnowledgeBase) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
         """RETURNS (tuple): rows of the knowledge base, ascending, and their (r, 3) counts."""
         if self._key not in kb.memo:

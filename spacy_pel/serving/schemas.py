@@ -130,6 +130,10 @@ class ExplainResponse(BaseModel):
     threshold: Optional[float] = Field(description="A higher nil_score is NIL.")
     id_set: Optional[List[str]]
     learned: Optional[LearnedResponse] = Field(description="The correction that decides, if one does.")
+    record: Optional[Dict[str, int]] = Field(
+        description="How often the first candidate came first in the text of the calibration, and was right "
+        "then, and the mention was NIL."
+    )
     weights: Dict[str, Optional[float]]
     ranker_weights: Optional[Tuple[float, float]]
     candidates: List[CandidateResponse]

@@ -9,6 +9,7 @@ from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import LogisticNil, NetworkNil
 from spacy_pel.linking.track_record import FEATURES, TrackRecord, track_record
 from spacy_pel.types import CandidateTable, Entity
@@ -134,3 +135,17 @@ def test_without_annotated_nil_there_is_no_record():
         linker.nil_model.record.state() == {"ids": [], "first": [], "right": [], "nil": []}
         and linker.nil_model.state() == {}
     )
+
+
+def test_an_explanation_tells_the_record_of_the_first_candidate():
+    kb = make_kb()
+    linker = make_linker(kb, NetworkNil(epochs=1, directions=0))
+    query = MentionQuery("about fever and more", 6, 11)
+    assert explain(linker, query).record == {"first": 0, "right": 0, "nil": 0}
+    linker.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]))
+    found = explain(linker, query)
+    assert found.record == {"first": 1200, "right": 7, "nil": 4}
+    line = "track record of FEVER (mentions in the calibration): first 1,200, right 7, NIL 4"
+    assert str(found).splitlines()[-1] == line
+    assert explain(linker, MentionQuery("qqq", 0, 3)).record is None  # no candidates
+    assert explain(make_linker(kb, LogisticNil()), query).record is None
