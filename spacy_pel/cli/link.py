@@ -15,8 +15,8 @@ def link(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="Texts: .txt (a document per line), a folder of .txt files, .jsonl, .parquet or PubTator; "
-            "plain or gzipped (.gz), except for Parquet.",
+            help="Texts: .txt (a document per line), a folder of .txt files, .jsonl, .parquet, PubTator, or "
+            "BioC (a file or a folder); plain or gzipped (.gz), except for Parquet.",
         ),
     ],
     output: Annotated[

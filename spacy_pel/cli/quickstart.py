@@ -93,7 +93,8 @@ def quickstart(
     """Make a pipeline from a table of codes or an ontology, without training: knowledge base, index and
     mention finder.
 
-    Without --ner, the mentions are the names of the table, and each is linked. With --ner, a mention may be
+    Without --ner, the mentions are the names of the table and the abbreviations that a text defines for
+    them, and each is linked. With --ner, a mention may be
     NIL: the default NIL weights decide until you `calibrate` on annotated text of your own.
 
     Example: spacy-pel quickstart codes.csv my_pipeline

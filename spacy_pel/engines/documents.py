@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
 from ..corpora.readers.parquet_rows import open_parquet, parquet_rows
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, Warnings
 from ..types import Document
-from ..util import read_jsonl, read_lines, read_text
+from ..util import logger, read_jsonl, read_lines, read_text
 from ..util.files import check_unicode
 
 _ENDINGS = {"txt": (".txt",), "bioc": (".xml", ".json")}  # of the files of a folder, plain or gzipped
+_TXT = re.compile(r"\.txt(\.gz)?$", re.IGNORECASE)
 _PUBTATOR = re.compile(r"^[^|\t]+\|[ta]\|")
 
 
@@ -21,10 +22,10 @@ def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
         files, one document each, named by the file. "jsonl": objects with "text" and perhaps
         "id" and "meta". "parquet": columns "text" and perhaps "id". "pubtator": title and
         abstract lines. "bioc": XML or JSON, or a folder of such files; the passages of a document
-        are one text, in which each keeps its offset. Annotations are left out.
+        are one text, in which each keeps its offset unless passages overlap. Annotations are left out.
     format_name (str): one of these, or "auto" = by the file's name and first line.
     YIELDS (Document): without mentions.
-    RAISES (PelError): if the format is unknown or the file is not in it.
+    RAISES (PelError): if the format is unknown, the file is not in it, or a folder holds files of two.
     """
     if not path.exists():
         raise PelError(Errors.E002.format(expected="texts", path=path, got="nothing", todo="Check the path."))
@@ -41,7 +42,10 @@ def input_format(path: Path, format_name: str = "auto") -> str:
 
 def _guess(path: Path) -> str:
     if path.is_dir():
-        return "bioc" if not _files(path, "txt") and _files(path, "bioc") else "txt"
+        texts, articles = _files(path, "txt"), _files(path, "bioc")
+        if texts and articles:
+            raise PelError(Errors.E648.format(path=path, n_txt=len(texts), n_bioc=len(articles)))
+        return "bioc" if articles else "txt"
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if kind.lower() in _ENDINGS["bioc"]:
         return "bioc"
@@ -58,14 +62,14 @@ def folder_files(folder: Path, format_name: str = "auto") -> List[Path]:
 
 def _files(folder: Path, format_name: str) -> List[Path]:
     endings = tuple(end for plain in _ENDINGS.get(format_name, ()) for end in (plain, f"{plain}.gz"))
-    return sorted(file for file in folder.iterdir() if endings and file.name.endswith(endings))
+    return sorted(file for file in folder.iterdir() if endings and file.name.lower().endswith(endings))
 
 
 def _text(path: Path) -> Iterator[Document]:
     if path.is_dir():
         for file in _files(path, "txt"):
             text = read_text(file).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-            yield Document(file.name.split(".txt")[0], text)
+            yield Document(_TXT.sub("", file.name), text)
         return
     for number, line in read_lines(path):
         if line.strip():
@@ -113,8 +117,11 @@ def _pubtator(path: Path) -> Iterator[Document]:
 def _bioc(path: Path) -> Iterator[Document]:
     from ..corpora.readers.bioc_corpus import BiocCorpus
 
-    for document in BiocCorpus()(_files(path, "bioc") if path.is_dir() else [path]):
+    reader = BiocCorpus(annotations=False)
+    for document in reader(_files(path, "bioc") if path.is_dir() else [path]):
         yield Document(document.id, document.text)
+    if moved := reader.report.get("moved_passages"):
+        logger.warning(Warnings.W601.format(n=moved, path=path))
 
 
 _READERS: Dict[str, Callable[[Path], Iterator[Document]]] = {

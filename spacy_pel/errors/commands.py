@@ -28,7 +28,7 @@ class CommandErrors:
         "[PEL-E615] P(NIL) was fitted on mention vectors of width {expected}, got width {got}. Refit it with: "
         "spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
-    E616 = "[PEL-E616] Expected a NetworkNil with {name} of at least {least}, got {got}. Fix this setting."
+    E616 = "[PEL-E616] Expected {part} with {name} of at least {least}, got {got}. Fix this setting."
     E620 = (
         "[PEL-E620] Expected a corpus with gold mentions, but it has none. Check the file: one JSON object per "
         'line with "text" and "mentions".'
@@ -91,6 +91,10 @@ class CommandErrors:
     E645 = "[PEL-E645] Expected texts to link, but {path} holds none. Check the path and --format."
     E646 = "[PEL-E646] Expected one of the formats {known}, got '{got}'. Fix --to."
     E647 = "[PEL-E647] Expected {wanted} to replace at {path}, got {got}. Choose another output."
+    E648 = (
+        "[PEL-E648] Expected a folder of .txt files or one of BioC files, got {n_txt} .txt and {n_bioc} .xml or "
+        ".json files in {path}. Say which to link with --format txt or --format bioc."
+    )
     E649 = "[PEL-E649] Expected an output apart from the input, got {path}. Choose another file or folder."
     E650 = "[PEL-E650] The pipeline {path} cannot be loaded: {got}. Assemble it again."
     E651 = (
@@ -193,4 +197,8 @@ class CommandWarnings:
     W600 = (
         "[PEL-W600] The config of {path} sets threshold = {value}, which overrides the calibrated one. "
         "Set it to null to use the calibration."
+    )
+    W601 = (
+        "[PEL-W601] {n} passages of {path} overlap the text before them. They were moved behind it, so offsets in "
+        "the output differ from those of the input from there on."
     )

@@ -127,8 +127,8 @@ class Explanation:
         if self.record is not None:
             came_first, right, nil = (self.record[name] for name in ("first", "right", "nil"))
             lines.append(
-                f"track record of {self.candidates[0].id} (mentions in the calibration): first {came_first:,}, "
-                f"right {right:,}, NIL {nil:,}"
+                f"track record of {self.candidates[0].id} (mentions in the calibration): "
+                f"first {came_first:,}, right {right:,}, NIL {nil:,}"
             )
         return "\n".join(lines)
 

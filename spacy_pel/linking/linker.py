@@ -538,11 +538,18 @@ class Linker:
         self.combiner.fit(take_mentions(own.table, linkable), [own.gold[i] for i in linkable])
         scores, read = self._fitted_scores(parts, every)
         self.confidence = Confidence()
-        if is_nil.any():
-            if getattr(self.nil_model, "record", None) is not None:
+        record = getattr(self.nil_model, "record", None)
+        if record is not None:
+            if is_nil.any():
                 ends = np.cumsum([len(part.table.kb_rows) for part in parts])[:-1]
                 self.nil_model.record, of_record = track_record(parts, np.split(scores, ends))  # type: ignore[attr-defined]
-                table = with_features(table, of_record)
+            else:
+                found_records = [record.features(part.table, part.kb) for part in parts]
+                of_record = {
+                    name: np.concatenate([one[name] for one in found_records]) for name in found_records[0]
+                }
+            table = with_features(table, of_record)
+        if is_nil.any():
             self.nil_model.fit(table, scores, is_nil)
         else:
             logger.warning(Warnings.W500.format(n=len(every)))

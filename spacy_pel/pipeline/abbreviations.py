@@ -21,7 +21,7 @@ def make_abbreviation_detector(nlp: Language, name: str, mentions: bool) -> "Abb
 
     nlp (Language): the pipeline.
     name (str): the component's name.
-    mentions (bool): also make the short forms of mentions mentions.
+    mentions (bool): also turn the short forms of mentions into mentions.
     RETURNS (AbbreviationDetector): the component.
     """
     return AbbreviationDetector(name, mentions=mentions)
@@ -34,9 +34,9 @@ class AbbreviationDetector:
     ``long_start`` and ``long_end`` (token offsets). Docs can be pickled, stored in a DocBin and
     sent between processes.
 
-    With ``mentions``, it changes ``doc.ents``, too: a mention "long form (SF)" becomes two, and the short
-    forms of a mention become mentions wherever they occur, with its label. Detectors that learned from
-    other text miss many of them. Mentions that have an id stay as they are.
+    With ``mentions``, it changes ``doc.ents``, too: a mention "long form (SF)" becomes two, and where a
+    mention ends with a long form, its short forms become mentions wherever they occur, with its label.
+    Detectors that learned from other text miss many of them. Mentions that have an id stay as they are.
 
     name (str): the component's name.
     mentions (bool): whether to change ``doc.ents``.
@@ -63,7 +63,7 @@ def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> List[S
     ends = {place: one for one in abbreviations for place in _ends_of_both(doc, one)}
     mentions: List[Span] = []
     for ent in doc.ents:
-        parts = None if ent.kb_id else _parts(ent, ends.get(ent.end))
+        parts = None if ent.kb_id or ent.id else _parts(ent, ends.get(ent.end))
         mentions += [ent] if parts is None else [Span(doc, *part, label=ent.label) for part in parts]
     label_of = {ent.end: ent.label for ent in mentions}
     taken = {token.i for ent in mentions for token in ent}
@@ -87,10 +87,10 @@ def _ends_of_both(doc: Doc, one: Abbreviation) -> List[int]:
 def _parts(ent: Span, one: Optional[Abbreviation]) -> Optional[List[Tokens]]:
     """RETURNS (Optional[List[Tuple[int, int]]]): what is before the bracket and what is in it; None = not a
     mention of both."""
-    if one is None or ent.start > _in_order(one)[0][0]:
+    if one is None:
         return None
     (_, first_end), second = _in_order(one)
-    return [(ent.start, first_end), second]
+    return [(ent.start, first_end), second] if ent.start < first_end else None
 
 
 def _in_order(one: Abbreviation) -> Tuple[Tokens, Tokens]:

@@ -55,17 +55,16 @@ def load_spacy(path: Union[str, Path]) -> Any:
                 todo="Check the path, or make one with spacy-pel quickstart or spacy assemble.",
             )
         )
-    for one in sorted(folder.rglob("*")):
-        if one.exists() and not (one.is_file() or one.is_dir()):  # spaCy would read a pipe or device for ever
-            raise PelError(
-                Errors.E650.format(path=path, got=f"{one.relative_to(folder)} is not a regular file")
-            )
     try:
+        for one in sorted(folder.rglob("*")):
+            if one.exists() and not (one.is_file() or one.is_dir()):  # spaCy would read a pipe for ever
+                got = f"{one.relative_to(folder)} is not a regular file"
+                raise PelError(Errors.E650.format(path=path, got=got))
         return spacy.load(folder if (folder / "config.cfg").is_file() else str(path))
     except PelError as err:
         if str(path) in str(err):
             raise
-        raise PelError(Errors.E650.format(path=path, got=str(err).rstrip("."))) from err  # a setting
+        raise PelError(f"{err} (The pipeline is {path}.)") from err  # a setting in config.cfg
     except Exception as err:  # damaged files: spaCy, srsly, numpy and configparser each raise their own
         got = f"{type(err).__name__}: {err}"
         raise PelError(Errors.E650.format(path=path, got=shortened(got, 400))) from err

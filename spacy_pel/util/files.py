@@ -110,7 +110,7 @@ def open_bytes(path: PathLike) -> IO[bytes]:
     check_is_file(path)
     _LastRead.path, _LastRead.line = path, 0
     try:
-        return io.BufferedReader(_BoundedGzip(path)) if path.suffix == ".gz" else path.open("rb")
+        return io.BufferedReader(_BoundedGzip(path)) if path.suffix.lower() == ".gz" else path.open("rb")
     except OSError as err:
         raise PelError(
             Errors.E002.format(

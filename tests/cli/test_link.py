@@ -111,6 +111,21 @@ def test_folder_of_bioc(folder, tmp_path):
     (tmp_path / "in" / "c.xml").write_text("<collection><document>")
     refused = run(*args, "--overwrite")
     assert refused.code == 2 and "c.xml" in refused.err
+    (tmp_path / "in" / "README.TXT").write_text("No article.")
+    refused = run(*args, "--overwrite")
+    assert refused.code == 2 and "E648" in refused.err and "1 .txt and 3 .xml" in refused.err
+    result = run("link", folder / "pipeline", tmp_path / "in", tmp_path / "out.jsonl", "--format", "txt")
+    assert result.code == 0 and json.loads((tmp_path / "out.jsonl").read_text())["id"] == "README"
+
+
+def test_passages_that_overlap_are_moved_and_told(folder, tmp_path):
+    passages = [{"offset": 0, "text": "Fever."}, {"offset": 3, "text": "Cough."}]
+    note = {"infons": {}, "text": "?", "locations": [{"offset": "x", "length": 3}]}
+    passages[0]["annotations"] = [note]  # annotations of the input are not read
+    (tmp_path / "IN.JSON").write_text(json.dumps({"id": "a", "passages": passages}))
+    result = run("link", folder / "pipeline", tmp_path / "IN.JSON", tmp_path / "out.jsonl")
+    assert result.code == 0 and "1 passages of" in result.err and "PEL-W601" in result.err
+    assert json.loads((tmp_path / "out.jsonl").read_text())["text"] == "Fever. Cough."
 
 
 def test_processes_give_the_same(folder, tmp_path):

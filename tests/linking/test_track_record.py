@@ -10,7 +10,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.explanation import explain
-from spacy_pel.linking.nil import LogisticNil, NetworkNil
+from spacy_pel.linking.nil import IsotonicNil, LogisticNil, NetworkNil, PlattNil
 from spacy_pel.linking.track_record import FEATURES, TrackRecord, track_record
 from spacy_pel.types import CandidateTable, Entity
 
@@ -135,6 +135,31 @@ def test_without_annotated_nil_there_is_no_record():
         linker.nil_model.record.state() == {"ids": [], "first": [], "right": [], "nil": []}
         and linker.nil_model.state() == {}
     )
+
+
+def test_text_without_nil_leaves_p_nil_as_it_was():
+    """The networks of before read the record in what ``calibrate`` reports, as they do in ``link``."""
+    answers = [("aaaa", "AAAA"), ("aaaa", "OTHER"), ("bbbb", "BBBB"), ("bbbb", "BBBB")] * 25
+    linker = make_linker(make_kb(["aaaa", "bbbb"]), NetworkNil(epochs=40))
+    linker.fit_examples([examples(linker, answers)])
+    reported = linker.fit_examples([examples(linker, [("aaaa", "AAAA"), ("bbbb", "BBBB")] * 2)])
+    queries = [MentionQuery(f"about {one} and more", 6, 10) for one in ("aaaa", "bbbb")] * 2
+    assert [one.nil_score for one in reported] == pytest.approx(
+        [one.nil_score for one in linker.link(queries)], abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("wrapper", [PlattNil, IsotonicNil])
+def test_a_calibrated_network_reads_the_record(wrapper):
+    answers = [("aaaa", "AAAA"), ("aaaa", "OTHER"), ("bbbb", "BBBB"), ("bbbb", "BBBB")] * 25
+    linker = make_linker(make_kb(["aaaa", "bbbb"]), wrapper(base=NetworkNil(epochs=40)))
+    first, _, last, _ = linker.fit_examples([examples(linker, answers)])[:4]
+    assert linker.nil_model.record.ids == ["AAAA", "BBBB"]
+    assert first.nil_score > 0.35 and last.nil_score < 0.15
+    again = make_linker(make_kb(["aaaa", "bbbb"]), wrapper(base=NetworkNil()))
+    again.nil_model.load_state(json.loads(json.dumps(linker.nil_model.state())))
+    assert again.nil_model.record.state() == linker.nil_model.record.state()
+    assert wrapper().record is None and wrapper(base=LogisticNil()).record is None
 
 
 def test_an_explanation_tells_the_record_of_the_first_candidate():

@@ -104,6 +104,8 @@ ATROPHY = "Spinal and bulbar muscular atrophy"
         (f"A mild {ATROPHY} (SBMA).", [f"mild {ATROPHY} (SBMA)"], [f"mild {ATROPHY}", "SBMA"]),
         (f"A mild {ATROPHY} (SBMA).", [f"{ATROPHY} (SBMA"], [ATROPHY, "SBMA"]),
         (f"An SBMA ({ATROPHY}).", [f"SBMA ({ATROPHY})"], ["SBMA", ATROPHY]),
+        # a mention that begins inside the long form
+        (f"{ATROPHY} (SBMA). SBMA.", ["atrophy (SBMA)"], ["atrophy", "SBMA", "SBMA"]),
         # the head comes after the bracket: one mention
         (
             f"{ATROPHY} (SBMA) carriers; SBMA.",

@@ -34,7 +34,8 @@ _MAX_GAP = 1_000_000  # characters between two passages: a wrong offset would fi
 
 @registry.pel_corpus_readers("spacy-pel.BiocCorpus.v1")
 class BiocCorpus(CorpusReaderBase):
-    """Reads .xml files, and .json files of a collection, of documents a line, or of a list.
+    """Reads .xml files, and .json files of a collection, of a list of collections or documents, or of one of
+    them a line.
 
     A document's text is its passages (or their sentences) at their offsets, the gaps filled with
     blanks. A passage whose offset lies before the end of the text so far is moved after it, its
@@ -46,6 +47,7 @@ class BiocCorpus(CorpusReaderBase):
     label (Optional[str]): the label of every mention; None = the infon "type".
     strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
     strict (bool): a mention whose text differs from the text at its offsets is an error.
+    annotations (bool): whether to read them; without them, nothing in them is an error.
     """
 
     def __init__(
@@ -55,13 +57,15 @@ class BiocCorpus(CorpusReaderBase):
         label: Optional[str] = None,
         strip_prefix: str = "",
         strict: bool = False,
+        annotations: bool = True,
     ) -> None:
         super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
         self.id_keys = ID_KEYS if id_key is None else (_plain(id_key),)
+        self.annotations = annotations
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
-            is_xml = path.name.removesuffix(".gz").endswith(".xml")
+            is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
             for number, record in enumerate(
                 xml_documents(path) if is_xml else _json_documents(path), start=1
             ):
@@ -87,7 +91,7 @@ class BiocCorpus(CorpusReaderBase):
                 found += [(shift, annotation) for annotation in piece.get("annotations") or []]
             if pieces != [passage]:  # annotations of the passage, text in its sentences
                 found += [(shift, annotation) for annotation in passage.get("annotations") or []]
-        for shift, annotation in found:
+        for shift, annotation in found if self.annotations else ():
             self._mention(document, annotation, shift, where)
         return document
 
@@ -129,14 +133,21 @@ def _json_documents(path: Path) -> Iterator[Dict[str, Any]]:
     except JSON_ERRORS:
         # not one JSON value: perhaps one document per line, as PubTator sends them
         for _, record in numbered_jsonl(path):
-            yield record
+            yield from _documents_in(record, path)
         return
-    if isinstance(data, dict):
-        lists = [value for key, value in data.items() if key in ("documents", "PubTator3")]
-        data = lists[0] if lists else [data]
-    if not isinstance(data, list) or not all(isinstance(record, dict) for record in data):
-        raise _unexpected(str(path), "a collection with documents", type(data).__name__)
-    yield from data
+    for record in data if isinstance(data, list) else [data]:  # PubMed Central sends a list of collections
+        yield from _documents_in(record, path)
+
+
+def _documents_in(record: Any, path: Path) -> Iterator[Dict[str, Any]]:
+    """YIELDS (Dict[str, Any]): the documents of a collection, or the record itself, which is one."""
+    documents = [record]
+    if isinstance(record, dict) and "passages" not in record:
+        lists = [value for key, value in record.items() if key in ("documents", "PubTator3")]
+        documents = lists[0] if lists else documents
+    if not isinstance(documents, list) or not all(isinstance(one, dict) for one in documents):
+        raise _unexpected(str(path), "a collection with documents", type(record).__name__)
+    yield from documents
 
 
 def _unexpected(where: str, expected: str, got: str) -> PelError:

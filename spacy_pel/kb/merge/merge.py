@@ -50,6 +50,7 @@ class Merge:
         self._records: Dict[str, MergeRecord] = {}
         self._ids_of: Dict[str, Pairs] = {}  # source -> term id -> ids
         self._terms: Dict[str, Dict[str, Term]] = {}
+        self._prefixes: Set[str] = set()  # of the base's ids
         self._valid = re.compile(config.id_pattern).fullmatch
 
     def __call__(self) -> Iterator[Entity]:
@@ -59,6 +60,7 @@ class Merge:
         for name, source in base.items():
             self._add_entities(name, source)
         base_ids = set(self._records)
+        self._prefixes = {entity_id.partition(":")[0] for entity_id in base_ids if ":" in entity_id}
         for name, source in sources.items():
             if not source.reader:
                 self._add_ontology(name, source)
@@ -70,8 +72,19 @@ class Merge:
         if not self._records:
             names = ", ".join(sources)
             raise PelError(Errors.E143.format(sources=names, config=self.config.described))
+        self.redirects = dict(self._live_redirects())
         for entity_id in sorted(self._records):
             yield self._records[entity_id].entity(entity_id)
+
+    def _live_redirects(self) -> Iterator[Tuple[str, str]]:
+        """YIELDS (Tuple[str, str]): retired ids with their successors, without those that were left out."""
+        for old, new in self.redirects.items():
+            passed = {old}
+            while new not in self._records and new in self.redirects and new not in passed:
+                passed.add(new)
+                new = self.redirects[new]
+            if new in self._records:
+                yield old, new
 
     def name_sources(self) -> Iterator[NameSource]:
         """YIELDS (NameSource): every name of the merged entities, ordered by id."""
@@ -106,6 +119,7 @@ class Merge:
         self._terms[name], self._ids_of[name] = terms, links
         counts = self.report[name] = defaultdict(int, terms=len(terms))
         owners = None if source.homonyms else self._owners()
+        known = set() if owners is None else set(self._records)
         for term_id, ids in links.items():
             term = terms.get(term_id)
             if term is None or not term.name:
@@ -123,7 +137,7 @@ class Merge:
                 record.term_ids[term_id] = None
                 record.add_type(source.type, weak=source.weak_type)
                 names = _names(term, source)
-                if owners is not None and record.names:  # a new id keeps its names: it needs one
+                if owners is not None and entity_id in known:  # a new id keeps its names: it needs one
                     kept = [
                         text
                         for text in names
@@ -132,8 +146,17 @@ class Merge:
                     counts["homonyms"] += len(names) - len(kept)
                     names = kept
                 counts["names_new"] += self._describe(name, record, term_id, term.definition, names)
+        self._drop_nameless(counts)
         self.report[name] = dict(counts)
         logger.info("%s: %s", name, self.report[name])
+
+    def _drop_nameless(self, counts: Dict[str, int]) -> None:
+        """Leave out the ids of a source whose names are all blank."""
+        nameless = [entity_id for entity_id, record in self._records.items() if not record.names]
+        for entity_id in nameless:
+            del self._records[entity_id]
+            for key, change in {"ids": -1, "ids_new": -1, "terms_without_name": 1}.items():
+                counts[key] += change
 
     def _owners(self) -> Dict[str, Set[str]]:
         """RETURNS (Dict[str, Set[str]]): normalized name -> the ids that have it so far."""
@@ -170,10 +193,14 @@ class Merge:
 
     def _own_id(self, curie: str) -> str:
         """RETURNS (str): the id that a cross reference means: with its prefix if an entity has that id
-        (MEDIC's "OMIM:…"), else what follows the prefix; in place of a retired id its successor."""
-        local = curie.partition(":")[2]
-        found = (self.redirects.get(given, given) for given in (curie, local))
-        return next((entity_id for entity_id in found if entity_id in self._records), local)
+        (MEDIC's "OMIM:…") or ids of the base have this prefix, else what follows the prefix; in place of
+        a retired id its successor."""
+        prefix, _, local = curie.partition(":")
+        found = [self.redirects.get(given, given) for given in (curie, local)]
+        for given, entity_id in zip((curie, local), found, strict=True):
+            if entity_id in self._records or given in self.redirects:
+                return entity_id
+        return curie if prefix in self._prefixes else local
 
     def _link(self, source: MergeSource, terms: Dict[str, Term]) -> Tuple[Pairs, Set[Tuple[str, str]]]:
         """Find each term's ids. RETURNS: term id -> ids, and the curated ones of these pairs."""
@@ -233,8 +260,9 @@ class Merge:
         self.redirects.update(
             (old, self.redirects.get(new, new))
             for old, new in reader.redirects.items()
-            if old not in self._records
+            if old not in self._records and old not in self.redirects
         )
+        self._drop_nameless(counts)
         self.report[name] = dict(counts)
         logger.info("%s: %s", name, self.report[name])
 

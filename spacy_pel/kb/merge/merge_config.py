@@ -36,8 +36,9 @@ class MergeSource(BaseModel):
     columns (Dict[str, List[Optional[str]]]): for tables: file name -> what its columns hold.
     header (bool): do the tables begin with a line of column names?
     names (bool): take the names; without them a source adds to known ids only.
-    homonyms (bool): take names that another id has from an earlier source, too. Without them a source
-        whose cross references are loose does not make names ambiguous.
+    homonyms (bool): take names that another id has from an earlier source, too. Without them an ontology
+        whose cross references are loose does not make names ambiguous; only ids that no earlier source has
+        keep all their names, since they need one. Not for a source with a reader.
     definitions (bool): take the definitions.
     only_known (bool): name only ids that an earlier source has.
     type (str): the type that the entities get; "" = those of the reader, or none.
@@ -129,11 +130,11 @@ def parse_merge_config(section: Mapping[str, Any], path: Optional[Path] = None) 
             fault = "one of reader, id_xref, mappings and via must say how its terms get their ids"
             raise invalid(where, fault)
         if source.via is not None and source.via not in earlier:
-            fault = (
-                f"'{source.via}' is not a source before this one, or has a reader, so that it has no terms"
-            )
+            fault = f"'{source.via}' is not an ontology before this one (a source with a reader has no terms)"
             raise invalid(f"{where}.via", fault)
         if source.reader:
+            if not source.homonyms:
+                raise invalid(f"{where}.homonyms", "a source with a reader keeps all its names")
             try:
                 registry.resolve_short("pel_kb_readers", source.reader)
             except PelError as err:

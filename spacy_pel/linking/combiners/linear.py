@@ -81,9 +81,16 @@ class LinearCombiner:
     l2 (float): strength of the L2 penalty on the weights of standardised features.
     max_mentions (Optional[int]): fit on at most this many mentions, evenly spaced; None = on all. So few
         weights need no more: on MedMentions a tenth of this many rank as well.
+    RAISES (PelError): if a number is too small.
     """
 
     def __init__(self, *, l2: float = 1e-4, max_mentions: Optional[int] = 20_000):
+        least = {"l2": 0, "max_mentions": 1}
+        for name, value in {"l2": l2, "max_mentions": max_mentions}.items():
+            if value is not None and not value >= least[name]:
+                raise PelError(
+                    Errors.E616.format(part="LinearCombiner", name=name, least=least[name], got=value)
+                )
         self.l2 = l2
         self.max_mentions = max_mentions
         self.weights: Dict[str, float] = dict(DEFAULT_WEIGHTS)

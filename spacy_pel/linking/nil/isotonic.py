@@ -32,6 +32,15 @@ class IsotonicNil:
         self.base = base
         self._fitted: Optional[Tuple[Floats, Floats]] = None  # points: x, and P(NIL) there
 
+    @property
+    def record(self) -> Any:
+        """RETURNS (Optional[TrackRecord]): the base's; None = it reads none."""
+        return getattr(self.base, "record", None)
+
+    @record.setter
+    def record(self, record: Any) -> None:
+        self.base.record = record  # type: ignore[union-attr]
+
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """RETURNS (Scores): (n,), P(NIL) of each mention."""
         raw, filled = raw_scores(table, scores, self.base)

@@ -64,11 +64,11 @@ class NetworkNil:
         track_record: bool = True,
         seed: int = 0,
     ):
-        least = {"hidden": 1, "members": 1, "l2": 0, "epochs": 1, "directions": 0}
-        given = {"hidden": hidden, "members": members, "l2": l2, "epochs": epochs, "directions": directions}
-        for name, value in given.items():
-            if value < least[name]:
-                raise PelError(Errors.E616.format(name=name, least=least[name], got=value))
+        least = {"hidden": 1, "members": 1, "epochs": 1, "directions": 0, "seed": 0, "l2": 0}
+        numbers = (hidden, members, epochs, directions, seed, l2)
+        for (name, lowest), value in zip(least.items(), numbers, strict=True):
+            if not value >= lowest:
+                raise PelError(Errors.E616.format(part="NetworkNil", name=name, least=lowest, got=value))
         self.hidden = hidden
         self.members = members
         self.l2 = l2

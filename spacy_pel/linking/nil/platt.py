@@ -30,6 +30,15 @@ class PlattNil:
         self.base = base
         self._fitted: Optional[Tuple[float, float]] = None  # slope, intercept
 
+    @property
+    def record(self) -> Any:
+        """RETURNS (Optional[TrackRecord]): the base's; None = it reads none."""
+        return getattr(self.base, "record", None)
+
+    @record.setter
+    def record(self, record: Any) -> None:
+        self.base.record = record  # type: ignore[union-attr]
+
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """RETURNS (Scores): (n,), P(NIL) of each mention."""
         raw, filled = raw_scores(table, scores, self.base)

@@ -141,6 +141,25 @@ def test_bioc_json_lines_and_id_key(tmp_path):
     first, second = BiocCorpus()([path])
     assert (first.id, second.id) == ("1", "2") and first.mentions[0].ids == ("A",)
     assert next(iter(BiocCorpus(id_key="ncbi_gene")([path]))).mentions[0].ids == ("B",)
+    # PubMed Central sends a list of collections, others a list of documents, or a collection a line
+    second_record = {**record, "id": 2}
+    collections = [{"source": "PMC", "documents": [record]}, {"source": "PMC", "documents": [second_record]}]
+    for data in (collections, [record, second_record]):
+        path.write_text(json.dumps(data), encoding="utf8")
+        assert list(BiocCorpus()([path])) == [first, second]
+    path.write_text("\n".join(map(json.dumps, collections)), encoding="utf8")
+    assert list(BiocCorpus()([path])) == [first, second]
+
+
+def test_bioc_without_annotations_reads_what_is_wrong_with_them(tmp_path):
+    wrong = {"infons": {}, "text": "p53", "locations": [{"offset": "x", "length": 3}]}
+    record = {"id": 1, "passages": [{"offset": 0, "text": "p53 acts", "annotations": [wrong]}]}
+    path = tmp_path / "A.JSON"
+    path.write_text(json.dumps(record))
+    with pytest.raises(PelError, match="E207"):
+        list(BiocCorpus()([path]))
+    [document] = BiocCorpus(annotations=False)([path])
+    assert (document.text, document.mentions) == ("p53 acts", [])
 
 
 def test_docbin_unlabelled_is_not_nil(tmp_path):

@@ -190,10 +190,14 @@ def test_same_files_same_entities():
         ({"merge.sources.pain.id_xref": 3}, "merge.sources.pain.id_xref"),
         ({"merge.sources.pain.scopes": ["exakt"]}, "merge.sources.pain.scopes"),
         ({"merge.sources.pain.colour": "red"}, "merge.sources.pain.colour"),
-        ({"merge.sources.mesh.via": "pain2"}, "'pain2' is not a source before"),
+        ({"merge.sources.mesh.via": "pain2"}, "'pain2' is not an ontology before"),
         (
             {"merge.sources.mondo.reader": "corpusnames"},
-            "'mondo' is not a source before this one, or has a reader",
+            "'mondo' is not an ontology before this one (a source with a reader has no terms)",
+        ),
+        (
+            {"merge.sources.corpus.homonyms": False, "merge.sources.corpus.reader": "corpusnames"},
+            "merge.sources.corpus.homonyms",
         ),
         ({"merge.sources.pain.files": ["nowhere.obo"]}, "nowhere.obo"),
         ({"merge.id_pattern": "X"}, "PEL-E143"),
@@ -339,3 +343,50 @@ def test_command_writes_the_source_of_each_name(tmp_path):
 def test_shipped_configs_are_valid(name):
     config = Config().from_disk(Path(__file__).parents[3] / "configs" / name)
     assert parse_merge_config(config["merge"]).sources
+
+
+def merged(tmp_path, base_rows, terms, **overrides):
+    """The merge of a table whose ids keep their prefix, and an ontology."""
+    (tmp_path / "base.jsonl").write_text("".join(json.dumps(row) + "\n" for row in base_rows))
+    nodes = [
+        {"id": f"X:{n}", "lbl": name, "meta": {"xrefs": [{"val": xref}]}}
+        for n, (name, xref) in enumerate(terms)
+    ]
+    (tmp_path / "onto.json").write_text(json.dumps({"graphs": [{"nodes": nodes}]}))
+    config = {
+        "sources": {
+            "base": {"files": ["base.jsonl"], "reader": "jsonl"},
+            "onto": {"files": ["onto.json"], "id_xref": ["MESH"]},
+        },
+        **overrides,
+    }
+    merge = Merge(parse_merge_config(config), tmp_path)
+    return merge, {entity.concept_id: entity.canonical_name for entity in merge()}
+
+
+def row(entity_id, name):
+    return {"concept_id": entity_id, "canonical_name": name}
+
+
+def test_new_ids_have_the_prefix_of_the_base(tmp_path):
+    _, found = merged(tmp_path, [row("MESH:D1", "fever")], [("cough", "MESH:D9"), ("pyrexia", "MESH:D1")])
+    assert found == {"MESH:D1": "fever", "MESH:D9": "cough"}
+    _, found = merged(tmp_path, [row("D1", "fever")], [("cough", "MESH:D9")])
+    assert found == {"D1": "fever", "D9": "cough"}
+
+
+def test_terms_with_blank_names_are_left_out(tmp_path):
+    merge, found = merged(tmp_path, [row("D1", "fever")], [(" ", "MESH:D9"), ("&nbsp;", "MESH:D1")])
+    assert found == {"D1": "fever"}
+    assert merge.report["onto"]["terms_without_name"] == 1 and merge.report["onto"]["ids_new"] == 0
+
+
+def test_redirects_to_what_is_left_out_are_left_out(tmp_path, monkeypatch):
+    from spacy_pel.kb.readers.jsonl_kb import JsonlKB
+
+    rows = [row("MESH:D1", "fever"), row("MESH:X2", "cough")]
+    retired = {"MESH:D3": "MESH:X2", "MESH:D4": "MESH:D5", "MESH:D5": "MESH:D1", "MESH:D6": "MESH:D6"}
+    monkeypatch.setattr(JsonlKB, "_settle_redirects", lambda self, live: self.redirects.update(retired))
+    merge, found = merged(tmp_path, rows, [("hoarseness", "MESH:D3")], id_pattern="MESH:D.*")
+    assert found == {"MESH:D1": "fever"}
+    assert merge.redirects == {"MESH:D4": "MESH:D1", "MESH:D5": "MESH:D1"}

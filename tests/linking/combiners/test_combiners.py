@@ -212,3 +212,9 @@ def test_linear_fits_on_at_most_so_many_mentions():
     on_those.fit(take_mentions(table, spaced), [gold[i] for i in spaced])
     assert on_those.state() == on_some.state()
     assert share_right(on_some, table) > share_right(LinearCombiner(), table)
+
+
+@pytest.mark.parametrize(("name", "value"), [("max_mentions", 0), ("max_mentions", -1), ("l2", -0.1)])
+def test_settings_that_fit_nothing(name, value):
+    with pytest.raises(PelError, match=f"E616.*LinearCombiner with {name} of at least [01], got {value}"):
+        LinearCombiner(**{name: value})

@@ -93,7 +93,16 @@ def test_what_it_refuses(fitted):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("hidden", 0), ("members", 0), ("l2", -0.1), ("epochs", 0), ("directions", -1)]
+    ("name", "value"),
+    [
+        ("hidden", 0),
+        ("members", 0),
+        ("l2", -0.1),
+        ("epochs", 0),
+        ("directions", -1),
+        ("seed", -1),
+        ("l2", float("nan")),
+    ],
 )
 def test_settings_that_make_no_network(name, value):
     with pytest.raises(PelError, match=f"E616.*{name} of at least [01], got {value}"):
