@@ -252,3 +252,65 @@ def test_windows_that_come_apart(tmp_path):
 def test_lines_that_are_no_documents(tmp_path, change):
     with pytest.raises(PelError, match="E202"):
         list(restored([{"text": "one text", **change}], {"d": Document("d", "one text")}, tmp_path))
+
+
+REPEATED = (
+    "Mast cell (Mast cell) numbers. Toll-like receptors (toll-like receptors) and toll-like receptors "
+    "(toll-like receptors); a Mast cell, toll-like receptors and Mast cells"
+)
+
+
+def test_long_forms_in_brackets_become_short_forms():
+    step = make("abbreviate")
+    source = document(REPEATED, ["Mast cell", "toll-like receptors", "numbers"])
+    [made] = step(source)
+    assert made.text == (
+        "Mast cell (MC) numbers. Toll-like receptors (toll-like receptors) and toll-like receptors (TLRs); "
+        "a MC, TLRs and Mast cells"
+    )
+    assert surfaces(made) == [
+        *("Mast cell", "MC", "numbers", "toll-like receptors", "toll-like receptors", "TLRs", "MC", "TLRs"),
+        "Mast cell",
+    ]
+    assert [(*original_span(made, m), m.ids) for m in made.mentions] == [
+        (m.start, m.end, m.ids) for m in source.mentions
+    ]
+    assert step.report == {"abbreviations": 2, "abbreviations_made": 4, "abbreviations_cut": 0}
+
+
+def test_what_is_not_abbreviated():
+    step = make("abbreviate")
+    for text in (
+        "Mast cell (mast cells) and mast cell",  # not the same
+        "MC is no Mast cell (Mast cell)",  # the short form means something else
+        "2-3 and of (of)",
+        "a (a) b",
+    ):
+        assert step(Document("d", text))[0] == Document("d", text)
+    # a mention ends inside the long form: there it stays, and nothing is made where it is defined
+    text = "Mast cell (Mast cell), Mast cell"
+    cut = Document("d", text, [Mention(23, 27, "X", ("C1",))])
+    assert step(cut)[0].text == "Mast cell (MC), Mast cell"
+    assert step(Document("d", text, [Mention(11, 15, "X")]))[0].text == text
+    assert step.report["abbreviations_cut"] == 2
+
+
+@pytest.mark.parametrize(
+    ("long_form", "short_form"),
+    [
+        ("tumor necrosis factors", "TNFs"),
+        ("osteonecrosis of the jaw", "OJ"),
+        ("Fibroblast growth factor-1", "FGF1"),
+        ("isoproterenol", "ISP"),
+        ("multiple sclerosis", "MS"),
+        ("human immunodeficiency virus", "HIV"),
+        ("serine 116", "S116"),
+        ("17 beta", None),  # no letter first
+        ("of the", None),
+        ("one two three four five six seven eight nine ten", None),
+    ],
+)
+def test_short_forms_are_made_of_initials(long_form, short_form):
+    from spacy_pel.corpora.preprocessing.abbreviate import short_form_of
+
+    assert short_form_of(long_form) == short_form
