@@ -90,6 +90,14 @@ class ComponentErrors:
         "no such linker, only: {got}. Set linker in [components.{name}] to the name of the linker, or remove "
         "'{name}'."
     )
+    E522 = (
+        "[PEL-E522] Expected a trained detector, but the component '{name}' has no labels. Train it with: spacy "
+        "train, or load a pipeline that was trained."
+    )
+    E523 = (
+        "[PEL-E523] Expected mentions with labels to train the component '{name}' on, got none in the training "
+        "corpus. Check paths.train."
+    )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
         "component."

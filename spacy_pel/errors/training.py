@@ -128,6 +128,16 @@ class TrainingErrors:
         "[PEL-E351] Expected two encoders that differ in their weights only, but these also differ in: "
         "{differing}. Average encoders that were trained from the same model with the same [pel.encoder]."
     )
+    E352 = (
+        "[PEL-E352] Expected max_length of at most {most}, as long as the transformer of the detector reads, got "
+        "{got}. Decrease it in the section of spacy-pel.TransformerTok2Vec.v1."
+    )
+    E353 = (
+        "[PEL-E353] Expected weights of the detector's transformer, got none. Set name in the section of "
+        "spacy-pel.TransformerTok2Vec.v1 to a folder, package:NAME, or a name on the Hugging Face Hub, and "
+        "train the pipeline; or load one that was trained."
+    )
+    E354 = "[PEL-E354] Expected rate > 0, the transformer's share of the learning rate, got {value}."
     E390 = (
         "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
         "{got}. Fix the config; configs/ranker_sapbert.cfg shows every key."

@@ -1,0 +1,183 @@
+"""A detector that tags tokens: a mention's first token, a further one, or neither."""
+
+from itertools import islice
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc, Span
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Model, SequenceCategoricalCrossentropy
+from thinc.types import Floats2d
+from thinc.util import to_numpy
+
+from ..errors import Errors, PelError
+
+_SAMPLE = 10  # examples whose documents the model is initialized with
+_BIO = {"B": "B", "I": "I", "L": "I", "U": "B"}  # spaCy's prefixes of aligned tags, and ours
+_SETTINGS: Dict[str, Any] = {
+    "model": {
+        "@architectures": "spacy.Tagger.v2",
+        "nO": None,
+        "normalize": False,
+        "tok2vec": {"@architectures": "spacy-pel.TransformerTok2Vec.v1"},
+    },
+    "scorer": {"@scorers": "spacy.ner_scorer.v1"},
+}
+_WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
+
+
+@Language.factory(
+    "pel_mention_tagger",
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
+    default_config=_SETTINGS,
+    default_score_weights=_WEIGHTS,
+)
+def make_mention_tagger(
+    nlp: Language, name: str, model: Model[List[Doc], List[Floats2d]], scorer: Optional[Callable[..., Any]]
+) -> "MentionTagger":
+    """Build a trainable detector.
+
+    nlp (Language): the pipeline.
+    name (str): the component's name.
+    model (Model[List[Doc], List[Floats2d]]): gives each token a row of scores, one for each tag, such as
+        spacy.Tagger.v2 on any Tok2Vec layer.
+    scorer (Optional[Callable]): of ``doc.ents``.
+    RETURNS (MentionTagger): the component.
+    """
+    return MentionTagger(nlp.vocab, model, name, scorer=scorer)
+
+
+class MentionTagger(TrainablePipe):  # type: ignore[misc]
+    """Sets ``doc.ents`` by one choice for each token: "B-LABEL" for the first token of a mention, "I-LABEL"
+    for the others, "O" outside. Entities that a document has already are kept.
+
+    spaCy's own ``ner`` builds entities by a sequence of actions. That suits small networks trained for long.
+    On a transformer that is fine-tuned for a few hundred updates, tags are learned far sooner.
+
+    vocab (Vocab): of the pipeline.
+    model (Model[List[Doc], List[Floats2d]]): see ``make_mention_tagger``.
+    name (str): the component's name.
+    scorer (Optional[Callable]): of ``doc.ents``.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[List[Doc], List[Floats2d]],
+        name: str = "pel_mention_tagger",
+        *,
+        scorer: Optional[Callable[..., Any]] = None,
+    ):
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.scorer = scorer
+        self.cfg: Dict[str, Any] = {"labels": []}
+
+    @property
+    def labels(self) -> Tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): of the mentions."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> Tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): what ``spacy init labels`` writes, and ``initialize`` takes."""
+        return self.labels
+
+    @property
+    def tags(self) -> List[str]:
+        """RETURNS (List[str]): one for each column of the model's scores."""
+        return ["O", *(f"{prefix}-{label}" for label in self.labels for prefix in "BI")]
+
+    def predict(self, docs: Iterable[Doc]) -> List[NDArray[np.int64]]:
+        """RETURNS (List[NDArray[int64]]): the tag of each token, of each document.
+
+        RAISES (PelError): if the component was not trained.
+        """
+        docs = list(docs)
+        if not self.labels:
+            raise PelError(Errors.E522.format(name=self.name))
+        if not any(map(len, docs)):
+            return [np.zeros(0, dtype=np.int64) for _ in docs]
+        return [to_numpy(scores).argmax(axis=1) for scores in self.model.predict(docs)]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[NDArray[np.int64]]) -> None:
+        """docs (Iterable[Doc]): get their mentions. scores: what ``predict`` returned."""
+        for doc, tags in zip(docs, scores, strict=True):
+            kept = list(doc.ents)
+            taken = {token.i for ent in kept for token in ent}
+            found = [span for span in self._spans(doc, tags) if taken.isdisjoint(range(span.start, span.end))]
+            doc.set_ents(kept + found)
+
+    def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> List[Span]:
+        spans: List[Span] = []
+        start, label = 0, -1  # of the open mention; -1 = none
+        for place, tag in enumerate([*tags.tolist(), 0]):
+            number, inside = divmod(tag - 1, 2)  # of "O": -1
+            if label >= 0 and (number != label or not inside):
+                spans.append(Span(doc, start, place, label=self.labels[label]))
+                label = -1
+            if number >= 0 and label < 0:  # an "I" that nothing began begins a mention
+                start, label = place, number
+        return spans
+
+    def get_loss(self, examples: Iterable[Example], scores: List[Floats2d]) -> Tuple[float, List[Floats2d]]:
+        """Compare with the mentions of the examples.
+
+        examples (Iterable[Example]): a batch.
+        scores (List[Floats2d]): (tokens, tags), probabilities, for each.
+        RETURNS (Tuple[float, List[Floats2d]]): the mean cross-entropy of a token, and its gradients. Tokens
+            that the two tokenizations do not share do not count.
+        """
+        examples = list(examples)
+        validate_examples(examples, "MentionTagger.get_loss")
+        known = set(self.tags)
+        truths = [
+            [_bio(tag, known) for tag in example.get_aligned_ner()]  # None where it is not known
+            for example in examples
+        ]
+        loss = SequenceCategoricalCrossentropy(names=self.tags, normalize=False, neg_prefix=None)
+        gradients, total = loss(scores, truths)
+        n = max(1, sum(tag is not None for tags in truths for tag in tags))
+        return float(total) / n, [gradient / n for gradient in gradients]
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Optional[Language] = None,
+        labels: Optional[Sequence[str]] = None,
+    ) -> None:
+        """Read the labels and the initial weights. What was learned before is lost.
+
+        get_examples (Callable[[], Iterable[Example]]): of the training.
+        nlp (Optional[Language]): the pipeline.
+        labels (Optional[Sequence[str]]): of the mentions; None = those of the examples.
+        RAISES (PelError): if there are none.
+        """
+        validate_get_examples(get_examples, "MentionTagger.initialize")
+        if labels is None:
+            labels = [ent.label_ for example in get_examples() for ent in example.reference.ents]
+        self.cfg["labels"] = sorted({label for label in labels if label})
+        if not self.labels:
+            raise PelError(Errors.E523.format(name=self.name))
+        for label in self.labels:
+            self.vocab.strings.add(label)
+        output = self.model.get_ref("output_layer") if self.model.has_ref("output_layer") else self.model
+        output.set_dim("nO", len(self.tags), force=True)
+        docs = [example.x for example in islice(get_examples(), _SAMPLE)]
+        truth = [self.model.ops.alloc2f(len(doc), len(self.tags)) for doc in docs]
+        self.model.initialize(X=docs, Y=truth)
+
+
+def _bio(tag: Optional[str], known: Iterable[str]) -> Optional[str]:
+    """RETURNS (Optional[str]): a tag of spaCy as one of ours; None = not known, or of another label."""
+    if tag is None or tag == "O":
+        return tag
+    prefix, _, label = tag.partition("-")
+    ours = f"{_BIO.get(prefix)}-{label}"
+    return ours if ours in known else None
