@@ -1,5 +1,6 @@
 """The configs of mention detectors: plain `spacy train` and `spacy assemble` in tiny form."""
 
+import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,9 +39,9 @@ def test_ner_learns_and_loads_without_scispacy(corpus, tmp_path, monkeypatch):
     overrides = {
         "paths.train": corpus,
         "paths.dev": corpus,
-        "components.tok2vec.model.embed.rows": [50, 50, 50, 50],
-        "components.tok2vec.model.encode.width": 16,
-        "components.tok2vec.model.encode.depth": 1,
+        "components.ner.model.tok2vec.embed.rows": [50, 50, 50, 50],
+        "components.ner.model.tok2vec.encode.width": 16,
+        "components.ner.model.tok2vec.encode.depth": 1,
         "training.max_steps": 40,
         "training.eval_frequency": 40,
         "training.dropout": 0.0,
@@ -60,13 +61,39 @@ def test_ner_learns_and_loads_without_scispacy(corpus, tmp_path, monkeypatch):
     )
 
 
+def test_ner_minilm(corpus, tiny_bert, tmp_path, monkeypatch):
+    """It learns, is saved without its source and without pickle, and loads where both are gone."""
+    pytest.importorskip("scispacy")
+    source = tmp_path / "bert"
+    shutil.copytree(tiny_bert, source)
+    overrides = {
+        "paths.train": corpus,
+        "paths.dev": corpus,
+        "paths.encoder": str(source),
+        "training.max_steps": 60,
+        "training.eval_frequency": 60,
+        "training.dropout": 0.0,
+        "training.optimizer.learn_rate.warmup_steps": 5,
+        "training.optimizer.learn_rate.initial_rate": 0.02,
+        "training.optimizer.use_averages": False,
+    }
+    train(CONFIGS / "ner_minilm.cfg", tmp_path / "ner", overrides=overrides)
+    monkeypatch.setitem(sys.modules, "scispacy", None)
+    shutil.rmtree(source)
+    nlp = spacy.load(tmp_path / "ner" / "model-last")
+    docs = [nlp(text) for text in TEXTS]
+    assert [[(ent.start_char, ent.end_char) for ent in doc.ents] for doc in docs] == [
+        [span] for span in FOUND
+    ]
+
+
 def test_ner_size():
     """About 5 MB of parameters, as the config says."""
     config = load_config(CONFIGS / "ner.cfg", interpolate=True)
-    rows = sum(config["components"]["tok2vec"]["model"]["embed"]["rows"])
-    encode = config["components"]["tok2vec"]["model"]["encode"]
+    tok2vec = config["components"]["ner"]["model"]["tok2vec"]
+    rows, encode = sum(tok2vec["embed"]["rows"]), tok2vec["encode"]
     width, pieces, context = encode["width"], encode["maxout_pieces"], 2 * encode["window_size"] + 1
-    n_tables = len(config["components"]["tok2vec"]["model"]["embed"]["attrs"])
+    n_tables = len(tok2vec["embed"]["attrs"])
     parameters = rows * width + (n_tables + encode["depth"] * context) * width * width * pieces
     assert 4e6 < 4 * parameters < 6e6
 

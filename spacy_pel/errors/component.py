@@ -98,6 +98,10 @@ class ComponentErrors:
         "[PEL-E523] Expected mentions with labels to train the component '{name}' on, got none in the training "
         "corpus. Check paths.train."
     )
+    E524 = (
+        "[PEL-E524] Expected {n} labels, for which the model of the component '{name}' was made, got: {got}. Make the "
+        "component anew to train it on other labels."
+    )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
         "component."

@@ -141,7 +141,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             for example in examples
         ]
         loss = SequenceCategoricalCrossentropy(names=self.tags, normalize=False, neg_prefix=None)
-        gradients, total = loss(scores, truths)
+        gradients, total = loss(scores, truths)  # type: ignore[arg-type]
         n = max(1, sum(tag is not None for tags in truths for tag in tags))
         return float(total) / n, [gradient / n for gradient in gradients]
 
@@ -157,7 +157,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         get_examples (Callable[[], Iterable[Example]]): of the training.
         nlp (Optional[Language]): the pipeline.
         labels (Optional[Sequence[str]]): of the mentions; None = those of the examples.
-        RAISES (PelError): if there are none.
+        RAISES (PelError): if there are none, or the model was made for another number of them.
         """
         validate_get_examples(get_examples, "MentionTagger.initialize")
         if labels is None:
@@ -167,8 +167,9 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             raise PelError(Errors.E523.format(name=self.name))
         for label in self.labels:
             self.vocab.strings.add(label)
-        output = self.model.get_ref("output_layer") if self.model.has_ref("output_layer") else self.model
-        output.set_dim("nO", len(self.tags), force=True)
+        known = self.model.get_dim("nO") if self.model.has_dim("nO") else None
+        if known not in (None, len(self.tags)):
+            raise PelError(Errors.E524.format(name=self.name, n=known // 2, got=", ".join(self.labels)))
         docs = [example.x for example in islice(get_examples(), _SAMPLE)]
         truth = [self.model.ops.alloc2f(len(doc), len(self.tags)) for doc in docs]
         self.model.initialize(X=docs, Y=truth)

@@ -19,7 +19,7 @@ from ..encoders.backend import Backend, EncodeBatch, encode_batches
 from ..errors import Errors, PelError
 from ..templates import DocumentWindows
 from ..templates.mention_windows import MentionWindows
-from ..types import Vectors
+from ..types import MentionInText, Vectors
 from ..util.fork_safety import make_fork_safe
 from ..util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
 
@@ -73,7 +73,7 @@ def make_transformer_tok2vec(
 def _forward(
     model: Model[List[Doc], List[Floats2d]], docs: List[Doc], is_train: bool
 ) -> Tuple[List[Floats2d], Callable[[List[Floats2d]], List[Doc]]]:
-    shim = model.shims[0]
+    shim: Any = model.shims[0]
     bounds = np.cumsum([len(doc) for doc in docs])[:-1]
     if not is_train:
         vectors = model.ops.asarray2f(shim.predict(docs))
@@ -88,7 +88,7 @@ def _forward(
 
 
 def _initialize(model: Model[List[Doc], List[Floats2d]], X: Any = None, Y: Any = None) -> None:
-    shim = model.shims[0]
+    shim: Any = model.shims[0]
     shim.initialize()
     model.set_dim("nO", shim.width, force=True)
 
@@ -187,8 +187,8 @@ class TowerShim(Shim):
 
         fwd_args (List[Doc]): the documents.
         dropout (float): share of the vectors' values to set to 0.
-        RETURNS (Tuple[Any, Callable]): the vectors as an array of thinc, (tokens, width), and what adds up the
-            gradients of the weights, given those of the vectors.
+        RETURNS (Tuple[Any, Callable]): the vectors as an array of thinc, (tokens, width), and what adds to
+            the gradients of the weights, given those of the vectors.
         """
         import torch
 
@@ -215,10 +215,10 @@ class TowerShim(Shim):
         return torch2xp(vectors.detach()), backprop
 
     def _windows(self, docs: List[Doc]) -> MentionWindows:
-        places = []
+        places: List[MentionInText] = []
         for doc in docs:
             text = doc.text
-            places += [(text, token.idx, token.idx + len(token)) for token in doc]
+            places += [MentionInText(text, token.idx, token.idx + len(token)) for token in doc]
         return self.template.tokenize(self._tokenizer, places)
 
     # -- updates ---------------------------------------------------------------------------
@@ -304,8 +304,8 @@ def _pooling(
     windows (MentionWindows): with the tokens as mentions.
     rows (NDArray[int64]): which windows.
     length (int): of them, padding included.
-    RETURNS (tuple): the numbers of the tokens of each window; and (windows, most tokens, length), each token's
-        share of its pieces, which add up to 1.
+    RETURNS (tuple): the numbers of the tokens of each window; and (windows, most tokens, length), the weight
+        of each piece in a token's mean.
     """
     by_window = windows.by_window()
     tokens = [by_window[row] for row in rows.tolist()]
