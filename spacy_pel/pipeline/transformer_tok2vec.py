@@ -231,7 +231,8 @@ class TowerShim(Shim):
             value, _ = optimizer(
                 (self.id, name), torch2xp(parameter.data), torch2xp(parameter.grad), lr_scale=self.rate
             )
-            parameter.data = xp2torch(value, device=parameter.device)
+            # in place: a tensor made of the array would keep the one that it was made of, and so on
+            parameter.data.copy_(xp2torch(value, device=parameter.device))
             parameter.grad = None
         self._encode = None
 
