@@ -1,0 +1,161 @@
+"""Measure what each kind of evidence brings: recall@1 without it, after the weights were fitted anew.
+
+    python -m benchmarks.evidence training/pipeline_without_dev corpus/st21pv_dev.jsonl
+
+Weights are fitted on four fifths of the documents and judged on the other fifth, for each fifth. The
+candidates stay the same, so that only their order is measured. Knowledge base, index and encoder of the
+pipeline must not know the corpus.
+"""
+
+from pathlib import Path
+from typing import Annotated, Dict, List, Optional, Tuple
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from spacy_pel.corpora import read_corpus
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_difference
+from spacy_pel.linking.combiners.linear import LinearCombiner, is_gold
+from spacy_pel.linking.examples import Examples
+from spacy_pel.linking.tables import take_mentions, with_features
+from spacy_pel.pipeline.gold import query_maker
+from spacy_pel.pipeline.saved import load_pipeline
+from spacy_pel.types import CandidateTable
+from spacy_pel.util import machine_note, progress, write_json
+
+Flags = NDArray[np.bool_]
+N_FOLDS, N_SAMPLES = 5, 1000
+# kind -> features to set to 0
+KINDS: Dict[str, Tuple[str, ...]] = {
+    "vectors": ("name", "mention", "vote"),
+    "vectors of annotated mentions": ("mention", "vote"),
+    "counts of annotated text": ("prior", "popularity", "seen"),
+    "equal names": ("exact",),
+    "plurals": ("plural",),
+    "spelling": ("edit", "partial"),
+    "names, plurals and spelling": ("exact", "plural", "edit", "partial"),
+    "all but vectors": ("prior", "popularity", "seen", "exact", "plural", "edit", "partial"),
+}
+
+
+def without(table: CandidateTable, features: Tuple[str, ...]) -> CandidateTable:
+    """RETURNS (CandidateTable): with these features 0 everywhere, which cannot change an order."""
+    nothing = np.zeros(len(table.kb_rows), dtype=np.float32)
+    return with_features(table, dict.fromkeys(features, nothing))
+
+
+def first_is_right(examples: Examples, table: CandidateTable) -> Flags:
+    """Fit weights on four fifths of the documents, and rank the mentions of the other one, for each.
+
+    examples (Examples): n mentions with an entity.
+    table (CandidateTable): their candidates.
+    RETURNS (NDArray[bool]): (n,), whether the first candidate is the entity; False without candidates.
+    """
+    numbers = np.unique(np.array(examples.documents), return_inverse=True)[1]
+    fold = numbers % N_FOLDS
+    hits = np.zeros(len(examples), dtype=np.bool_)
+    for held_out in range(N_FOLDS):
+        fitted, judged = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
+        combiner = LinearCombiner()
+        combiner.fit(take_mentions(table, fitted), [examples.gold[one] for one in fitted])
+        part, gold = take_mentions(table, judged), [examples.gold[one] for one in judged]
+        scores, right = combiner(part), is_gold(part, gold)
+        for mention, start, end in zip(judged, part.offsets[:-1], part.offsets[1:], strict=True):
+            if end > start:
+                hits[mention] = right[start + int(scores[start:end].argmax())]
+    return hits
+
+
+def measure(examples: Examples, unseen: Flags, *, seed: int = 0) -> List[Tuple[str, Difference, Difference]]:
+    """Leave out each kind of evidence in turn.
+
+    examples (Examples): n mentions with an entity.
+    unseen (NDArray[bool]): (n,), whether it is an entity that no annotated text named.
+    seed (int): of the bootstrap over documents.
+    RETURNS (List[Tuple[str, Difference, Difference]]): for each kind recall@1 with and without it, of all
+        mentions and of those with an unseen entity.
+    """
+    document = np.unique(np.array(examples.documents), return_inverse=True)[1]
+    every, everyone = first_is_right(examples, examples.table), np.ones(len(examples), dtype=np.bool_)
+    rows = []
+    for kind, features in progress(KINDS.items(), description="Fitting", total=len(KINDS)):
+        hits = first_is_right(examples, without(examples.table, features))
+        of_all, of_unseen = (
+            share_difference(
+                every, hits, counted, document, n_samples=N_SAMPLES, rng=np.random.default_rng(seed)
+            )
+            for counted in (everyone, unseen)
+        )
+        rows.append((kind, of_all, of_unseen))
+    return rows
+
+
+def read_examples(pipeline: Path, corpus: Path) -> Tuple[Examples, Flags]:
+    """RETURNS (Tuple[Examples, NDArray[bool]]): the mentions whose entity is in the knowledge base, and which
+    of these entities the annotated text of the index does not name.
+
+    RAISES (PelError): if the pipeline or the corpus cannot be read.
+    """
+    nlp, name, component = load_pipeline(pipeline)
+    ask, documents = query_maker(nlp, name=name), list(read_corpus(corpus))
+    found = component.linker.examples_of(
+        [query for document in documents for query in ask(document)], documents
+    )
+    used = np.flatnonzero(~found.is_nil)
+    gold = [found.gold[one] for one in used]
+    priors = component.linker.index.priors
+    unseen = np.array([not (priors.total(rows) > 0).any() for rows in gold], dtype=np.bool_)
+    linkable = Examples(
+        found.kb,
+        [found.queries[one] for one in used],
+        take_mentions(found.table, used),
+        gold,
+        [found.documents[one] for one in used],
+        found.composite[used],
+    )
+    return linkable, unseen
+
+
+def table_of(rows: List[Tuple[str, Difference, Difference]], title: str) -> Table:
+    """RETURNS (Table): a row for all evidence, and one for each kind left out."""
+    table = Table(title=title)
+    for column in ("without", "recall@1", "difference", "unseen", "difference, unseen"):
+        table.add_column(column, justify="left" if column == "without" else "right", no_wrap=True)
+    _, of_all, of_unseen = rows[0]
+    table.add_row("nothing", f"{100 * of_all.a:.1f}", "", f"{100 * of_unseen.a:.1f}", "")
+    for kind, one, other in rows:
+        table.add_row(kind, f"{100 * one.b:.1f}", _signed(one), f"{100 * other.b:.1f}", _signed(other))
+    return table
+
+
+def _signed(found: Difference) -> str:
+    return f"{100 * found.difference:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+
+
+def main(
+    pipeline: Annotated[Path, typer.Argument(help="A pipeline with the linker, made without the corpus.")],
+    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
+    output: Annotated[Optional[Path], typer.Option(help="Write the figures to this JSON file.")] = None,
+) -> None:
+    """Print recall@1 without each kind of evidence, and the difference with its 95 % interval."""
+    try:
+        examples, unseen = read_examples(pipeline, corpus)
+        rows = measure(examples, unseen)
+    except PelError as err:
+        typer.echo(f"Error: {err}", err=True)
+        raise typer.Exit(2) from err
+    n = f"{len(examples):,} mentions with an entity, {int(unseen.sum()):,} unseen"
+    Console(width=130).print(table_of(rows, f"{pipeline.name}: {n}"))
+    Console(width=130).print(machine_note(), soft_wrap=True)
+    if output is not None:
+        figures = {kind: {"all": one._asdict(), "unseen": other._asdict()} for kind, one, other in rows}
+        found = {"machine": machine_note(), "mentions": len(examples), "unseen": int(unseen.sum())}
+        write_json(output, {**found, "without": figures})
+
+
+if __name__ == "__main__":
+    typer.run(main)

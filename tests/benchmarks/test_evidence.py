@@ -1,0 +1,74 @@
+"""The benchmark of the kinds of evidence."""
+
+import json
+from itertools import islice
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from benchmarks.evidence import KINDS, first_is_right, main, measure, without
+from benchmarks.speed import made_up_pipeline
+from spacy_pel.corpora import write_corpus
+from spacy_pel.evidence.evidence import FEATURES
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking.examples import Examples
+from spacy_pel.types import CandidateTable, Document, Mention
+
+
+def made_up_examples(n: int = 200) -> Examples:
+    """Two candidates each; equal names tell which is right for all, counts for every second mention."""
+    rng = np.random.default_rng(0)
+    right = rng.integers(2, size=n)
+    features = {name: rng.normal(size=2 * n).astype(np.float32) for name in FEATURES}
+    features["seen"] = np.zeros(2 * n, dtype=np.float32)
+    for name in ("exact", "prior", "plural", "vote"):
+        features[name] = np.zeros(2 * n, dtype=np.float32)
+    features["exact"][2 * np.arange(n) + right] = 1
+    halves = np.arange(0, n, 2)
+    features["prior"][2 * halves + right[halves]] = 1
+    table = CandidateTable(np.tile([0, 1], n), np.arange(n + 1) * 2, features)
+    gold = [np.array([row]) for row in right]
+    return Examples(None, [None] * n, table, gold, [one // 4 for one in range(n)], np.zeros(n, dtype=bool))
+
+
+def test_what_is_left_out_is_missed():
+    examples = made_up_examples()
+    assert first_is_right(examples, examples.table).all()
+    left = without(examples.table, ("exact",))
+    assert not left.features["exact"].any() and examples.table.features["exact"].any()
+    hits = first_is_right(examples, left)
+    assert hits[::2].all() and 0.3 < hits[1::2].mean() < 0.7  # the others are guessed
+
+
+def test_every_feature_belongs_to_a_kind():
+    assert {name for features in KINDS.values() for name in features} == set(FEATURES)
+
+
+def test_differences_and_intervals():
+    rows = {kind: (one, other) for kind, one, other in measure(made_up_examples(), np.arange(200) % 2 == 1)}
+    one, other = rows["equal names"]
+    assert one.a == other.a == 1.0 and one.b == pytest.approx((1 + other.b) / 2)
+    assert one.low < one.difference < one.high < 0
+    assert rows["plurals"][0].difference == 0
+
+
+def test_the_command(tmp_path):
+    texts = made_up_pipeline(tmp_path, 60)
+    start, end = len("Patients had "), -len(" in this study.")
+    documents = []
+    kb = KnowledgeBase.from_disk(tmp_path / "kb")
+    ids = [entity.concept_id for entity in islice(kb.entities(), len(texts))]
+    for number, text in enumerate(texts):
+        mention = Mention(start, len(text) + end, "X", ids=(ids[number],))
+        documents.append(Document(str(number), text, [mention]))
+    write_corpus(tmp_path / "corpus.jsonl", documents)
+    app = typer.Typer()
+    app.command()(main)
+    arguments = [str(tmp_path / "pipeline"), str(tmp_path / "corpus.jsonl")]
+    done = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / "found.json")])
+    assert done.exit_code == 0, done.output
+    assert all(kind in done.output for kind in KINDS)
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["mentions"] == len(documents) and set(found["without"]) == set(KINDS)
