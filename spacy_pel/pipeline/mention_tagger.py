@@ -1,7 +1,7 @@
 """A detector that tags tokens: a mention's first token, a further one, or neither."""
 
 from itertools import islice
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from thinc.util import to_numpy
 
 from ..errors import Errors, PelError
 
+_WORDS = 10_000  # tokens at a time: 15 MB of vectors
 _SAMPLE = 10  # examples whose documents the model is initialized with
 _BIO = {"B": "B", "I": "I", "L": "I", "U": "B"}  # spaCy's prefixes of aligned tags, and ours
 _SETTINGS: Dict[str, Any] = {
@@ -101,9 +102,13 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         docs = list(docs)
         if not self.labels:
             raise PelError(Errors.E522.format(name=self.name))
-        if not any(map(len, docs)):
-            return [np.zeros(0, dtype=np.int64) for _ in docs]
-        return [to_numpy(scores).argmax(axis=1) for scores in self.model.predict(docs)]
+        tags: List[NDArray[np.int64]] = []
+        for batch in divided_by_words(docs):
+            if any(map(len, batch)):
+                tags += [to_numpy(scores).argmax(axis=1) for scores in self.model.predict(batch)]
+            else:
+                tags += [np.zeros(0, dtype=np.int64)] * len(batch)
+        return tags
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[NDArray[np.int64]]) -> None:
         """docs (Iterable[Doc]): get their mentions. scores: what ``predict`` returned."""
@@ -173,6 +178,23 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         docs = [example.x for example in islice(get_examples(), _SAMPLE)]
         truth = [self.model.ops.alloc2f(len(doc), len(self.tags)) for doc in docs]
         self.model.initialize(X=docs, Y=truth)
+
+
+def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[List[Doc]]:
+    """Divide documents, so that the vectors of a large batch of ``nlp.pipe`` are not all in memory at once.
+
+    docs (Sequence[Doc]): the documents.
+    size (int): tokens in a batch at most, or one document.
+    YIELDS (List[Doc]): one or more documents, in order.
+    """
+    batch: List[Doc] = []
+    for doc in docs:
+        if batch and sum(map(len, batch)) + len(doc) > size:
+            yield batch
+            batch = []
+        batch.append(doc)
+    if batch:
+        yield batch
 
 
 def _bio(tag: Optional[str], known: Iterable[str]) -> Optional[str]:

@@ -10,6 +10,7 @@ from spacy.tokens import Span
 from spacy.training import Example
 
 from spacy_pel.errors import PelError
+from spacy_pel.pipeline.mention_tagger import divided_by_words
 
 NAME = "pel_mention_tagger"
 GOLD = {
@@ -138,6 +139,13 @@ def test_it_says_what_is_missing():
     bare = [Example.from_dict(nlp.make_doc("no mention"), {"entities": []})]
     with pytest.raises(PelError, match="E523"):
         pipe.initialize(lambda: bare)
+
+
+def test_large_batches_are_divided():
+    nlp = spacy.blank("en")
+    docs = [nlp.make_doc("word " * n) for n in (3, 3, 9, 0, 1, 2)]
+    assert [[len(doc) for doc in batch] for batch in divided_by_words(docs, 6)] == [[3, 3], [9], [0, 1, 2]]
+    assert list(divided_by_words([])) == []
 
 
 def test_empty_documents():
