@@ -74,7 +74,7 @@ def _forward(
     model: Model[List[Doc], List[Floats2d]], docs: List[Doc], is_train: bool
 ) -> Tuple[List[Floats2d], Callable[[List[Floats2d]], List[Doc]]]:
     shim: Any = model.shims[0]
-    bounds = np.cumsum([len(doc) for doc in docs])[:-1]
+    bounds = np.cumsum([len(doc) for doc in docs])[:-1].tolist()
     if not is_train:
         vectors = model.ops.asarray2f(shim.predict(docs))
         return model.ops.xp.split(vectors, bounds) if docs else [], lambda gradients: []

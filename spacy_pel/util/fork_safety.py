@@ -1,9 +1,11 @@
-"""Lets a forked worker use FAISS and torch after the parent did."""
+"""Lets a forked worker use FAISS, torch and tokenizers after the parent did."""
 
 import os
 import sys
 
+_TOKENIZERS = "TOKENIZERS_PARALLELISM"
 _registered = False
+_is_ours = False  # the value of that variable
 
 
 def make_fork_safe() -> None:
@@ -16,8 +18,22 @@ def make_fork_safe() -> None:
     global _registered
     if _registered or not hasattr(os, "register_at_fork"):  # Windows has no fork
         return
-    os.register_at_fork(after_in_child=_one_thread)
+    os.register_at_fork(before=_no_tokenizer_threads, after_in_parent=_as_before, after_in_child=_one_thread)
     _registered = True
+
+
+def _no_tokenizer_threads() -> None:
+    """Else ``tokenizers`` does the same in the child, but prints five lines about it in each."""
+    global _is_ours
+    if "tokenizers" in sys.modules and _TOKENIZERS not in os.environ:
+        os.environ[_TOKENIZERS], _is_ours = "false", True
+
+
+def _as_before() -> None:
+    global _is_ours
+    if _is_ours:
+        os.environ.pop(_TOKENIZERS, None)
+        _is_ours = False
 
 
 def _one_thread() -> None:
