@@ -9,6 +9,7 @@ import pytest
 import torch
 from transformers import AutoModel
 
+from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.errors import PelError
 from spacy_pel.rankers import load_ranker
 from spacy_pel.rankers.cross_encoder import CrossEncoder
@@ -22,7 +23,7 @@ from .conftest import ENTITIES, MENTIONS, TASK, make_ranker
 
 
 def test_score_is_a_linear_layer_on_the_mean_over_real_tokens(ranker):
-    ranker.backend.precision = "float32"
+    ranker.backend = TorchBackend(precision="float32")
     tokens = ranker.template.tokenize(ranker.tokenizer, MENTIONS, ENTITIES, TASK.owners, TASK.rows)
     ranker.tower.eval()
     expected = []
@@ -55,7 +56,7 @@ def test_entity_part(ranker):
 
 
 def test_batches_do_not_change_scores(ranker):
-    ranker.backend.precision = "float32"
+    ranker.backend = TorchBackend(precision="float32")
     together = ranker.score(TASK)
     ranker.batch_size = 1
     np.testing.assert_allclose(ranker.score(TASK), together, atol=1e-5)

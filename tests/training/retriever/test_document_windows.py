@@ -8,6 +8,7 @@ from spacy.tokens import Doc
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
@@ -41,6 +42,7 @@ def encoder():
         pooling="mention",
         mention_template=DocumentWindows(max_length=48),
         entity_template=EntityCard(max_length=24),
+        backend=TorchBackend(precision="float32"),
     )
     made.initialize()
     return made
