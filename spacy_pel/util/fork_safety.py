@@ -37,6 +37,8 @@ def _as_before() -> None:
 
 
 def _one_thread() -> None:
+    global _is_ours
+    _is_ours = False  # where the child forks, too, the variable stays: its own pool of threads is gone
     faiss = sys.modules.get("faiss")
     if faiss is not None:
         faiss.omp_set_num_threads(1)

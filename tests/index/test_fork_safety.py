@@ -59,3 +59,22 @@ def test_torch_gets_one_thread_too(monkeypatch):
     if child == 0:
         os._exit(1)  # not reached: the hook runs first
     assert exit_code_of(child, 20) == 41
+
+
+def test_a_child_that_forks_still_tokenizes(monkeypatch):
+    """Its own pool of threads, which is dead, must not come back once its child is there."""
+    tokenizers = pytest.importorskip("tokenizers")
+    monkeypatch.delenv("TOKENIZERS_PARALLELISM", raising=False)
+    fork_safety.make_fork_safe()
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"fever": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    texts = ["fever"] * 64
+    tokenizer.encode_batch(texts)  # the parent has used its threads
+    child = os.fork()
+    if child == 0:
+        grandchild = os.fork()
+        if grandchild == 0:
+            os._exit(0)
+        os.waitpid(grandchild, 0)
+        os._exit(0 if len(tokenizer.encode_batch(texts)) == len(texts) else 1)
+    assert exit_code_of(child, 20) == 0
+    assert "TOKENIZERS_PARALLELISM" not in os.environ
