@@ -26,6 +26,7 @@ from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import CandidateTable
 from spacy_pel.util import machine_note, progress, write_json
+from spacy_pel.util.ragged import owners
 
 Flags = NDArray[np.bool_]
 N_FOLDS, N_SAMPLES = 5, 1000
@@ -42,8 +43,20 @@ KINDS: Dict[str, Tuple[str, ...]] = {
 }
 
 
+def shuffled(table: CandidateTable, seed: int) -> CandidateTable:
+    """Put the candidates of each mention into a random order. They come by their cosines, and where features
+    are equal, the earlier candidate ranks first: what is left out would still have a say.
+
+    RETURNS (CandidateTable): with the same mentions.
+    """
+    order = np.lexsort((np.random.default_rng(seed).random(len(table.kb_rows)), owners(table.offsets)))
+    features = {name: values[order] for name, values in table.features.items()}
+    return CandidateTable(table.kb_rows[order], table.offsets, features, table.vectors)
+
+
 def without(table: CandidateTable, features: Tuple[str, ...]) -> CandidateTable:
-    """RETURNS (CandidateTable): with these features 0 everywhere, which cannot change an order."""
+    """RETURNS (CandidateTable): with these features 0 everywhere. Their ranks follow the table's order, so
+    that it has to be ``shuffled``."""
     nothing = np.zeros(len(table.kb_rows), dtype=np.float32)
     return with_features(table, dict.fromkeys(features, nothing))
 
@@ -75,15 +88,16 @@ def measure(examples: Examples, unseen: Flags, *, seed: int = 0) -> List[Tuple[s
 
     examples (Examples): n mentions with an entity.
     unseen (NDArray[bool]): (n,), whether it is an entity that no annotated text named.
-    seed (int): of the bootstrap over documents.
+    seed (int): random seed of the order of candidates, and of the bootstrap over documents.
     RETURNS (List[Tuple[str, Difference, Difference]]): for each kind recall@1 with and without it, of all
         mentions and of those with an unseen entity.
     """
     document = np.unique(np.array(examples.documents), return_inverse=True)[1]
-    every, everyone = first_is_right(examples, examples.table), np.ones(len(examples), dtype=np.bool_)
+    table = shuffled(examples.table, seed)
+    every, everyone = first_is_right(examples, table), np.ones(len(examples), dtype=np.bool_)
     rows = []
     for kind, features in progress(KINDS.items(), description="Fitting", total=len(KINDS)):
-        hits = first_is_right(examples, without(examples.table, features))
+        hits = first_is_right(examples, without(table, features))
         of_all, of_unseen = (
             share_difference(
                 every, hits, counted, document, n_samples=N_SAMPLES, rng=np.random.default_rng(seed)
