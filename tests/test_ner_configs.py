@@ -9,6 +9,7 @@ import pytest
 import spacy
 from spacy.cli.assemble import assemble_cli
 from spacy.cli.train import train
+from spacy.training import Example
 from spacy.util import load_config
 
 from spacy_pel.corpora import write_corpus
@@ -21,6 +22,10 @@ from spacy_pel.types import Document, Entity, Mention
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 TEXTS = ["Metformin lowers glucose.", "Aspirin lowers fever.", "Metformin and aspirin help."]
+SMALL = {
+    **{"width": 16, "depth": 1, "embed_size": 100, "window_size": 1, "maxout_pieces": 2},
+    **{"subword_features": False, "pretrained_vectors": None},
+}
 FOUND = [(0, 9), (0, 7), (0, 9)]
 
 
@@ -62,7 +67,7 @@ def test_ner_learns_and_loads_without_scispacy(corpus, tmp_path, monkeypatch):
 
 
 def test_ner_minilm(corpus, tiny_bert, tmp_path, monkeypatch):
-    """It learns, is saved without its source and without pickle, and loads where both are gone."""
+    """It learns, is saved with its weights, and loads where their source and scispaCy are gone."""
     pytest.importorskip("scispacy")
     source = tmp_path / "bert"
     shutil.copytree(tiny_bert, source)
@@ -127,6 +132,31 @@ def test_ner_sourced(tmp_path):
         values = [getattr(token, attribute) for token in expected]
         assert [getattr(token, attribute) for token in doc] == values
     assert doc[2].lemma_ == "drug"
+
+
+@pytest.mark.parametrize("config", ["pipeline.cfg", "pipeline_folds.cfg"])
+def test_detectors_keep_their_tok2vec(config, tmp_path):
+    """Those of `spacy init config` listen to a component of its own, which the pipeline does not have."""
+    base = spacy.blank("en")
+    base.add_pipe("tok2vec", config={"model": {"@architectures": "spacy.HashEmbedCNN.v2", **SMALL}})
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16, "upstream": "*"}
+    model = {
+        **{"@architectures": "spacy.TransitionBasedParser.v2", "state_type": "ner", "tok2vec": listener},
+        **{"extra_state_tokens": False, "hidden_width": 16, "maxout_pieces": 1, "use_upper": True},
+    }
+    base.add_pipe("ner", config={"model": model})
+    gold = [Example.from_dict(base.make_doc("fever came"), {"entities": [(0, 5, "ENTITY")]})]
+    optimizer = base.initialize(lambda: gold)
+    optimizer.learn_rate = 0.02
+    for _ in range(40):
+        base.update(gold, sgd=optimizer)
+    assert [ent.text for ent in base("fever came").ents] == ["fever"]
+    base.to_disk(tmp_path / "ner")
+    read = load_config(CONFIGS / config)
+    read["nlp"]["pipeline"], read["paths"]["ner"] = ["ner"], str(tmp_path / "ner")
+    read["components"], read["initialize"]["components"] = {"ner": read["components"]["ner"]}, {}
+    nlp = spacy.util.load_model_from_config(read.interpolate(), auto_fill=True)
+    assert [ent.text for ent in nlp("fever came").ents] == ["fever"]
 
 
 @pytest.mark.slow
