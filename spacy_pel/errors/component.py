@@ -91,16 +91,16 @@ class ComponentErrors:
         "'{name}'."
     )
     E522 = (
-        "[PEL-E522] Expected a trained detector, but the component '{name}' has no labels. Train it with: spacy "
-        "train, or load a pipeline that was trained."
+        "[PEL-E522] Expected a trained detector, but the component '{name}' has no labels. Train it with 'spacy "
+        "train', or load a trained pipeline."
     )
     E523 = (
         "[PEL-E523] Expected mentions with labels to train the component '{name}' on, got none in the training "
         "corpus. Check paths.train."
     )
     E524 = (
-        "[PEL-E524] Expected {n} labels, for which the model of the component '{name}' was made, got: {got}. Make the "
-        "component anew to train it on other labels."
+        "[PEL-E524] Expected labels for the {columns} tags of the model of the component '{name}' (two for each label, "
+        "and one), got labels for {n}: {got}. Add the component anew to train it on other labels."
     )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "

@@ -129,11 +129,11 @@ class TrainingErrors:
         "{differing}. Average encoders that were trained from the same model with the same [pel.encoder]."
     )
     E352 = (
-        "[PEL-E352] Expected max_length of at most {most}, as long as the transformer of the detector reads, got "
-        "{got}. Decrease it in the section of spacy-pel.TransformerTok2Vec.v1."
+        "[PEL-E352] Expected max_length of at most {most}, the longest input of the transformer, got {got}. "
+        "Decrease it in the section of spacy-pel.TransformerTok2Vec.v1."
     )
     E353 = (
-        "[PEL-E353] Expected weights of the detector's transformer, got none. Set name in the section of "
+        "[PEL-E353] Expected weights of the transformer, got none. Set name in the section of "
         "spacy-pel.TransformerTok2Vec.v1 to a folder, package:NAME, or a name on the Hugging Face Hub, and "
         "train the pipeline; or load one that was trained."
     )

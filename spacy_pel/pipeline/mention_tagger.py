@@ -111,12 +111,19 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         return tags
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[NDArray[np.int64]]) -> None:
-        """docs (Iterable[Doc]): get their mentions. scores: what ``predict`` returned."""
+        """Mentions that are there stay, and so do tokens that may be in none (``Doc.set_ents(blocked=…)``).
+
+        docs (Iterable[Doc]): get their mentions.
+        scores (Sequence[NDArray[int64]]): what ``predict`` returned.
+        """
         for doc, tags in zip(docs, scores, strict=True):
             kept = list(doc.ents)
             taken = {token.i for ent in kept for token in ent}
+            begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
+            blocked = [doc[place : place + 1] for place in begun]  # spaCy marks them so
+            taken.update(span.start for span in blocked)
             found = [span for span in self._spans(doc, tags) if taken.isdisjoint(range(span.start, span.end))]
-            doc.set_ents(kept + found)
+            doc.set_ents(kept + found, blocked=blocked)
 
     def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> List[Span]:
         spans: List[Span] = []
@@ -135,8 +142,9 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
         examples (Iterable[Example]): a batch.
         scores (List[Floats2d]): (tokens, tags), probabilities, for each.
-        RETURNS (Tuple[float, List[Floats2d]]): the mean cross-entropy of a token, and its gradients. Tokens
-            that the two tokenizations do not share do not count.
+        RETURNS (Tuple[float, List[Floats2d]]): the mean squared error of a token's probabilities, and the
+            gradients of their mean cross-entropy. Tokens that the two tokenizations do not share count for
+            nothing.
         """
         examples = list(examples)
         validate_examples(examples, "MentionTagger.get_loss")
@@ -174,7 +182,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             self.vocab.strings.add(label)
         known = self.model.get_dim("nO") if self.model.has_dim("nO") else None
         if known not in (None, len(self.tags)):
-            raise PelError(Errors.E524.format(name=self.name, n=known // 2, got=", ".join(self.labels)))
+            got = ", ".join(self.labels)
+            raise PelError(Errors.E524.format(name=self.name, columns=known, n=len(self.tags), got=got))
         docs = [example.x for example in islice(get_examples(), _SAMPLE)]
         truth = [self.model.ops.alloc2f(len(doc), len(self.tags)) for doc in docs]
         self.model.initialize(X=docs, Y=truth)
@@ -188,11 +197,13 @@ def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[List[D
     YIELDS (List[Doc]): one or more documents, in order.
     """
     batch: List[Doc] = []
+    words = 0
     for doc in docs:
-        if batch and sum(map(len, batch)) + len(doc) > size:
+        if batch and words + len(doc) > size:
             yield batch
-            batch = []
+            batch, words = [], 0
         batch.append(doc)
+        words += len(doc)
     if batch:
         yield batch
 

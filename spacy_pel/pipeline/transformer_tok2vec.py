@@ -21,11 +21,12 @@ from ..templates import DocumentWindows
 from ..templates.mention_windows import MentionWindows
 from ..types import MentionInText, Vectors
 from ..util.fork_safety import make_fork_safe
+from ..util.ragged import Ragged
 from ..util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
 
 _KIND, _VERSION = "transformer", 1
 _WEIGHTS = "model.safetensors"
-_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer")  # model types
+_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")  # model types
 
 
 @spacy.registry.architectures("spacy-pel.TransformerTok2Vec.v1")
@@ -172,11 +173,11 @@ class TowerShim(Shim):
         encode = self._encode  # another thread may set it
         if encode is None:
             self._encode = encode = self.backend.prepare(tower)
-        pad_id = self._tokenizer.pad_token_id
+        pad_id, by_window = self._tokenizer.pad_token_id, windows.by_window()
         for rows, mask, states in encode_batches(
             encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id
         ):
-            tokens, weights = _pooling(windows, rows, mask.shape[1])
+            tokens, weights = _pooling(windows, by_window, rows, mask.shape[1])
             pooled = weights @ states
             for own, of_window in zip(tokens, pooled, strict=True):
                 vectors[own] = of_window[: len(own)]
@@ -195,13 +196,13 @@ class TowerShim(Shim):
         tower, windows = self._tower(), self._windows(fwd_args)
         tower.eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
         device = next(tower.parameters()).device
-        order = np.argsort(-windows.windows.lengths, kind="stable")
+        order, by_window = np.argsort(-windows.windows.lengths, kind="stable"), windows.by_window()
         parts, tokens = [torch.zeros((0, self.width), device=device)], [np.zeros(0, dtype=np.int64)]
         for start in range(0, len(order), self.batch_size):
             rows = order[start : start + self.batch_size]
             ids, mask = windows.windows.padded(rows, self._tokenizer.pad_token_id)
             states = tower(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
-            own, weights = _pooling(windows, rows, mask.shape[1])
+            own, weights = _pooling(windows, by_window, rows, mask.shape[1])
             pooled = torch.from_numpy(weights).to(device) @ states
             parts += [of_window[: len(numbers)] for numbers, of_window in zip(own, pooled, strict=True)]
             tokens += own
@@ -298,17 +299,17 @@ def _read(path: Path) -> Tuple[Any, Any]:
 
 
 def _pooling(
-    windows: MentionWindows, rows: NDArray[np.int64], length: int
+    windows: MentionWindows, by_window: Ragged, rows: NDArray[np.int64], length: int
 ) -> Tuple[List[NDArray[np.int64]], NDArray[np.float32]]:
     """Which pieces of some windows make up each of their tokens?
 
     windows (MentionWindows): with the tokens as mentions.
+    by_window (Ragged): the numbers of the tokens of all windows.
     rows (NDArray[int64]): which windows.
     length (int): of them, padding included.
     RETURNS (tuple): the numbers of the tokens of each window; and (windows, most tokens, length), the weight
         of each piece in a token's mean.
     """
-    by_window = windows.by_window()
     tokens = [by_window[row] for row in rows.tolist()]
     weights = np.zeros((len(rows), max(map(len, tokens)), length), dtype=np.float32)
     place = np.arange(length)

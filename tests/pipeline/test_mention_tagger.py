@@ -117,6 +117,16 @@ def test_entities_that_are_there_stay():
     ]
 
 
+def test_blocked_tokens_are_in_no_mention():
+    nlp, pipe = tagger()
+    doc = nlp.make_doc("fever or kidney")
+    doc.set_ents([], blocked=[doc[0:1]])
+    begin, other = pipe.tags.index("B-DISEASE"), pipe.tags.index("O")
+    pipe.set_annotations([doc], [np.array([begin, other, begin])])
+    assert [ent.text for ent in doc.ents] == ["kidney"]
+    assert doc[0].ent_iob == 3 and not doc[0].ent_type
+
+
 def test_the_loss_leaves_out_what_is_not_known():
     nlp, pipe = tagger()
     gold = Example.from_dict(
@@ -158,7 +168,7 @@ def test_initialized_again():
     """Other labels are learned, as many as before; another number of them is refused."""
     nlp, pipe, _ = trained()
     other = [Example.from_dict(nlp.make_doc("fever"), {"entities": [(0, 5, "SIGN")]})]
-    with pytest.raises(PelError, match="E524.*Expected 2 labels.*got: SIGN"):
+    with pytest.raises(PelError, match="E524.*the 5 tags.*got labels for 3: SIGN"):
         nlp.initialize(lambda: other)
     pipe.initialize(lambda: other, labels=["SIGN", "NONE", "SIGN"])
     assert pipe.labels == ("NONE", "SIGN")
