@@ -1,4 +1,4 @@
-"""Measure what each kind of evidence brings: recall@1 without it, after the weights were fitted anew.
+"""Measure what each kind of evidence brings: recall@1 without it, with refitted weights.
 
     python -m benchmarks.evidence training/pipeline_without_dev corpus/st21pv_dev.jsonl
 

@@ -100,7 +100,7 @@ class ComponentErrors:
     )
     E524 = (
         "[PEL-E524] Expected labels for the {columns} tags of the model of the component '{name}' (two for each label, "
-        "and one), got labels for {n}: {got}. Add the component anew to train it on other labels."
+        "and one), got labels for {n}: {got}. Add the component again to train it on other labels."
     )
     E507 = (
         "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
