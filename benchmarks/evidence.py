@@ -7,6 +7,7 @@ candidates stay the same, so that only their order is measured. Knowledge base, 
 pipeline must not know the corpus.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Dict, List, Optional, Tuple
 
@@ -26,7 +27,7 @@ from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import CandidateTable
 from spacy_pel.util import machine_note, progress, write_json
-from spacy_pel.util.ragged import owners
+from spacy_pel.util.ragged import segment_order
 
 Flags = NDArray[np.bool_]
 N_FOLDS, N_SAMPLES = 5, 1000
@@ -49,9 +50,9 @@ def shuffled(table: CandidateTable, seed: int) -> CandidateTable:
 
     RETURNS (CandidateTable): with the same mentions.
     """
-    order = np.lexsort((np.random.default_rng(seed).random(len(table.kb_rows)), owners(table.offsets)))
+    order = segment_order(-np.random.default_rng(seed).random(len(table.kb_rows)), table.offsets)
     features = {name: values[order] for name, values in table.features.items()}
-    return CandidateTable(table.kb_rows[order], table.offsets, features, table.vectors)
+    return replace(table, kb_rows=table.kb_rows[order], features=features)
 
 
 def without(table: CandidateTable, features: Tuple[str, ...]) -> CandidateTable:

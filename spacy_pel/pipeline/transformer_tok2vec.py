@@ -173,7 +173,8 @@ class TowerShim(Shim):
         encode = self._encode  # another thread may set it
         if encode is None:
             self._encode = encode = self.backend.prepare(tower)
-        pad_id, by_window = self._tokenizer.pad_token_id, windows.by_window()
+        pad_id = self._tokenizer.pad_token_id
+        by_window = windows.by_window()
         for rows, mask, states in encode_batches(
             encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id
         ):
@@ -196,7 +197,8 @@ class TowerShim(Shim):
         tower, windows = self._tower(), self._windows(fwd_args)
         tower.eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
         device = next(tower.parameters()).device
-        order, by_window = np.argsort(-windows.windows.lengths, kind="stable"), windows.by_window()
+        by_window = windows.by_window()
+        order = np.argsort(-windows.windows.lengths, kind="stable")
         parts, tokens = [torch.zeros((0, self.width), device=device)], [np.zeros(0, dtype=np.int64)]
         for start in range(0, len(order), self.batch_size):
             rows = order[start : start + self.batch_size]
