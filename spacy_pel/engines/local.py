@@ -96,9 +96,10 @@ class LocalEngine:
                     raise
             write_links(output, parts.records(), to)
         except KeyboardInterrupt:
+            # counted on disk: the interrupt may have come after a part was written, before it was counted
             logger.info(
                 "Interrupted. %s of %s documents are saved; go on with the same command and --resume.",
-                f"{counts['documents']:,}",
+                f"{parts.n_records():,}",
                 f"{total:,}",
             )
             raise

@@ -59,6 +59,14 @@ class PartFiles:
         for path in self.paths():
             yield from read_jsonl(path)
 
+    def n_records(self) -> int:
+        """RETURNS (int): the number of records in the complete parts."""
+        count = 0
+        for path in self.paths():
+            with path.open("rb") as file:
+                count += sum(1 for _ in file)
+        return count
+
     def remove(self) -> None:
         """Remove the parts, once the output is written."""
         shutil.rmtree(self.folder)

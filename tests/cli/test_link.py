@@ -303,7 +303,7 @@ def test_an_interrupt_between_documents(folder, tmp_path, monkeypatch, capfd):
         result = run(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3)
         gc.collect()
     assert result.code == 130
-    assert "\nInterrupted. 3 of 40 documents are saved; go on" in result.err
+    assert "\nInterrupted. 6 of 40 documents are saved; go on" in result.err
     assert not [one for one in warned if "W127" in str(one.message)]
     monkeypatch.setattr(_parts.PartFiles, "write", write)
     resumed = run(*args, "--n-process", 2, "--batch-size", 2, "--part-size", 3, "--resume", "--json")
