@@ -138,6 +138,10 @@ class TrainingErrors:
         "train the pipeline; or load one that was trained."
     )
     E354 = "[PEL-E354] Expected rate > 0, the transformer's share of the learning rate, got {value}."
+    E355 = (
+        "[PEL-E355] [pel.rows] cannot be used here: {why}. Leave [pel.rows] out, or change that setting; "
+        "configs/rows_minilm.cfg shows settings that go together."
+    )
     E390 = (
         "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
         "{got}. Fix the config; configs/ranker_sapbert.cfg shows every key."

@@ -130,27 +130,28 @@ class BatchPlanner:
         RETURNS (PairBatch): the batch.
         """
         store, rng = self.store, np.random.default_rng([self.seed, 2, step])
-        n_mentions = len(store.mentions)
-        is_mention = examples < n_mentions
-        entity = np.empty(len(examples), dtype=np.int64)
-        entity[is_mention] = store.mention_entity[examples[is_mention]]
-        entity[~is_mention] = store.name_entity[examples[~is_mention] - n_mentions]
+        entity = store.entity_of(examples)
         gold = store.gold(examples)
-        places = np.arange(len(examples))
-        anchors = [
-            self._side("mention", store.mentions, examples, places, is_mention),
-            self._side("mention", store.bare_names, examples - n_mentions, places, ~is_mention),
-        ]
         draw = self.negatives.sample(DrawRequest(examples, gold, store.n_entities, rng, self.mined))
         in_batch = np.stack([~np.isin(entity, ids) for ids in gold]) & draw.in_batch
         entities = self._positives(examples, entity, rng)
         extra = len(examples) + np.arange(len(draw.rows))
         entities.append(self._side("entity", store.cards, draw.rows, extra, np.ones(len(draw.rows), bool)))
         return PairBatch(
-            anchors=[side for side in anchors if len(side.places)],
+            anchors=self.anchors(examples),
             entities=[side for side in entities if len(side.places)],
             negative_mask=np.concatenate([in_batch, draw.mask], axis=1),
         )
+
+    def anchors(self, examples: NDArray[np.int64]) -> List[Side]:
+        """RETURNS (List[Side]): what the mention tower reads of each example."""
+        store, places, n_mentions = self.store, np.arange(len(examples)), len(self.store.mentions)
+        is_mention = examples < n_mentions
+        sides = [
+            self._side("mention", store.mentions, examples, places, is_mention),
+            self._side("mention", store.bare_names, examples - n_mentions, places, ~is_mention),
+        ]
+        return [side for side in sides if len(side.places)]
 
     def _positives(
         self, examples: NDArray[np.int64], entity: NDArray[np.int64], rng: np.random.Generator

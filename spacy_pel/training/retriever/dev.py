@@ -60,21 +60,26 @@ class DevRetrieval:
 
     def __call__(self, encoder: BiEncoder) -> Dict[str, float]:
         """RETURNS (dict): "recall@k" in percent for each k, and "mrr"."""
-        index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
         deepest = max(self.settings.recall_at)
-        ranks = np.array(self._ranks(index, encoder, deepest))
+        ranks = np.array(
+            [
+                self._rank(entities, ids)
+                for entities, ids in zip(self._found(encoder, deepest), self.gold, strict=True)
+            ]
+        )
         scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
         return {**scores, "mrr": float((1.0 / ranks).mean())}
 
-    def _ranks(self, index: EntityIndex, encoder: BiEncoder, deepest: int) -> List[float]:
-        """Rank of the first right entity among distinct entities; infinite beyond the deepest."""
+    def _found(self, encoder: BiEncoder, deepest: int) -> List[List[int]]:
+        """RETURNS (List[List[int]]): for each mention KB rows of distinct entities, best first."""
+        index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
         found = nearest_entities(
             self.kb, index, encoder, self.mentions, top_k=deepest, first_stage=2 * deepest
         )
-        ranks = []
-        for number, ids in enumerate(self.gold):
-            entities = found.kb_rows[found.offsets[number] : found.offsets[number + 1]].tolist()
-            right = set(self.kb.rows(ids).tolist())
-            hits = (rank for rank, row in enumerate(entities, start=1) if row in right)
-            ranks.append(float(next(hits, np.inf)))
-        return ranks
+        return [part.tolist() for part in np.split(found.kb_rows, found.offsets[1:-1])]
+
+    def _rank(self, entities: List[int], ids: List[str]) -> float:
+        """Rank of the first right entity; infinite if there is none."""
+        right = set(self.kb.rows(ids).tolist())
+        hits = (rank for rank, row in enumerate(entities, start=1) if row in right)
+        return float(next(hits, np.inf))

@@ -12,7 +12,7 @@ from .example_store import ExampleStore
 from .examples import linked_mentions, write_examples
 from .settings import RunSettings
 
-_VERSION = 1  # of the files; other versions are ignored
+_VERSION = 2  # of the files; other versions are ignored
 
 
 def cached_examples(
@@ -34,7 +34,7 @@ def cached_examples(
     RAISES (PelError): if no mention can be used, or the disk is full.
     """
     positives, limit = settings.pel.positives, settings.pel.training.limit
-    with_names = positives.name > 0 or positives.alias_share > 0
+    with_names = positives.name > 0 or positives.alias_share > 0 or settings.pel.rows is not None
     corpus = settings.paths.required("train")
     open_text(corpus).close()  # raises our error for a missing file before any work
     key = fingerprint(_VERSION, kb.fingerprint, Path(corpus), _reading(encoder), limit, with_names)

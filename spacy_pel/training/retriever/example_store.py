@@ -22,7 +22,9 @@ class ExampleStore:
     mentions: the corpus's gold mentions, each in its context.
     mention_gold: for each mention the numbers of its gold entities; the first is the target.
     mention_key: (n,) uint64, hashes of document, start and end.
+    mention_document, mention_form: (n,) uint64, hashes of document, and of the surface form in normal form.
     names, name_entity: every name of every entity, as entity text.
+    name_form: a hash of each name in normal form.
     name_gold: for each name the numbers of all entities that have it, in normal form.
     bare_names: the same names as mentions without context.
     cards: one card per entity.
@@ -31,9 +33,12 @@ class ExampleStore:
     mentions: MentionTokens
     mention_gold: MembersByLabel
     mention_key: NDArray[np.uint64]
+    mention_document: NDArray[np.uint64]
+    mention_form: NDArray[np.uint64]
     names: RaggedTokens
     bare_names: MentionTokens
     name_entity: NDArray[np.int64]
+    name_form: NDArray[np.uint64]
     name_gold: MembersByLabel
     cards: RaggedTokens
     mention_entity: NDArray[np.int64]
@@ -43,6 +48,15 @@ class ExampleStore:
     @property
     def n_entities(self) -> int:
         return len(self.cards)
+
+    def entity_of(self, examples: NDArray[np.int64]) -> NDArray[np.int64]:
+        """RETURNS (NDArray): (n,) number of the entity of each example, of several the first."""
+        n_mentions = len(self.mentions)
+        is_mention = examples < n_mentions
+        entity = np.empty(len(examples), dtype=np.int64)
+        entity[is_mention] = self.mention_entity[examples[is_mention]]
+        entity[~is_mention] = self.name_entity[examples[~is_mention] - n_mentions]
+        return entity
 
     def gold(self, examples: NDArray[np.int64]) -> List[NDArray[np.int64]]:
         """RETURNS (List[NDArray]): numbers of the gold entities of each example."""
@@ -79,7 +93,7 @@ class ExampleStore:
             }
             arrays = {
                 name: np.load(folder / f"{name}.npy", mmap_mode=mode)
-                for name in ("mention_key", "name_entity", *_gold("mention"), *_gold("name"))
+                for name in (*_KEYS, *_gold("mention"), *_gold("name"))
             }
         except (OSError, ValueError, EOFError) as err:
             raise PelError(Errors.E326.format(path=folder, got=err)) from err
@@ -91,8 +105,7 @@ class ExampleStore:
         return cls(
             **tokens,
             mention_gold=mention_gold,
-            mention_key=arrays["mention_key"],
-            name_entity=arrays["name_entity"],
+            **{name: arrays[name] for name in _KEYS},
             name_gold=name_gold,
             mention_entity=target,
             mentions_of=MembersByLabel.from_labels(target, n_entities),
@@ -100,6 +113,7 @@ class ExampleStore:
         )
 
 
+_KEYS = ("mention_key", "mention_document", "mention_form", "name_entity", "name_form")
 _TOKENS = ("ids", "offsets")
 
 

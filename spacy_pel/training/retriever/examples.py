@@ -14,7 +14,7 @@ from ...kb import KnowledgeBase
 from ...kb.id_coverage import prefix_hint, warn_of_other_ids
 from ...templates.ragged_writer import MentionWriter, RaggedWriter
 from ...types import Document, MentionInText
-from ...util import hash_strings, logger, progress
+from ...util import hash_strings, logger, normalize_alias, progress
 from ...util.ragged import offsets_of
 from .example_store import ExampleStore
 
@@ -125,6 +125,8 @@ def write_examples(
     _save_gold(folder / "mention", [mention.places for mention in mentions])
     keys = mention_keys((m.document, m.mention.start, m.mention.end) for m in mentions)
     np.save(folder / "mention_key.npy", keys)
+    np.save(folder / "mention_document.npy", hash_strings([mention.document for mention in mentions]))
+    np.save(folder / "mention_form.npy", _forms([_surface(mention.mention) for mention in mentions]))
     _write_entities(folder, kb, encoder, with_names, show_progress)
 
 
@@ -133,6 +135,7 @@ def _write_entities(
 ) -> None:
     place, tokenizer, template = places_of_rows(kb), encoder.tokenizer, encoder.entity_template
     owners: List[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    forms: List[NDArray[np.uint64]] = [np.zeros(0, dtype=np.uint64)]
     gold: List[NDArray[np.int64]] = []
     with ExitStack() as stack:
         cards, names = (stack.enter_context(RaggedWriter(folder / name)) for name in ("cards", "names"))
@@ -147,6 +150,7 @@ def _write_entities(
             texts = [name for own in of_each for name in own]
             owner = np.repeat(place[chunk], [len(own) for own in of_each])
             owners.append(owner)
+            forms.append(_forms(texts))
             for part in _chunks(texts):
                 names.append(template.tokenize_names(tokenizer, part))
                 in_no_context = [MentionInText(name, 0, len(name)) for name in part]
@@ -156,7 +160,17 @@ def _write_entities(
                 namesakes = place[rows]
                 gold.append(np.union1d(namesakes[namesakes >= 0], [own]).astype(np.int64))
     np.save(folder / "name_entity.npy", np.concatenate(owners))
+    np.save(folder / "name_form.npy", np.concatenate(forms))
     _save_gold(folder / "name", gold)
+
+
+def _surface(mention: MentionInText) -> str:
+    return mention.text[mention.start : mention.end]
+
+
+def _forms(texts: Sequence[str]) -> NDArray[np.uint64]:
+    """RETURNS (NDArray): hashes of texts in normal form: equal ones are the same surface form."""
+    return hash_strings([normalize_alias(text) for text in texts])
 
 
 def _save_gold(path: Path, places: Sequence[NDArray[np.int64]]) -> None:

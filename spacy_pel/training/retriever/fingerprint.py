@@ -18,6 +18,7 @@ def run_fingerprint(settings: RunSettings, kb: KnowledgeBase) -> str:
     training = pel.training.model_dump(exclude=NOT_FINGERPRINTED if mines else {*NOT_FINGERPRINTED, "mining"})
     chosen = (pel.loss, pel.negatives, pel.regularizer, pel.mixing)
     parts = [describe(part) for part in chosen if part is not None]
+    rows = [] if pel.rows is None else [pel.rows.model_dump()]
     mined = [paths.negatives] if mines and paths.negatives else []
     for path in (paths.required("train"), *mined):
         open_text(path).close()  # raises our error for a missing file
@@ -26,6 +27,7 @@ def run_fingerprint(settings: RunSettings, kb: KnowledgeBase) -> str:
         training,
         pel.positives.model_dump(),
         *parts,
+        *rows,
         pel.encoder.fingerprint,
         kb.fingerprint,
         paths.required("train"),

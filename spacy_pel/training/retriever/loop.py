@@ -18,6 +18,11 @@ from .fingerprint import run_fingerprint
 from .mine_corpus import read_mined_negatives
 from .miner import Miner
 from .objective import Objective, check_mixing
+from .rows.batches import RowPlanner
+from .rows.checks import check_rows
+from .rows.dev import RowRetrieval
+from .rows.memory import RowMemory
+from .rows.objective import RowObjective
 from .settings import RunSettings
 
 
@@ -43,6 +48,8 @@ class Trainer(BaseTrainer):
             settings.pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
         )
         self.settings = settings
+        if settings.pel.rows is not None:
+            check_rows(settings.pel, processes=self.accelerator.num_processes)
 
     def run(self, *, resume: bool = False) -> Dict[str, Any]:
         """Train to the end.
@@ -54,7 +61,8 @@ class Trainer(BaseTrainer):
         self.check_output(resume=resume)
         pel, paths = self.settings.pel, self.settings.paths
         kb = KnowledgeBase.from_disk(paths.required("kb"))
-        dev = DevRetrieval(kb, read_corpus(paths.required("dev")), pel.training.dev, self.seed)
+        retrieval = DevRetrieval if pel.rows is None else RowRetrieval
+        self.dev = retrieval(kb, read_corpus(paths.required("dev")), pel.training.dev, self.seed)
         self.encoder = pel.encoder
         self.initialize(self.encoder)
         fingerprint = run_fingerprint(self.settings, kb)
@@ -62,14 +70,9 @@ class Trainer(BaseTrainer):
             read_progress(self.checkpoint, fingerprint)  # refuse a checkpoint of another run before any work
         planner = self._planner(kb, self.encoder)
         self.miner = self._miner(kb, planner)
-        objective = Objective(
-            self.encoder.towers,
-            pel.loss,
-            similarity=self.encoder.similarity,
-            regularizer=pel.regularizer,
-            mixing=pel.mixing,
-        )
-        return self.learn(self.encoder, objective, planner, dev, fingerprint=fingerprint, resume=resume)
+        resumes = resume and self.checkpoint.exists()
+        objective = self._objective(planner, resumes=resumes)
+        return self.learn(self.encoder, objective, planner, self.dev, fingerprint=fingerprint, resume=resume)
 
     def build(self, planner: BatchPlanner, plan: Any, number: int) -> PairBatch:
         return planner.build(plan, number)
@@ -83,13 +86,41 @@ class Trainer(BaseTrainer):
     def make_planner(self, kb: KnowledgeBase, store: ExampleStore) -> BatchPlanner:
         """RETURNS (BatchPlanner): plans epochs over the examples; a subclass may return another kind."""
         pel = self.settings.pel
-        return BatchPlanner(
-            store,
-            views=pel.positives,
-            negatives=pel.negatives,
-            batch_size=self.training.batch_size,
-            pad_id=pel.encoder.tokenizer.pad_token_id,
-            seed=self.seed,
+        settings: Dict[str, Any] = {
+            "views": pel.positives,
+            "negatives": pel.negatives,
+            "batch_size": self.training.batch_size,
+            "pad_id": pel.encoder.tokenizer.pad_token_id,
+            "seed": self.seed,
+        }
+        if pel.rows is not None:
+            return RowPlanner(store, rows=pel.rows, **settings)
+        return BatchPlanner(store, **settings)
+
+    def _objective(self, planner: BatchPlanner, *, resumes: bool) -> Objective:
+        """resumes (bool): the vectors of rows will be read from the checkpoint."""
+        pel, encoder = self.settings.pel, self.encoder
+        if pel.rows is None:
+            return Objective(
+                encoder.towers,
+                pel.loss,
+                similarity=encoder.similarity,
+                regularizer=pel.regularizer,
+                mixing=pel.mixing,
+            )
+        if not isinstance(planner, RowPlanner) or not isinstance(self.dev, RowRetrieval):
+            raise PelError(Errors.E355.format(why="this kind of training draws its batches in its own way"))
+        memory = RowMemory(len(planner.rows), encoder.width)
+        if not resumes:
+            memory.fill(encoder, planner.store, show_progress=self.show_progress)
+        self.dev.search_in(planner.rows, memory)
+        return RowObjective(
+            encoder.towers,
+            pel.loss,
+            similarity=encoder.similarity,
+            memory=memory,
+            rows=planner.rows,
+            settings=pel.rows,
         )
 
     def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:

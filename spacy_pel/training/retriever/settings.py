@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional
 
-from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from thinc.api import Config
 from torch import nn
 
@@ -42,6 +42,31 @@ class ViewSettings(Strict):
     alias_share: float = Field(
         default=0.0, ge=0, lt=1, title="Share of examples that are names without context"
     )
+
+
+class RowSettings(Strict):
+    """``[pel.rows]``: train on the rows of the index, names and annotated mentions, as the linker reads them.
+
+    Each mention is compared with the rows nearest to it among all names and mentions of the training, by
+    vectors that are kept from when each row was last read. Rows of its own document are hidden from it. Names
+    without context count as mentions; they never see rows of their own surface form.
+    """
+
+    nearest: int = Field(default=192, ge=1, title="Nearest rows that each mention is compared with")
+    right: int = Field(default=8, ge=0, title="Further rows of the right entities, drawn at random")
+    hide_form: float = Field(
+        default=0.4, ge=0, le=1, title="Share of mentions that see no row of their own surface form"
+    )
+    hide_entity: float = Field(
+        default=0.2, ge=0, le=1, title="Share of mentions that see no mention of their entities, only names"
+    )
+    temperature: float = Field(default=0.05, gt=0, title="Of the soft maximum over the right rows")
+
+    @model_validator(mode="after")
+    def _shares(self) -> "RowSettings":
+        if self.hide_form + self.hide_entity > 1:
+            raise ValueError("Expected hide_form + hide_entity <= 1")
+        return self
 
 
 class DevSettings(BaseDevSettings):
@@ -103,6 +128,7 @@ class PelSettings(Strict):
     regularizer: Optional[Regularizer] = None
     mixing: Optional[Mixing] = None
     positives: ViewSettings = ViewSettings()
+    rows: Optional[RowSettings] = None
     training: TrainingSettings = TrainingSettings()
 
 
