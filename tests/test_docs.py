@@ -341,6 +341,7 @@ def test_settings_of_the_component():
 TRAININGS = {
     "settings": {
         "pel.positives": settings.ViewSettings(),
+        "pel.rows": settings.RowSettings(),
         "pel.training": settings.TrainingSettings(),
         "pel.training.optimizer": OptimizerSettings(),
         "pel.training.mining": settings.MiningSettings(),

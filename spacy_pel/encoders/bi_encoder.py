@@ -32,6 +32,8 @@ from .representations import Representations
 from .tower import Pooling, TokenTower, Tower
 from .tower_files import FILE, read_encoder, save_tower
 
+_TEXT_PIECES = 128  # of a text, for its topic
+
 
 @registry.pel_encoders("spacy-pel.BiEncoder.v1")
 class BiEncoder:
@@ -216,6 +218,19 @@ class BiEncoder:
         self.tower("entity")
         tokens = self.entity_template.tokenize_names(self.tokenizer, names)
         return self.encode_tokens("entity", tokens, show_progress=show_progress)
+
+    def encode_texts(self, texts: Sequence[str], *, show_progress: bool = False) -> Vectors:
+        """Read the first 128 word pieces of texts with the mention tower: what the texts are about.
+
+        RETURNS (Vectors): (n, hidden size), of length 1, to be compared with each other only.
+        """
+        self.tower("mention")
+        # word pieces of more than 16 characters are rare, and a text may be a book
+        starts = [text[: 16 * _TEXT_PIECES] for text in texts]
+        tokens = [
+            self.tokenizer(text, truncation=True, max_length=_TEXT_PIECES)["input_ids"] for text in starts
+        ]
+        return unit_length(self._pooled("mention", RaggedTokens.from_lists(tokens), show_progress))
 
     def encode_tokens(
         self, side: IndexSide, tokens: MentionTokens, *, show_progress: bool = False

@@ -105,8 +105,8 @@ class TrainingErrors:
         "use spacy-pel.MarkedContext.v1."
     )
     E336 = (
-        "[PEL-E336] Expected a fast tokenizer, which gives offsets, got {got}. Use another model, or "
-        "spacy-pel.MarkedContext.v1 as the template of mentions."
+        "[PEL-E336] Expected a fast tokenizer, which gives offsets, got {got}. Use a model with one; "
+        "as the template of mentions, spacy-pel.MarkedContext.v1 takes any."
     )
     E337 = (
         "[PEL-E337] Expected a template of mentions with markers for {what}, got {template}. Use "

@@ -18,6 +18,7 @@ from .embed import embed_entities, embed_mentions
 from .priors import AliasPriors
 from .row_table import KINDS, NAME_KINDS, RowTable
 from .rows_of_kb import LinkedMentions, sample_rows
+from .topics import Topics, build_topics
 
 PathLike = Union[str, Path]
 VERSION = 1  # of the folder's format
@@ -32,6 +33,7 @@ class EntityIndex:
     vectors (VectorIndex): the vectors.
     rows (RowTable): the entity and the kind of each of them.
     priors (AliasPriors): counts of surface forms and entities in annotated text.
+    topics (Optional[Topics]): which entities annotated texts name, by what they are about; None = not known.
     kb_fingerprint (str): of the knowledge base that the rows belong to.
     encoder_fingerprint (str): of the encoder that computed the vectors.
     kinds (Sequence[str]): kinds of rows that an entity gets.
@@ -46,10 +48,12 @@ class EntityIndex:
         kb_fingerprint: str,
         encoder_fingerprint: str,
         kinds: Sequence[str],
+        topics: Optional[Topics] = None,
     ):
         self.vectors = vectors
         self.rows = rows
         self.priors = priors
+        self.topics = topics
         self.kb_fingerprint = kb_fingerprint
         self.encoder_fingerprint = encoder_fingerprint
         self.kinds = tuple(kinds)
@@ -74,8 +78,8 @@ class EntityIndex:
         encoder (Encoder): computes the vectors.
         index (VectorIndex): holds the vectors; its existing rows are dropped.
         kinds (Sequence[str]): any of "card", "alias" (canonical name and aliases) and "mention".
-        documents (Iterable[Document]): annotated text, for the rows of kind "mention" and for
-            the priors, which count all of its mentions.
+        documents (Iterable[Document]): annotated text, for the rows of kind "mention", and for
+            the priors and topics, which count all of its mentions.
         max_mentions_per_entity (Optional[int]): maximum number of mention rows of an entity, drawn at
             random with a fixed seed; None = all.
         show_progress (bool): show progress bars.
@@ -88,6 +92,7 @@ class EntityIndex:
             raise PelError(Errors.E406)
         linked = LinkedMentions.read(kb, documents)
         priors = AliasPriors.build((mention.surface for mention in linked.mentions), linked.kb_rows)
+        read, named = linked.by_text()
         linked = linked.capped(max_mentions_per_entity) if "mention" in kinds else linked.sampled(0)
         index.train(_training_sample(kb, encoder, index, kinds, linked))
         rows = RowTable.empty()
@@ -107,6 +112,7 @@ class EntityIndex:
             kb_fingerprint=kb.fingerprint,
             encoder_fingerprint=encoder.fingerprint,
             kinds=kinds,
+            topics=build_topics(encoder, read, named, show_progress=show_progress),
         )
 
     def __len__(self) -> int:
@@ -128,9 +134,11 @@ class EntityIndex:
 
     @property
     def fingerprint(self) -> str:
-        """RETURNS (str): changes with knowledge base, encoder, settings, rows and priors."""
+        """RETURNS (str): changes with knowledge base, encoder, settings, rows, priors and topics."""
         if self._fingerprint is None:
             columns = [*self.rows.columns().values(), *self.priors.columns().values()]
+            if self.topics is not None:
+                columns += [self.topics.vectors, *self.topics.columns().values()]
             self._fingerprint = fingerprint(
                 self.kb_fingerprint,
                 self.encoder_fingerprint,
@@ -150,6 +158,7 @@ class EntityIndex:
             "rows": len(self),
             "live_rows": {kind: self.rows.count(kind) for kind in KINDS},
             "priors": len(self.priors),
+            "topics": 0 if self.topics is None else len(self.topics),
             "kb_fingerprint": self.kb_fingerprint,
             "encoder_fingerprint": self.encoder_fingerprint,
             "fingerprint": self.fingerprint,
@@ -260,8 +269,9 @@ class EntityIndex:
         RAISES (PelError): if the folder cannot be written.
         """
         with write_folder(Path(path), kind=KIND, version=VERSION) as part:
-            for content in (self.vectors, self.rows, self.priors):
-                content.to_disk(part)
+            for content in (self.vectors, self.rows, self.priors, self.topics):
+                if content is not None:
+                    content.to_disk(part)
             write_json(part / META, self.meta)
 
     @classmethod
@@ -283,6 +293,8 @@ class EntityIndex:
         try:
             vectors = make(**meta["index"]["settings"]).from_disk(path)
             rows, priors = RowTable.from_disk(path), AliasPriors.from_disk(path)
+            # an index from before there were topics has none
+            topics = Topics.from_disk(path) if meta.get("topics") else None
         except PelError:
             raise
         except (OSError, ValueError, KeyError, TypeError) as err:  # pyarrow's errors are ValueErrors
@@ -297,6 +309,7 @@ class EntityIndex:
             kb_fingerprint=meta["kb_fingerprint"],
             encoder_fingerprint=meta["encoder_fingerprint"],
             kinds=meta["kinds"],
+            topics=topics,
         )
         index._path, index._fingerprint = path.resolve(), meta["fingerprint"]
         index.check_built_for(kb, encoder)

@@ -21,7 +21,7 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
     index (EntityIndex): best with fp32 or fp16 codes: lost precision cannot be recovered.
     into (VectorIndex): e.g. FaissFlat(codes="int8", pca=64); its existing rows are dropped. A FaissIVF
         with codes None takes over the codes as they are.
-    RETURNS (EntityIndex): with the same entities, kinds and priors.
+    RETURNS (EntityIndex): with the same entities, kinds, priors and topics.
     RAISES (PelError): if the index has no live row.
     """
     live = np.flatnonzero(index.rows.live)
@@ -36,6 +36,7 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
         kb_fingerprint=index.kb_fingerprint,
         encoder_fingerprint=index.encoder_fingerprint,
         kinds=index.kinds,
+        topics=index.topics,
     )
 
 

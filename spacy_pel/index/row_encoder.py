@@ -61,6 +61,12 @@ class RowEncoder(ABC):
         """RETURNS (Vectors): (n, width), rows of names."""
         return self.encode_rows("alias", names, self._encoder.encode_names, show_progress)
 
+    def __getattr__(self, name: str) -> Any:
+        # an encoder may read whole texts, too; they are few
+        if name == "encode_texts":
+            return self._encoder.encode_texts  # type: ignore[attr-defined]
+        raise AttributeError(name)
+
     def to_disk(self, path: Path) -> None:
         """Save the encoder."""
         self._encoder.to_disk(path)

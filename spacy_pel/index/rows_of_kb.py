@@ -63,6 +63,15 @@ class LinkedMentions:
         known = np.flatnonzero(kb_rows >= 0)
         return cls([mentions[i] for i in known], kb_rows[known], n_documents)
 
+    def by_text(self) -> Tuple[List[str], List[Rows]]:
+        """RETURNS (Tuple[List[str], List[NDArray[int64]]]): each text with a mention, in order, and the
+        entities of its mentions."""
+        numbers: Dict[str, int] = {}
+        which = [numbers.setdefault(mention.text, len(numbers)) for mention in self.mentions]
+        order = np.argsort(which, kind="stable")
+        lengths = np.bincount(which, minlength=len(numbers)) if which else np.zeros(0, dtype=np.int64)
+        return list(numbers), np.split(self.kb_rows[order], np.cumsum(lengths)[:-1]) if numbers else []
+
     def capped(self, most: Optional[int]) -> "LinkedMentions":
         """RETURNS (LinkedMentions): at most ``most`` mentions of each entity, drawn at random."""
         if most is None:

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Errors, PelError, Warnings
+from ..index.topics import text_shares
 from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
 from ..types import (
     NIL,
+    TOPIC,
     Candidate,
     CandidateGenerator,
     CandidateTable,
@@ -26,7 +28,7 @@ from ..types import (
     Scores,
 )
 from ..util import logger
-from ..util.ragged import places_in_pieces, segment_max, segment_order
+from ..util.ragged import owners, places_in_pieces, segment_max, segment_order
 from .confidence import DEPTH, N_FOLDS, Confidence, cross_fitted, id_set, shares_of
 from .examples import Examples, join_examples
 from .memory import Correction, Learned, Memory
@@ -285,6 +287,11 @@ class Linker:
         if allowed is not None:
             allowed = [mask for mask, keep in zip(allowed, present, strict=True) if keep]
         table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
+        topics = getattr(self.index, "topics", None)
+        if topics is not None and self.encoder is not None:
+            texts = [query.document for query, keep in zip(queries, present, strict=True) if keep]
+            shares = text_shares(self.encoder, topics, texts, table.kb_rows, owners(table.offsets))
+            table = with_features(table, {TOPIC: shares})
         return table if present.all() else insert_empty(table, present)
 
     def gather(

@@ -1,6 +1,6 @@
 """The linker's input: a mention, the text around it and its label."""
 
-from typing import Any, List, NamedTuple, Sequence, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,11 @@ class MentionQuery(NamedTuple):
         return MentionInText(self.text, self.start, self.end)
 
     @property
+    def document(self) -> str:
+        """RETURNS (str): the text of the document that the mention is in."""
+        return self.text
+
+    @property
     def is_blank(self) -> bool:
         """RETURNS (bool): whether the mention is only white space, so that there is nothing to link."""
         return not self.surface.strip()
@@ -44,22 +49,54 @@ class EncodedQuery(MentionQuery):
     """A mention to be linked by a vector that is known, without encoding it.
 
     vector (Vectors): (width,), as the linker's encoder would give it.
+    document (Optional[str]): the text of the document; None = the query's text.
     """
 
     vector: Vectors
+    _document: str
 
-    def __new__(cls, text: str, start: int, end: int, label: str, vector: Vectors) -> "EncodedQuery":
+    def __new__(
+        cls, text: str, start: int, end: int, label: str, vector: Vectors, document: Optional[str] = None
+    ) -> "EncodedQuery":
         self = super().__new__(cls, text, start, end, label)
         self.vector = vector
+        self._document = text if document is None else document
         return self
 
     def __getnewargs__(self) -> Tuple[Any, ...]:  # type: ignore[override]
-        return (*self, self.vector)
+        return (*self, self.vector, self._document)
+
+    @property
+    def document(self) -> str:
+        """RETURNS (str): the text of the document that the mention is in."""
+        return self._document
 
     @property
     def in_text(self) -> EncodedMention:
         """RETURNS (EncodedMention): what the encoder would read, with its vector."""
         return EncodedMention(self.text, self.start, self.end, self.vector)
+
+
+class ReplacedQuery(MentionQuery):
+    """A mention to be linked whose surface form was replaced, see ``replace_mention``.
+
+    document (str): the text of the document, as it was.
+    """
+
+    _document: str
+
+    def __new__(cls, query: MentionQuery, document: str) -> "ReplacedQuery":
+        self = super().__new__(cls, *query)
+        self._document = document
+        return self
+
+    def __getnewargs__(self) -> Tuple[Any, ...]:  # type: ignore[override]
+        return MentionQuery(*self), self._document
+
+    @property
+    def document(self) -> str:
+        """RETURNS (str): the text of the document, with the surface form that was replaced."""
+        return self._document
 
 
 def read_batch(queries: Sequence[MentionQuery]) -> Tuple[List[MentionInText], NDArray[np.bool_]]:
@@ -91,4 +128,5 @@ def replace_mention(query: MentionQuery, surface: str) -> MentionQuery:
         blank = text.rfind(" ", end, right)
         right = blank if blank != -1 else right
     window = text[left:start] + surface + text[end:right]
-    return MentionQuery(window, start - left, start - left + len(surface), label)
+    replaced = MentionQuery(window, start - left, start - left + len(surface), label)
+    return ReplacedQuery(replaced, query.document)

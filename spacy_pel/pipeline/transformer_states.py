@@ -74,7 +74,7 @@ class TransformerStates:
             pooled.append(states[window, start:end].mean(axis=0, dtype=np.float32))
         if rows:
             for row, vector in zip(rows, self._encoder.encode_pooled(np.stack(pooled)), strict=True):
-                found[row] = EncodedQuery(*queries[row], vector)
+                found[row] = EncodedQuery(*queries[row], vector, queries[row].document)
         return found
 
     def upstream(self, nlp: Language) -> List[Callable[[Doc], Doc]]:

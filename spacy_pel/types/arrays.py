@@ -11,7 +11,9 @@ from .texts import Entity, MentionInText
 
 NIL = "NIL"  # the id of a mention whose concept the knowledge base lacks
 
-FUSED = "fused"  # a feature of a CandidateTable: the fused ranks of several generators
+# features of a CandidateTable beside those of the evidence
+FUSED = "fused"  # the fused ranks of several generators
+TOPIC = "topic"  # P(entity | text), from annotated texts near the mention's, see ``index/topics.py``
 
 Vectors = NDArray[np.float32]  # (n, width)
 Scores = NDArray[np.float32]
@@ -26,7 +28,7 @@ class CandidateTable:
 
     kb_rows: (m,) int64, rows of the knowledge base.
     offsets: (n + 1,) int64.
-    features: name -> (m,) float32; names in ``FEATURES`` of ``evidence/evidence.py``, and FUSED
+    features: name -> (m,) float32; names in ``FEATURES`` of ``evidence/evidence.py``, FUSED and TOPIC
         where several generators found the candidates.
     vectors: (n, width) of the mentions, where they are known.
     """

@@ -22,6 +22,7 @@ partial         | the same for the best stretch             | a name inside a lo
 partial_unseen  | the same, for forms never annotated       | as exact_unseen
 plural_unseen   | 1 if its singular or plural is one of its | as exact_unseen: "plasma cells" is "plasma cell"
                 | names, and the form is no name            |
+log_topic       | log(topic + 0.001)                        | texts near this one name the entity
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
 fused_first     | 1 / (1 + rank by fused)                   | as name_first
 
@@ -37,7 +38,7 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...evidence.evidence import best_cosines
 from ...registry import registry
-from ...types import FUSED, CandidateTable, Scores
+from ...types import FUSED, TOPIC, CandidateTable, Scores
 from ...util import logger
 from ...util.ragged import owners, segment_rank, segment_softmax, segment_sum
 from ..tables import take_mentions
@@ -66,6 +67,7 @@ DEFAULT_WEIGHTS = {
     # outweighs 0.3 of cosine: a plural is not as near its name as the name itself. In CRAFT nearly every
     # plural of an entity's name means that entity
     "plural_unseen": 6.0,
+    "log_topic": 0.0,
     "fused": 0.0,
     "fused_first": 0.0,
 }
@@ -177,6 +179,7 @@ def linear_features(table: CandidateTable) -> Dict[str, Floats]:
         "partial": wide["partial"],
         "partial_unseen": wide["partial"] * unseen,
         "plural_unseen": wide.get("plural", np.zeros(len(best))) * unseen,
+        "log_topic": np.log(wide.get(TOPIC, np.zeros(len(best))) + _EPSILON),
         "fused": fused,
         "fused_first": fused_first,
     }

@@ -1,6 +1,6 @@
 """Views of an index with documents held out."""
 
-from typing import Collection, Dict, List, Sequence, Tuple
+from typing import Collection, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from ...index import EntityIndex
 from ...index.priors import AliasPriors
 from ...index.row_table import KINDS
 from ...index.rows_of_kb import LinkedMentions
+from ...index.topics import Topics
 from ...kb import KnowledgeBase
 from ...types import Document, MentionInText, Rows, Scores, Vectors
 
@@ -79,7 +80,17 @@ class LeaveOut:
         priors = self.index.priors
         if len(priors):
             priors = self._priors(~np.isin(self._owner, left_out))
-        return PartOfIndex(self.index, priors, ~np.isin(self._row_owner, left_out))
+        topics = self.index.topics
+        if topics is not None:
+            topics = topics.without(self._texts_of(left_out))
+        return PartOfIndex(self.index, priors, ~np.isin(self._row_owner, left_out), topics)
+
+    def _texts_of(self, documents: Rows) -> Rows:
+        """RETURNS (NDArray[int64]): the numbers of these documents' texts in the topics, which number the
+        distinct texts with a mention in order."""
+        numbers: Dict[str, int] = {}
+        of_mention = np.array([numbers.setdefault(m.text, len(numbers)) for m in self._mentions], np.int64)
+        return np.unique(of_mention[np.isin(self._owner, documents)])
 
 
 class PartOfIndex:
@@ -88,12 +99,20 @@ class PartOfIndex:
     index (EntityIndex): the whole index.
     priors (AliasPriors): the counts to use.
     shown (NDArray[bool]): (rows,), True = visible.
+    topics (Optional[Topics]): the topics to use.
     """
 
-    def __init__(self, index: EntityIndex, priors: AliasPriors, shown: NDArray[np.bool_]):
+    def __init__(
+        self,
+        index: EntityIndex,
+        priors: AliasPriors,
+        shown: NDArray[np.bool_],
+        topics: Optional[Topics] = None,
+    ):
         self.index = index
         self.priors = priors
         self.shown = shown
+        self.topics = topics
 
     def search_groups(
         self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]

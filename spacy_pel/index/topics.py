@@ -1,0 +1,152 @@
+"""Topics: which entities annotated texts name, and what these texts are about."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Protocol, Sequence, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..kb.store.arrow_files import read_arrays, write_arrays
+from ..types import Rows, Scores, Vectors
+from ..util.ragged import offsets_of
+
+_VECTORS, _PAIRS = "topic_vectors.npy", "topic_pairs.arrow"
+TEMPERATURE = 0.05  # of the softmax over texts; on MedMentions dev it spreads over some 40 of 2,371
+
+
+@runtime_checkable
+class TextEncoder(Protocol):
+    """An encoder that reads whole texts, too."""
+
+    def encode_texts(self, texts: Sequence[str], *, show_progress: bool = False) -> Vectors: ...
+
+
+class Topics:
+    """Annotated texts near a text say which entities it is about:
+
+        P(e | text) = sum over annotated texts d that name e of softmax_d(cos(text, d) / TEMPERATURE)
+
+    vectors (NDArray[float16]): (n, width), the texts; of length 1.
+    kb_rows (NDArray[int32]): (p,) ascending, the entity of each pair of entity and text; each pair once.
+    texts (NDArray[int32]): (p,) the text of each pair.
+    """
+
+    def __init__(self, vectors: NDArray[np.float16], kb_rows: NDArray[np.int32], texts: NDArray[np.int32]):
+        self.vectors = vectors
+        self.kb_rows = kb_rows
+        self.texts = texts
+        self._entities, lengths = np.unique(kb_rows, return_counts=True)
+        self._offsets = offsets_of(lengths)
+        self._wide: Optional[Vectors] = None
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @classmethod
+    def build(cls, vectors: Vectors, kb_rows: Sequence[Rows]) -> "Topics":
+        """vectors (Vectors): (n, width), of length 1. kb_rows (Sequence[NDArray[int64]]): for each text the
+        entities that it names, with repeats.
+
+        RETURNS (Topics): of these texts.
+        """
+        distinct = [np.unique(rows) for rows in kb_rows]
+        rows = np.concatenate([np.zeros(0, np.int64), *distinct])
+        texts = np.repeat(np.arange(len(distinct)), [len(own) for own in distinct])
+        order = np.argsort(rows, kind="stable")
+        return cls(vectors.astype(np.float16), rows[order].astype(np.int32), texts[order].astype(np.int32))
+
+    def without(self, texts: Rows) -> "Topics":
+        """RETURNS (Topics): without these texts, numbered as they were given."""
+        kept = np.setdiff1d(np.arange(len(self)), texts)
+        number = np.full(len(self), -1, dtype=np.int32)
+        number[kept] = np.arange(len(kept))
+        stay = number[self.texts] >= 0
+        return Topics(self.vectors[kept], self.kb_rows[stay], number[self.texts[stay]])
+
+    def shares(self, vectors: Vectors, texts: Rows, kb_rows: Rows) -> Scores:
+        """P(entity | text) of pairs.
+
+        vectors (Vectors): (u, width), of texts; of length 1.
+        texts (NDArray[int64]): (m,) the text of each pair.
+        kb_rows (NDArray[int64]): (m,) its entity.
+        RETURNS (Scores): (m,), from 0 to 1; 0 where no annotated text names the entity.
+        """
+        result = np.zeros(len(kb_rows), dtype=np.float32)
+        if not len(self) or not len(self._entities):
+            return result
+        if self._wide is None:
+            self._wide = self.vectors.astype(np.float32)
+        logits = vectors @ self._wide.T / TEMPERATURE
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        place = np.minimum(np.searchsorted(self._entities, kb_rows), len(self._entities) - 1)
+        known = self._entities[place] == kb_rows
+        for text in range(len(vectors)):
+            own = np.flatnonzero(known & (texts == text))
+            shares = np.add.reduceat(weights[text][self.texts], self._offsets[:-1])
+            result[own] = shares[place[own]]
+        return result
+
+    def columns(self) -> Dict[str, NDArray[Any]]:
+        """RETURNS (Dict[str, NDArray]): the pairs by name."""
+        return {"kb_row": self.kb_rows, "text": self.texts}
+
+    def to_disk(self, path: Path) -> None:
+        """Write the files to a folder."""
+        np.save(path / _VECTORS, self.vectors, allow_pickle=False)
+        write_arrays(path / _PAIRS, self.columns())
+
+    @classmethod
+    def from_disk(cls, path: Path) -> "Topics":
+        """RETURNS (Topics): those of a folder, mapped into memory.
+
+        RAISES (ValueError): if the files do not fit together.
+        """
+        try:
+            vectors = np.load(path / _VECTORS, mmap_mode="r", allow_pickle=False)
+        except EOFError as err:
+            raise ValueError(f"{_VECTORS} is cut off") from err
+        pairs = read_arrays(pa.memory_map(str(path / _PAIRS)).read_buffer())
+        topics = cls(vectors, pairs["kb_row"], pairs["text"])
+        if vectors.ndim != 2 or vectors.dtype != np.float16:
+            raise ValueError(f"{_VECTORS} has an array of {vectors.ndim} dimensions of {vectors.dtype}")
+        if len(topics.texts) and not 0 <= topics.texts.min() <= topics.texts.max() < len(topics):
+            raise ValueError(f"{_PAIRS} names texts that {_VECTORS} does not have")
+        return topics
+
+
+def build_topics(
+    encoder: Any, texts: Sequence[str], kb_rows: Sequence[Rows], *, show_progress: bool = False
+) -> Optional[Topics]:
+    """Encode annotated texts.
+
+    encoder (Any): the encoder of the index.
+    texts (Sequence[str]): the texts.
+    kb_rows (Sequence[NDArray[int64]]): the entities that each of them names; texts without one are left out.
+    RETURNS (Optional[Topics]): None if there is no such text, or the encoder does not read texts.
+    """
+    used = [number for number, rows in enumerate(kb_rows) if len(rows)]
+    if not used or not isinstance(encoder, TextEncoder):
+        return None
+    vectors = encoder.encode_texts([texts[number] for number in used], show_progress=show_progress)
+    return Topics.build(vectors, [kb_rows[number] for number in used])
+
+
+def text_shares(
+    encoder: Any, topics: Topics, texts: Sequence[str], kb_rows: Rows, of_candidates: Rows
+) -> Scores:
+    """P(entity | text) of candidates; each distinct text is read once.
+
+    encoder (TextEncoder): the encoder of the index.
+    texts (Sequence[str]): (n,) the text that each mention is in.
+    kb_rows (NDArray[int64]): (m,) candidates.
+    of_candidates (NDArray[int64]): (m,) the mention of each of them.
+    RETURNS (Scores): (m,)
+    """
+    numbers: Dict[str, int] = {}
+    which = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
+    if not len(which):
+        return np.zeros(0, dtype=np.float32)
+    distinct: List[str] = list(numbers)
+    return topics.shares(encoder.encode_texts(distinct), which[of_candidates], kb_rows)

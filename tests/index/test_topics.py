@@ -1,0 +1,240 @@
+"""Topics: shares against a loop over texts, on disk, with texts left out, and in the linker."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.errors import PelError
+from spacy_pel.index import EntityIndex, recode
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.index.resumable_encoder import ResumableEncoder
+from spacy_pel.index.reusing_encoder import ReusingEncoder
+from spacy_pel.index.topics import TEMPERATURE, Topics
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import EncodedQuery, Linker, MentionQuery, replace_mention
+from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.training.ranker.leave_out import LeaveOut
+from spacy_pel.types import TOPIC, Document, Entity, Mention
+
+KB = KnowledgeBase([Entity("V", "cold"), Entity("T", "cold temperature", ("cold",)), Entity("F", "fever")])
+VIRUS, WEATHER = "cough and runny nose of a virus", "snow and ice in the winter weather"
+
+
+class ReadsTexts(HashEmbed):
+    """Counts the texts that it reads."""
+
+    def __init__(self, width=128):
+        super().__init__(width=width)
+        self.texts = []
+
+    def encode_texts(self, texts, *, show_progress=False):
+        self.texts += texts
+        return self.encode_names(texts)
+
+
+def document(number, text, mentions):
+    found = []
+    for name, ids in mentions:
+        text += f" {name}"
+        found.append(Mention(len(text) - len(name), len(text), "", ids))
+    return Document(f"d{number}", text, found)
+
+
+@pytest.fixture
+def documents():
+    return [
+        document(0, VIRUS, [("cold", ("V",)), ("fever", ("F",)), ("cold", ("V",))]),
+        document(1, WEATHER, [("cold", ("T",)), ("unknown", ("X",))]),
+        document(2, "nothing in it", [("unknown", ())]),
+        document(3, f"{WEATHER} again", [("cold", ("T", "V"))]),
+    ]
+
+
+@pytest.fixture
+def encoder():
+    return ReadsTexts()
+
+
+def build(encoder, documents, index=None):
+    kinds = ("alias", "mention")
+    return EntityIndex.build(KB, encoder, index=index or BruteForce(), kinds=kinds, documents=documents)
+
+
+def by_hand(encoder, documents, text):
+    """P(entity | text), one text and one entity at a time."""
+    used = [d for d in documents if any(KB.rows(m.ids).max(initial=-1) >= 0 for m in d.mentions if m.ids)]
+    cosines = np.array([encoder.encode_names([d.text])[0] @ encoder.encode_names([text])[0] for d in used])
+    weights = np.exp(cosines / TEMPERATURE) / np.exp(cosines / TEMPERATURE).sum()
+    named = [{int(row) for m in d.mentions if m.ids for row in KB.rows(m.ids)} for d in used]
+    return [sum(w for w, rows in zip(weights, named, strict=True) if e in rows) for e in range(len(KB))]
+
+
+def test_shares(encoder, documents):
+    topics = build(encoder, documents).topics
+    assert len(topics) == 3  # of texts that name an entity
+    texts = ["a runny nose", "a cold winter", VIRUS]
+    for text in texts:
+        found = topics.shares(encoder.encode_names([text]), np.zeros(3, np.int64), np.arange(3))
+        assert found == pytest.approx(by_hand(encoder, documents, text), abs=1e-3)
+    together = topics.shares(encoder.encode_names(texts), np.array([2, 0, 2, 1]), np.array([0, 0, 2, 1]))
+    expected = [by_hand(encoder, documents, texts[t])[e] for t, e in [(2, 0), (0, 0), (2, 2), (1, 1)]]
+    assert together == pytest.approx(expected, abs=1e-3)
+
+
+def test_entities_that_no_text_names_have_none(encoder, documents):
+    topics = build(encoder, documents[1:2]).topics
+    shares = topics.shares(encoder.encode_names([VIRUS]), np.zeros(3, np.int64), np.arange(3))
+    assert shares.tolist() == [0, 1, 0]
+    empty = Topics.build(np.zeros((0, 4), np.float32), [])
+    assert empty.shares(np.ones((1, 4), np.float32), np.zeros(2, np.int64), np.arange(2)).tolist() == [0, 0]
+
+
+def test_none_without_annotated_text_and_for_encoders_that_read_none(encoder, documents):
+    assert build(HashEmbed(width=16), documents).topics is None
+    assert EntityIndex.build(KB, encoder, index=BruteForce()).topics is None
+    assert build(HashEmbed(width=16), documents).meta["topics"] == 0
+
+
+def test_disk_bytes_and_recode(encoder, documents, tmp_path):
+    index = build(encoder, documents, FaissFlat())
+    index.to_disk(tmp_path / "index")
+    copies = [
+        EntityIndex.from_disk(tmp_path / "index"),
+        EntityIndex.from_bytes(index.to_bytes()),
+        pickle.loads(pickle.dumps(index)),
+        recode(index, FaissFlat(codes="int8")),
+    ]
+    for copy in copies:
+        assert copy.meta["topics"] == 3
+        assert copy.topics.vectors.tolist() == index.topics.vectors.tolist()
+        for name, values in index.topics.columns().items():
+            assert copy.topics.columns()[name].tolist() == values.tolist()
+    assert copies[0].fingerprint == copies[1].fingerprint == index.fingerprint
+    other = build(encoder, [documents[0]], FaissFlat())
+    other.topics = index.topics
+    other._fingerprint = None
+    assert other.fingerprint != build(encoder, [documents[0]], FaissFlat()).fingerprint
+
+
+@pytest.mark.parametrize("damage", ["cut", "other texts", "float32"])
+def test_damaged_files(encoder, documents, tmp_path, damage):
+    topics = build(encoder, documents).topics
+    topics.to_disk(tmp_path)
+    path = tmp_path / "topic_vectors.npy"
+    if damage == "cut":
+        path.write_bytes(b"")
+    elif damage == "float32":
+        np.save(path, np.zeros((3, 128), np.float32))
+    else:
+        np.save(path, topics.vectors[:1])
+    with pytest.raises(ValueError):
+        Topics.from_disk(tmp_path)
+
+
+def test_an_index_without_the_files_is_refused(encoder, documents, tmp_path):
+    build(encoder, documents).to_disk(tmp_path / "index")
+    (tmp_path / "index" / "topic_vectors.npy").unlink()
+    with pytest.raises(PelError):
+        EntityIndex.from_disk(tmp_path / "index")
+
+
+def test_wrapped_encoders_read_texts_where_the_encoder_does(encoder, documents, tmp_path):
+    old = build(encoder, documents, FaissFlat())
+    for wrap in (
+        lambda one: ResumableEncoder(one, tmp_path / "parts"),
+        lambda one: ReusingEncoder(one, old, FaissFlat()),
+    ):
+        built = build(wrap(encoder), documents, FaissFlat())
+        assert built.topics.vectors.tolist() == old.topics.vectors.tolist()
+        assert built.fingerprint == old.fingerprint
+    assert build(ResumableEncoder(HashEmbed(), tmp_path / "parts"), documents).topics is None
+
+
+def test_left_out_documents_are_left_out_of_topics(encoder, documents):
+    part = LeaveOut(KB, build(encoder, documents), documents).without({"d1", "d2"})
+    rest = build(encoder, [documents[0], documents[3]]).topics
+    assert part.topics.vectors.tolist() == rest.vectors.tolist()
+    assert part.topics.kb_rows.tolist() == rest.kb_rows.tolist()
+    assert part.topics.texts.tolist() == rest.texts.tolist()
+
+
+# -- in the linker ----------------------------------------------------------------------------------------
+
+
+def make_linker(encoder, documents, weight=5.0, **settings):
+    combiner = LinearCombiner()
+    combiner.weights = {name: weight if name == "log_topic" else 0.0 for name in combiner.weights}
+    return Linker(KB, encoder, build(encoder, documents), combiner, ScoreThreshold(), **settings)
+
+
+def ask(text, name="cold"):
+    return MentionQuery(text, text.index(name), text.index(name) + len(name))
+
+
+def test_the_text_decides_between_entities_of_one_name(encoder, documents):
+    linker = make_linker(encoder, documents)
+    queries = [ask(f"cold, {VIRUS}"), ask(f"cold, {WEATHER}"), MentionQuery("a \n b", 1, 4)]
+    assert [link.kb_id for link in linker.link(queries)[:2]] == ["V", "T"]
+    table = linker.evidence(queries)
+    rows = table.kb_rows[: table.offsets[1]].tolist()
+    expected = by_hand(encoder, documents, queries[0].text)
+    assert table.features[TOPIC][: len(rows)] == pytest.approx([expected[row] for row in rows], abs=1e-3)
+    assert len(linker.evidence(queries[2:]).features[TOPIC]) == 0
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 64])
+def test_batches_change_nothing(encoder, documents, batch_size):
+    queries = [ask(f"cold, {VIRUS}"), ask(f"cold, {WEATHER}"), ask(f"fever, {VIRUS}", "fever")]
+    whole = make_linker(encoder, documents).evidence(queries).features[TOPIC]
+    parts = make_linker(encoder, documents, batch_size=batch_size).evidence(queries).features[TOPIC]
+    assert parts == pytest.approx(whole, abs=1e-6)
+
+
+def test_a_text_is_read_once_also_with_abbreviations(encoder, documents):
+    linker = make_linker(encoder, documents)
+    encoder.texts.clear()
+    text = f"HD and cold, {VIRUS}"
+    short = replace_mention(ask(text, "HD"), "common cold")
+    again = replace_mention(short, "head cold")
+    vector = encoder.encode_mentions([short.in_text])[0]
+    known = EncodedQuery(*short, vector, short.document)
+    copies = [pickle.loads(pickle.dumps(query)) for query in (short, known)]
+    queries = [ask(text), short, again, known, *copies]
+    assert [query.document for query in queries] == [text] * 6
+    linker.link(queries)
+    assert encoder.texts == [text]
+
+
+def test_without_topics_there_is_no_such_feature(documents):
+    linker = make_linker(HashEmbed(), documents)
+    query = ask(f"cold, {VIRUS}")
+    assert TOPIC not in linker.evidence([query]).features
+    assert len(set(linker.link([query])[0].scores)) == 1  # nothing else has a weight
+
+
+def test_weights_from_before_give_it_none(encoder, documents):
+    combiner = LinearCombiner()
+    weights = {name: weight for name, weight in combiner.weights.items() if name != "log_topic"}
+    combiner.load_state({"weights": weights})
+    assert combiner.weights["log_topic"] == 0.0
+
+
+# -- the bi-encoder ------------------------------------------------------------------------------------------
+
+
+def test_a_bi_encoder_reads_the_beginning_of_texts():
+    encoder = BiEncoder(name="random:layers=1,width=32")
+    encoder.initialize()
+    long = "the heart attack of a man " * 200
+    texts = ["a fever", long, long[:3000], ""]
+    vectors = encoder.encode_texts(texts)
+    assert vectors.shape == (4, 32)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1, 1], abs=1e-4)
+    np.testing.assert_allclose(vectors[1], vectors[2], atol=1e-5)
+    assert abs(vectors[0] - vectors[1]).max() > 1e-3
+    assert encoder.encode_texts([]).shape == (0, 32)
