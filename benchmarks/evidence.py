@@ -25,7 +25,7 @@ from spacy_pel.linking.examples import Examples
 from spacy_pel.linking.tables import take_mentions, with_features
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
-from spacy_pel.types import CandidateTable
+from spacy_pel.types import TOPIC, CandidateTable
 from spacy_pel.util import machine_note, progress, write_json
 from spacy_pel.util.ragged import segment_order
 
@@ -35,12 +35,13 @@ N_FOLDS, N_SAMPLES = 5, 1000
 KINDS: Dict[str, Tuple[str, ...]] = {
     "vectors": ("name", "mention", "vote"),
     "vectors of annotated mentions": ("mention", "vote"),
-    "counts of annotated text": ("prior", "popularity", "seen"),
+    "counts of annotated text": ("prior", "popularity", "seen", TOPIC),
+    "topics": (TOPIC,),
     "equal names": ("exact",),
     "plurals": ("plural",),
     "spelling": ("edit", "partial"),
     "names, plurals and spelling": ("exact", "plural", "edit", "partial"),
-    "all but vectors": ("prior", "popularity", "seen", "exact", "plural", "edit", "partial"),
+    "all but vectors": ("prior", "popularity", "seen", TOPIC, "exact", "plural", "edit", "partial"),
 }
 
 

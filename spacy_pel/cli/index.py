@@ -38,6 +38,9 @@ def index(
     max_mentions: Annotated[
         Optional[int], typer.Option(min=1, help="Maximum number of mention rows per entity.")
     ] = None,
+    topics: Annotated[
+        bool, typer.Option(help="Also keep a vector of each annotated text, and which entities it names.")
+    ] = True,
     index_type: Annotated[
         Optional[str], typer.Option(help="The type of vector index. [default: faissivf]")
     ] = None,
@@ -112,6 +115,7 @@ def index(
         kinds=wanted,
         documents=chain.from_iterable(read_corpus(path) for path in mentions or ()),
         max_mentions_per_entity=max_mentions,
+        with_topics=topics,
         show_progress=True,
     )
     built.to_disk(out)

@@ -70,6 +70,7 @@ class EntityIndex:
         kinds: Sequence[str] = NAME_KINDS,
         documents: Iterable[Document] = (),
         max_mentions_per_entity: Optional[int] = None,
+        with_topics: bool = True,
         show_progress: bool = False,
     ) -> "EntityIndex":
         """Embed a knowledge base.
@@ -82,6 +83,7 @@ class EntityIndex:
             the priors and topics, which count all of its mentions.
         max_mentions_per_entity (Optional[int]): maximum number of mention rows of an entity, drawn at
             random with a fixed seed; None = all.
+        with_topics (bool): read the documents for the topics, if the encoder reads whole texts.
         show_progress (bool): show progress bars.
         RETURNS (EntityIndex): the index.
         RAISES (PelError): if the KB is empty, a kind is unknown or there would be no row.
@@ -112,7 +114,7 @@ class EntityIndex:
             kb_fingerprint=kb.fingerprint,
             encoder_fingerprint=encoder.fingerprint,
             kinds=kinds,
-            topics=build_topics(encoder, read, named, show_progress=show_progress),
+            topics=build_topics(encoder, read, named, show_progress=show_progress) if with_topics else None,
         )
 
     def __len__(self) -> int:

@@ -14,16 +14,16 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.examples import Examples
-from spacy_pel.types import CandidateTable, Document, Mention
+from spacy_pel.types import TOPIC, CandidateTable, Document, Mention
 
 
 def made_up_examples(n: int = 200) -> Examples:
     """Two candidates each; equal names tell which is right for all, counts for every second mention."""
     rng = np.random.default_rng(0)
     right = rng.integers(2, size=n)
-    features = {name: rng.normal(size=2 * n).astype(np.float32) for name in FEATURES}
+    features = {name: rng.normal(size=2 * n).astype(np.float32) for name in (*FEATURES, TOPIC)}
     features["seen"] = np.zeros(2 * n, dtype=np.float32)
-    for name in ("exact", "prior", "plural", "vote"):
+    for name in ("exact", "prior", "plural", "vote", TOPIC):
         features[name] = np.zeros(2 * n, dtype=np.float32)
     features["exact"][2 * np.arange(n) + right] = 1
     halves = np.arange(0, n, 2)
@@ -49,12 +49,12 @@ def test_the_order_of_the_table_gives_nothing_away():
     assert not np.array_equal(table.kb_rows, examples.table.kb_rows)
     assert np.array_equal(table.kb_rows.reshape(-1, 2).sum(axis=1), np.ones(len(examples)))
     mixed = Examples(None, examples.queries, table, gold, examples.documents, examples.composite)
-    hits = first_is_right(mixed, without(table, FEATURES))
+    hits = first_is_right(mixed, without(table, (*FEATURES, TOPIC)))
     assert 0.35 < hits.mean() < 0.65
 
 
 def test_every_feature_belongs_to_a_kind():
-    assert {name for features in KINDS.values() for name in features} == set(FEATURES)
+    assert {name for features in KINDS.values() for name in features} == {*FEATURES, TOPIC}
 
 
 def test_differences_and_intervals():

@@ -98,6 +98,8 @@ def test_none_without_annotated_text_and_for_encoders_that_read_none(encoder, do
     assert build(HashEmbed(width=16), documents).topics is None
     assert EntityIndex.build(KB, encoder, index=BruteForce()).topics is None
     assert build(HashEmbed(width=16), documents).meta["topics"] == 0
+    built = EntityIndex.build(KB, encoder, index=BruteForce(), documents=documents, with_topics=False)
+    assert built.topics is None and len(built.priors)
 
 
 def test_disk_bytes_and_recode(encoder, documents, tmp_path):
