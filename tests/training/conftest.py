@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from spacy_pel.corpora import write_corpus
+from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.types import Document, Entity, Mention
@@ -29,6 +31,18 @@ SMALL = {
     "pel.training.dev.n_entities": 0,
     "pel.negatives.n_negatives": 4,
 }
+
+
+def random_encoder(width=8, **settings):
+    """An encoder of one random layer, whose templates cut nothing off."""
+    made = BiEncoder(
+        name=f"random:layers=1,width={width}",
+        mention_template=MarkedContext(max_length=64),
+        entity_template=EntityCard(max_length=64),
+        **settings,
+    )
+    made.initialize()
+    return made
 
 
 def document(number, names, ids=None):

@@ -5,31 +5,23 @@ import logging
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.negatives import DrawRequest
 from spacy_pel.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.negatives.random_negatives import RandomNegatives
-from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.training.members import MembersByLabel
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.settings import ViewSettings
 from spacy_pel.types import Document, Mention
 
-from ..conftest import ENTITIES, NAMES, document, make_documents
+from ..conftest import ENTITIES, NAMES, document, make_documents, random_encoder
 
 
 @pytest.fixture(scope="module")
 def encoder():
-    made = BiEncoder(
-        name="random:layers=1,width=8",
-        mention_template=MarkedContext(max_length=64),
-        entity_template=EntityCard(max_length=64),
-    )
-    made.initialize()
-    return made
+    return random_encoder()
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
 from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.training.retriever import loop
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.loop import Trainer
@@ -21,21 +19,14 @@ from spacy_pel.training.retriever.rows.objective import RowObjective
 from spacy_pel.training.retriever.settings import RowSettings, ViewSettings, read_settings
 from spacy_pel.util.ragged import Ragged, offsets_of
 
-from ..conftest import CONFIG, ENTITIES, NAMES, document, make_documents, metrics
+from ..conftest import CONFIG, ENTITIES, NAMES, document, make_documents, metrics, random_encoder
 
 NOTHING = np.zeros(0, dtype=np.int64)
 
 
 @pytest.fixture(scope="module")
 def encoder():
-    made = BiEncoder(
-        name="random:layers=1,width=16",
-        tied=True,
-        mention_template=MarkedContext(max_length=64),
-        entity_template=EntityCard(max_length=64),
-    )
-    made.initialize()
-    return made
+    return random_encoder(width=16, tied=True)
 
 
 @pytest.fixture(scope="module")
