@@ -304,6 +304,8 @@ class EntityIndex:
         if not (vectors.width, len(vectors), len(rows)) == (meta["width"], meta["rows"], meta["rows"]):
             got = f"{len(vectors)} vectors of width {vectors.width} and {len(rows)} row entries"
             raise damaged(path, KIND, f"{meta['rows']} rows of width {meta['width']}", got)
+        if topics is not None and len(topics) != meta["topics"]:
+            raise damaged(path, KIND, f"topics of {meta['topics']} texts", f"those of {len(topics)}")
         index = cls(
             vectors,
             rows,

@@ -1,7 +1,7 @@
 """Topics: which entities annotated texts name, and what these texts are about."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Protocol, Sequence, runtime_checkable
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,14 +12,9 @@ from ..types import Rows, Scores, Vectors
 from ..util.ragged import offsets_of
 
 _VECTORS, _PAIRS = "topic_vectors.npy", "topic_pairs.arrow"
+# of an entity that no annotated text names, and of a mention without a text around it: topics say nothing
+UNKNOWN = 0.009
 TEMPERATURE = 0.05  # of the softmax over texts; on MedMentions dev it spreads over some 40 of 2,371
-
-
-@runtime_checkable
-class TextEncoder(Protocol):
-    """An encoder that reads whole texts, too."""
-
-    def encode_texts(self, texts: Sequence[str], *, show_progress: bool = False) -> Vectors: ...
 
 
 class Topics:
@@ -44,7 +39,7 @@ class Topics:
         return len(self.vectors)
 
     @classmethod
-    def build(cls, vectors: Vectors, kb_rows: Sequence[Rows]) -> "Topics":
+    def build(cls, vectors: NDArray[Any], kb_rows: Sequence[Rows]) -> "Topics":
         """vectors (Vectors): (n, width), of length 1. kb_rows (Sequence[NDArray[int64]]): for each text the
         entities that it names, with repeats.
 
@@ -70,9 +65,9 @@ class Topics:
         vectors (Vectors): (u, width), of texts; of length 1.
         texts (NDArray[int64]): (m,) the text of each pair.
         kb_rows (NDArray[int64]): (m,) its entity.
-        RETURNS (Scores): (m,), from 0 to 1; 0 where no annotated text names the entity.
+        RETURNS (Scores): (m,), from 0 to 1; UNKNOWN where no annotated text names the entity.
         """
-        result = np.zeros(len(kb_rows), dtype=np.float32)
+        result = np.full(len(kb_rows), UNKNOWN, dtype=np.float32)
         if not len(self) or not len(self._entities):
             return result
         if self._wide is None:
@@ -101,19 +96,21 @@ class Topics:
     def from_disk(cls, path: Path) -> "Topics":
         """RETURNS (Topics): those of a folder, mapped into memory.
 
-        RAISES (ValueError): if the files do not fit together.
+        RAISES (ValueError): if the files are damaged, or do not fit together.
         """
         try:
             vectors = np.load(path / _VECTORS, mmap_mode="r", allow_pickle=False)
         except EOFError as err:
             raise ValueError(f"{_VECTORS} is cut off") from err
         pairs = read_arrays(pa.memory_map(str(path / _PAIRS)).read_buffer())
-        topics = cls(vectors, pairs["kb_row"], pairs["text"])
+        kb_rows, texts = pairs["kb_row"], pairs["text"]
         if vectors.ndim != 2 or vectors.dtype != np.float16:
             raise ValueError(f"{_VECTORS} has an array of {vectors.ndim} dimensions of {vectors.dtype}")
-        if len(topics.texts) and not 0 <= topics.texts.min() <= topics.texts.max() < len(topics):
+        if len(kb_rows) != len(texts) or (np.diff(kb_rows) < 0).any():
+            raise ValueError(f"{_PAIRS} has entities without a text, or not in order")
+        if len(texts) and not 0 <= texts.min() <= texts.max() < len(vectors):
             raise ValueError(f"{_PAIRS} names texts that {_VECTORS} does not have")
-        return topics
+        return cls(vectors, kb_rows, texts)
 
 
 def build_topics(
@@ -127,26 +124,50 @@ def build_topics(
     RETURNS (Optional[Topics]): None if there is no such text, or the encoder does not read texts.
     """
     used = [number for number, rows in enumerate(kb_rows) if len(rows)]
-    if not used or not isinstance(encoder, TextEncoder):
+    # not in the protocol: an encoder may read mentions and names only
+    encode_texts = getattr(encoder, "encode_texts", None)
+    if not used or encode_texts is None:
         return None
-    vectors = encoder.encode_texts([texts[number] for number in used], show_progress=show_progress)
+    vectors = encode_texts([texts[number] for number in used], show_progress=show_progress)
     return Topics.build(vectors, [kb_rows[number] for number in used])
 
 
-def text_shares(
-    encoder: Any, topics: Topics, texts: Sequence[str], kb_rows: Rows, of_candidates: Rows
-) -> Scores:
-    """P(entity | text) of candidates; each distinct text is read once.
+class TopicReader:
+    """Gives P(entity | text) to the candidates of batches of mentions.
 
-    encoder (TextEncoder): the encoder of the index.
-    texts (Sequence[str]): (n,) the text that each mention is in.
-    kb_rows (NDArray[int64]): (m,) candidates.
-    of_candidates (NDArray[int64]): (m,) the mention of each of them.
-    RETURNS (Scores): (m,)
+    Texts that were read for the last batch are not read again: one batch may end in the middle of a text.
+
+    encoder (Any): the encoder of the index, with ``encode_texts``.
+    topics (Topics): those of the index.
     """
-    numbers: Dict[str, int] = {}
-    which = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
-    if not len(which):
-        return np.zeros(0, dtype=np.float32)
-    distinct: List[str] = list(numbers)
-    return topics.shares(encoder.encode_texts(distinct), which[of_candidates], kb_rows)
+
+    def __init__(self, encoder: Any, topics: Topics):
+        self.encoder = encoder
+        self.topics = topics
+        self._last: Mapping[str, Vectors] = {}
+
+    def shares(self, texts: Sequence[str], kb_rows: Rows, of_candidates: Rows) -> Scores:
+        """texts (Sequence[str]): (n,) the text around each mention; "" = there is none.
+        kb_rows (NDArray[int64]): (m,) candidates.
+        of_candidates (NDArray[int64]): (m,) the mention of each of them.
+
+        RETURNS (Scores): (m,), see ``Topics.shares``; UNKNOWN without a text.
+        """
+        result = np.full(len(kb_rows), UNKNOWN, dtype=np.float32)
+        numbers, vectors = self._read(texts)
+        which = np.array([numbers.get(text, -1) for text in texts], dtype=np.int64)
+        of_text = which[of_candidates] if len(which) else np.zeros(0, dtype=np.int64)
+        read = np.flatnonzero(of_text >= 0)
+        if len(read):
+            result[read] = self.topics.shares(np.stack(vectors), of_text[read], kb_rows[read])
+        return result
+
+    def _read(self, texts: Sequence[str]) -> Tuple[Dict[str, int], List[Vectors]]:
+        """RETURNS (tuple): the number of each distinct text, and their vectors."""
+        last = self._last  # another thread may replace it
+        distinct = [text for text in dict.fromkeys(texts) if text]
+        new = [text for text in distinct if text not in last]
+        found = dict(zip(new, self.encoder.encode_texts(new), strict=True)) if new else {}
+        vectors = [last[text] if text in last else found[text] for text in distinct]
+        self._last = dict(zip(distinct, vectors, strict=True))
+        return {text: number for number, text in enumerate(distinct)}, vectors

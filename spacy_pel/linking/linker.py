@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Errors, PelError, Warnings
-from ..index.topics import text_shares
+from ..index.topics import TopicReader
 from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
 from ..types import (
@@ -150,6 +150,8 @@ class Linker:
             missing = "encoder" if self.encoder is None else "index"
             raise PelError(Errors.E457.format(generator=self.generator.registered_name, missing=missing))
         self.index = index
+        topics = getattr(index, "topics", None)  # a part of an index has those of its texts
+        self._topics = None if topics is None else TopicReader(self.encoder, topics)
         self.generator.bind(self.encoder, self._with_memory(index))
 
     @property
@@ -287,10 +289,9 @@ class Linker:
         if allowed is not None:
             allowed = [mask for mask, keep in zip(allowed, present, strict=True) if keep]
         table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
-        topics = getattr(self.index, "topics", None)
-        if topics is not None and self.encoder is not None:
-            texts = [query.document for query, keep in zip(queries, present, strict=True) if keep]
-            shares = text_shares(self.encoder, topics, texts, table.kb_rows, owners(table.offsets))
+        if self._topics is not None:
+            texts = [query.around for query, keep in zip(queries, present, strict=True) if keep]
+            shares = self._topics.shares(texts, table.kb_rows, owners(table.offsets))
             table = with_features(table, {TOPIC: shares})
         return table if present.all() else insert_empty(table, present)
 

@@ -40,6 +40,11 @@ class MentionQuery(NamedTuple):
         return self.text
 
     @property
+    def around(self) -> str:
+        """RETURNS (str): the text of the document; "" if that is the mention itself."""
+        return "" if self.start == 0 and self.end == len(self.text) else self.document
+
+    @property
     def is_blank(self) -> bool:
         """RETURNS (bool): whether the mention is only white space, so that there is nothing to link."""
         return not self.surface.strip()
@@ -53,14 +58,14 @@ class EncodedQuery(MentionQuery):
     """
 
     vector: Vectors
-    _document: str
+    _document: Optional[str] = None
 
     def __new__(
         cls, text: str, start: int, end: int, label: str, vector: Vectors, document: Optional[str] = None
     ) -> "EncodedQuery":
         self = super().__new__(cls, text, start, end, label)
         self.vector = vector
-        self._document = text if document is None else document
+        self._document = document
         return self
 
     def __getnewargs__(self) -> Tuple[Any, ...]:  # type: ignore[override]
@@ -69,7 +74,7 @@ class EncodedQuery(MentionQuery):
     @property
     def document(self) -> str:
         """RETURNS (str): the text of the document that the mention is in."""
-        return self._document
+        return self.text if self._document is None else self._document
 
     @property
     def in_text(self) -> EncodedMention:
@@ -83,7 +88,7 @@ class ReplacedQuery(MentionQuery):
     document (str): the text of the document, as it was.
     """
 
-    _document: str
+    _document: Optional[str] = None
 
     def __new__(cls, query: MentionQuery, document: str) -> "ReplacedQuery":
         self = super().__new__(cls, *query)
@@ -91,12 +96,12 @@ class ReplacedQuery(MentionQuery):
         return self
 
     def __getnewargs__(self) -> Tuple[Any, ...]:  # type: ignore[override]
-        return MentionQuery(*self), self._document
+        return MentionQuery(*self), self.document
 
     @property
     def document(self) -> str:
         """RETURNS (str): the text of the document, with the surface form that was replaced."""
-        return self._document
+        return self.text if self._document is None else self._document
 
 
 def read_batch(queries: Sequence[MentionQuery]) -> Tuple[List[MentionInText], NDArray[np.bool_]]:

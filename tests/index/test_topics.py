@@ -13,10 +13,12 @@ from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.index.resumable_encoder import ResumableEncoder
 from spacy_pel.index.reusing_encoder import ReusingEncoder
-from spacy_pel.index.topics import TEMPERATURE, Topics
+from spacy_pel.index.topics import TEMPERATURE, UNKNOWN, Topics
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import EncodedQuery, Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.combiners.linear import linear_features
+from spacy_pel.linking.memory import Correction
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.leave_out import LeaveOut
 from spacy_pel.types import TOPIC, Document, Entity, Mention
@@ -71,7 +73,8 @@ def by_hand(encoder, documents, text):
     cosines = np.array([encoder.encode_names([d.text])[0] @ encoder.encode_names([text])[0] for d in used])
     weights = np.exp(cosines / TEMPERATURE) / np.exp(cosines / TEMPERATURE).sum()
     named = [{int(row) for m in d.mentions if m.ids for row in KB.rows(m.ids)} for d in used]
-    return [sum(w for w, rows in zip(weights, named, strict=True) if e in rows) for e in range(len(KB))]
+    shares = [sum(w for w, rows in zip(weights, named, strict=True) if e in rows) for e in range(len(KB))]
+    return [share if any(e in rows for rows in named) else UNKNOWN for e, share in enumerate(shares)]
 
 
 def test_shares(encoder, documents):
@@ -86,12 +89,13 @@ def test_shares(encoder, documents):
     assert together == pytest.approx(expected, abs=1e-3)
 
 
-def test_entities_that_no_text_names_have_none(encoder, documents):
+def test_of_entities_that_no_text_names_nothing_is_known(encoder, documents):
     topics = build(encoder, documents[1:2]).topics
     shares = topics.shares(encoder.encode_names([VIRUS]), np.zeros(3, np.int64), np.arange(3))
-    assert shares.tolist() == [0, 1, 0]
+    assert shares == pytest.approx([UNKNOWN, 1, UNKNOWN])
     empty = Topics.build(np.zeros((0, 4), np.float32), [])
-    assert empty.shares(np.ones((1, 4), np.float32), np.zeros(2, np.int64), np.arange(2)).tolist() == [0, 0]
+    shares = empty.shares(np.ones((1, 4), np.float32), np.zeros(2, np.int64), np.arange(2))
+    assert shares == pytest.approx([UNKNOWN] * 2)
 
 
 def test_none_without_annotated_text_and_for_encoders_that_read_none(encoder, documents):
@@ -123,13 +127,16 @@ def test_disk_bytes_and_recode(encoder, documents, tmp_path):
     assert other.fingerprint != build(encoder, [documents[0]], FaissFlat()).fingerprint
 
 
-@pytest.mark.parametrize("damage", ["cut", "other texts", "float32"])
+@pytest.mark.parametrize("damage", ["cut", "other texts", "float32", "out of order"])
 def test_damaged_files(encoder, documents, tmp_path, damage):
     topics = build(encoder, documents).topics
     topics.to_disk(tmp_path)
     path = tmp_path / "topic_vectors.npy"
     if damage == "cut":
         path.write_bytes(b"")
+    elif damage == "out of order":
+        topics.kb_rows[:] = topics.kb_rows[::-1].copy()
+        topics.to_disk(tmp_path)
     elif damage == "float32":
         np.save(path, np.zeros((3, 128), np.float32))
     else:
@@ -160,9 +167,23 @@ def test_wrapped_encoders_read_texts_where_the_encoder_does(encoder, documents, 
 def test_left_out_documents_are_left_out_of_topics(encoder, documents):
     part = LeaveOut(KB, build(encoder, documents), documents).without({"d1", "d2"})
     rest = build(encoder, [documents[0], documents[3]]).topics
+    assert len(rest) == 2
     assert part.topics.vectors.tolist() == rest.vectors.tolist()
     assert part.topics.kb_rows.tolist() == rest.kb_rows.tolist()
     assert part.topics.texts.tolist() == rest.texts.tolist()
+
+
+def test_documents_in_another_order_are_refused(encoder, documents):
+    index = EntityIndex.build(KB, encoder, index=BruteForce(), documents=documents)
+    LeaveOut(KB, index, documents)
+    with pytest.raises(PelError, match="PEL-E391.*3 texts"):
+        LeaveOut(KB, index, documents[::-1])
+
+
+def test_the_text_of_two_documents_is_left_out_with_either(encoder, documents):
+    again = [*documents, Document("d9", documents[0].text, documents[0].mentions)]
+    part = LeaveOut(KB, build(encoder, again), again).without({"d9"})
+    assert len(part.topics) == 2
 
 
 # -- in the linker ----------------------------------------------------------------------------------------
@@ -212,11 +233,35 @@ def test_a_text_is_read_once_also_with_abbreviations(encoder, documents):
     assert encoder.texts == [text]
 
 
+def test_a_text_is_read_once_in_all_batches(encoder, documents):
+    linker = make_linker(encoder, documents, batch_size=2)
+    encoder.texts.clear()
+    first, second = f"cold, {VIRUS}", f"cold, {WEATHER}"
+    linker.link([ask(first)] * 5 + [ask(second)] * 4)
+    assert encoder.texts == [first, second]
+
+
+def test_a_mention_without_a_text_has_no_topic(encoder, documents):
+    linker = make_linker(encoder, documents)
+    encoder.texts.clear()
+    (link,) = linker.link([MentionQuery("cold", 0, 4)])
+    assert encoder.texts == [] and len(set(link.scores)) == 1
+
+
+def test_a_correction_changes_no_topic(encoder, documents):
+    linker = make_linker(encoder, documents[1:2])
+    query, elsewhere = ask(f"fever, {VIRUS}", "fever"), ask(f"fever and {WEATHER}", "fever")
+    before = linker.evidence([elsewhere]).features[TOPIC].tolist()
+    linker.learn([query], [Correction(query.text, query.start, query.end, "F")])
+    assert linker.evidence([elsewhere]).features[TOPIC].tolist() == before
+
+
 def test_without_topics_there_is_no_such_feature(documents):
     linker = make_linker(HashEmbed(), documents)
     query = ask(f"cold, {VIRUS}")
     assert TOPIC not in linker.evidence([query]).features
     assert len(set(linker.link([query])[0].scores)) == 1  # nothing else has a weight
+    assert not linear_features(linker.evidence([query]))["log_topic"].any()
 
 
 def test_weights_from_before_give_it_none(encoder, documents):

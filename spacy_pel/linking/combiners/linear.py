@@ -22,8 +22,7 @@ partial         | the same for the best stretch             | a name inside a lo
 partial_unseen  | the same, for forms never annotated       | as exact_unseen
 plural_unseen   | 1 if its singular or plural is one of its | as exact_unseen: "plasma cells" is "plasma cell"
                 | names, and the form is no name            |
-log_topic       | log(topic + 0.001); log(0.01) if no       | texts near this one name the entity; of one
-                | annotated text names it                   | that none names they say nothing
+log_topic       | log(topic + 0.001)                        | annotated texts on the same subject name it
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
 fused_first     | 1 / (1 + rank by fused)                   | as name_first
 
@@ -47,7 +46,6 @@ from ..tables import take_mentions
 Floats = NDArray[np.float64]
 
 _EPSILON = 1e-3
-_NO_TOPIC = 0.01
 
 DEFAULT_WEIGHTS = {
     "name": 5.0,
@@ -181,15 +179,10 @@ def linear_features(table: CandidateTable) -> Dict[str, Floats]:
         "partial": wide["partial"],
         "partial_unseen": wide["partial"] * unseen,
         "plural_unseen": wide.get("plural", np.zeros(len(best))) * unseen,
-        "log_topic": _log_topic(wide),
+        "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else np.zeros(len(best)),
         "fused": fused,
         "fused_first": fused_first,
     }
-
-
-def _log_topic(wide: Dict[str, Floats]) -> Floats:
-    topic = wide.get(TOPIC, np.zeros(len(wide["popularity"])))
-    return np.where(wide["popularity"] > 0, np.log(topic + _EPSILON), np.log(_NO_TOPIC))
 
 
 class ConditionalLogit:

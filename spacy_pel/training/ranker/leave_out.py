@@ -42,6 +42,7 @@ class LeaveOut:
         self._owner = np.array(owner, dtype=np.int64)
         self._row_owner = self._owners_of_rows()
         self._check_priors()
+        self._check_topics()
 
     def _owners_of_rows(self) -> NDArray[np.int64]:
         """RETURNS (NDArray[int64]): for each row of the index its document; -1 = not a mention's row."""
@@ -69,6 +70,19 @@ class LeaveOut:
             raise PelError(
                 Errors.E391.format(what=f"{len(priors):,} counts of surface forms", got=f"{len(counted):,}")
             )
+
+    def _check_topics(self) -> None:
+        """The texts are numbered in the order of the documents."""
+        topics = self.index.topics
+        if topics is None:
+            return
+        texts, kb_rows = LinkedMentions(self._mentions, self._kb_rows, 0).by_text()
+        made = Topics.build(topics.vectors, kb_rows)
+        same = len(topics) == len(texts) and all(
+            np.array_equal(column, made.columns()[name]) for name, column in topics.columns().items()
+        )
+        if not same:
+            raise PelError(Errors.E391.format(what=f"{len(topics):,} texts", got=f"{len(texts):,}"))
 
     def _priors(self, kept: NDArray[np.bool_]) -> AliasPriors:
         surfaces = [self._mentions[i].surface for i in np.flatnonzero(kept)]

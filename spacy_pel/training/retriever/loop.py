@@ -112,6 +112,8 @@ class Trainer(BaseTrainer):
             raise PelError(Errors.E355.format(why="this kind of training draws its batches in its own way"))
         memory = RowMemory(len(planner.rows), encoder.width)
         if not resumes:
+            encoder.towers.to(self.accelerator.device)
+            encoder.changed()
             memory.fill(encoder, planner.store, show_progress=self.show_progress)
         self.dev.search_in(planner.rows, memory)
         return RowObjective(

@@ -20,7 +20,7 @@ class TrainingRows:
 
     store (ExampleStore): the examples.
 
-    ``entity``: (n,) number of each row's entity.
+    ``entity``: (n,) number of each row's entity; of a mention with several ids, the first.
     ``of_entity``, ``of_form``, ``of_document``: the rows of each entity, surface form and document (mentions
     only); ``form`` (n,) and ``document`` (n_mentions,) are their numbers.
     """
