@@ -20,6 +20,7 @@ from ..templates import (
     MentionWindows,
     RaggedTokens,
 )
+from ..templates.token_arrays import piece_lists
 from ..types import Entity, MentionInText, Vectors
 from ..util import write_json
 from ..util.saved_folder import damaged
@@ -227,9 +228,9 @@ class BiEncoder:
         self.tower("mention")
         # word pieces of more than 16 characters are rare, and a text may be a book
         starts = [text[: 16 * _TEXT_PIECES] for text in texts]
-        tokens = [
-            self.tokenizer(text, truncation=True, max_length=_TEXT_PIECES)["input_ids"] for text in starts
-        ]
+        first, last = [self.tokenizer.cls_token_id], [self.tokenizer.sep_token_id]
+        pieces = piece_lists(self.tokenizer, starts)
+        tokens = [first + own[: _TEXT_PIECES - 2] + last for own in pieces]
         return unit_length(self._pooled("mention", RaggedTokens.from_lists(tokens), show_progress))
 
     def encode_tokens(
