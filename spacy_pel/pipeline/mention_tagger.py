@@ -126,12 +126,15 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             doc.set_ents(kept + found, blocked=blocked)
 
     def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> List[Span]:
+        """RETURNS (List[Span]): as spaCy's own, none begins or ends with white space."""
         spans: List[Span] = []
         start, label = 0, -1  # of the open mention; -1 = none
         for place, tag in enumerate([*tags.tolist(), 0]):
             number, inside = divmod(tag - 1, 2)  # of "O": -1
             if label >= 0 and (number != label or not inside):
-                spans.append(Span(doc, start, place, label=self.labels[label]))
+                words = [token.i for token in doc[start:place] if not token.is_space]
+                if words:
+                    spans.append(Span(doc, words[0], words[-1] + 1, label=self.labels[label]))
                 label = -1
             if number >= 0 and label < 0:  # an "I" that nothing began begins a mention
                 start, label = place, number

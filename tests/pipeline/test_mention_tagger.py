@@ -107,6 +107,18 @@ def test_tags_to_mentions(tags, expected):
     assert all(token.ent_iob_ in "BIO" for token in doc)
 
 
+def test_no_mention_begins_or_ends_with_white_space():
+    nlp, pipe = tagger()
+    doc = nlp.make_doc("  fever  and   pain  ")
+    assert sum(token.is_space for token in doc) == 4
+    begin, inside = pipe.tags.index("B-DISEASE"), pipe.tags.index("I-DISEASE")
+    pipe.set_annotations([doc], [np.array([begin] + [inside] * (len(doc) - 1))])
+    assert [ent.text for ent in doc.ents] == ["fever  and   pain"]
+    blank = nlp.make_doc("  ")
+    pipe.set_annotations([blank], [np.array([begin])])
+    assert blank.ents == ()
+
+
 def test_entities_that_are_there_stay():
     nlp, pipe, _ = trained()
     doc = nlp.make_doc("fever and pain")
