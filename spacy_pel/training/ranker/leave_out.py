@@ -40,6 +40,9 @@ class LeaveOut:
             owner += [number] * len(gold.mentions)
         self._kb_rows = np.concatenate(kb_rows)
         self._owner = np.array(owner, dtype=np.int64)
+        # numbered as in the topics: the distinct texts with a mention, in order
+        numbers: Dict[str, int] = {}
+        self._text = np.array([numbers.setdefault(m.text, len(numbers)) for m in self._mentions], np.int64)
         self._row_owner = self._owners_of_rows()
         self._check_priors()
         self._check_topics()
@@ -96,15 +99,8 @@ class LeaveOut:
             priors = self._priors(~np.isin(self._owner, left_out))
         topics = self.index.topics
         if topics is not None:
-            topics = topics.without(self._texts_of(left_out))
+            topics = topics.without(np.unique(self._text[np.isin(self._owner, left_out)]))
         return PartOfIndex(self.index, priors, ~np.isin(self._row_owner, left_out), topics)
-
-    def _texts_of(self, documents: Rows) -> Rows:
-        """RETURNS (NDArray[int64]): the numbers of these documents' texts in the topics, which number the
-        distinct texts with a mention in order."""
-        numbers: Dict[str, int] = {}
-        of_mention = np.array([numbers.setdefault(m.text, len(numbers)) for m in self._mentions], np.int64)
-        return np.unique(of_mention[np.isin(self._owner, documents)])
 
 
 class PartOfIndex:

@@ -126,7 +126,7 @@ def write_examples(
     keys = mention_keys((m.document, m.mention.start, m.mention.end) for m in mentions)
     np.save(folder / "mention_key.npy", keys)
     np.save(folder / "mention_document.npy", hash_strings([mention.document for mention in mentions]))
-    np.save(folder / "mention_form.npy", _forms([_surface(mention.mention) for mention in mentions]))
+    np.save(folder / "mention_form.npy", _forms([mention.mention.surface for mention in mentions]))
     _write_entities(folder, kb, encoder, with_names, show_progress)
 
 
@@ -162,10 +162,6 @@ def _write_entities(
     np.save(folder / "name_entity.npy", np.concatenate(owners))
     np.save(folder / "name_form.npy", np.concatenate(forms))
     _save_gold(folder / "name", gold)
-
-
-def _surface(mention: MentionInText) -> str:
-    return mention.text[mention.start : mention.end]
 
 
 def _forms(texts: Sequence[str]) -> NDArray[np.uint64]:

@@ -19,7 +19,7 @@ from spacy_pel.training.retriever.rows.objective import RowObjective
 from spacy_pel.training.retriever.settings import RowSettings, ViewSettings, read_settings
 from spacy_pel.util.ragged import Ragged, offsets_of
 
-from ..conftest import CONFIG, ENTITIES, NAMES, document, make_documents, metrics, random_encoder
+from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics, random_encoder
 
 NOTHING = np.zeros(0, dtype=np.int64)
 
@@ -289,13 +289,7 @@ def test_without_a_right_row_there_is_no_loss(store, encoder):
 # -- whole trainings ------------------------------------------------------------------------------------
 
 
-CHANGES = {
-    "pel.training.batch_size": 8,
-    "pel.training.max_epochs": 1000,
-    "pel.training.max_steps": 12,
-    "pel.training.eval_frequency": 4,
-    "pel.training.dev.recall_at": [1, 5],
-}
+CHANGES = {name: value for name, value in SMALL.items() if not name.startswith("pel.negatives")}
 
 
 @pytest.fixture(scope="module")
