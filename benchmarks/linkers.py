@@ -4,13 +4,17 @@ All get the same KB and mentions and are evaluated in the same way, in one run. 
 
     python -m benchmarks.linkers --pipeline training/pipeline --corpus corpus/st21pv_test.jsonl \
         --train corpus/st21pv_trainall.jsonl --output metrics/linkers_st21pv
+
+Several pipelines can take part, each under a name: --pipeline ours=FOLDER --pipeline untrained=FOLDER. The
+second table has the differences between the first linker and each other one.
 """
 
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional, Sequence, Tuple
+from typing import Annotated, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
+import numpy as np
 import typer
 
 from benchmarks.peers import frequency_prior, run_peers, scispacy_linker
@@ -19,7 +23,18 @@ from spacy_pel.types import Document
 from spacy_pel.util import fingerprint, write_json
 
 OURS = "spacy_pel"
-COLUMNS = ("recall@1", "recall@5", "recall@64", "accuracy_seen", "accuracy_unseen", "nil_aupr")
+COLUMNS = (
+    "recall@1",
+    "recall@5",
+    "recall@64",
+    "accuracy_seen",
+    "accuracy_unseen",
+    "nil_aupr",
+    "answer_ece",
+)
+TITLES = {"accuracy_seen": "recall@1 seen", "accuracy_unseen": "unseen", "answer_ece": "P(right) ECE"}
+DIFFERENCES = ("recall@1", "recall@64", "recall@1 unseen")
+DRAWS, SEED = 1000, 0  # of the paired bootstrap
 Result = Tuple[Dict[str, Any], Any]  # metrics and outcomes
 
 
@@ -29,20 +44,28 @@ def main(
         Path, typer.Option(help="The training corpus: for the prior, and for seen and unseen entities.")
     ],
     output: Annotated[Path, typer.Option(help="Folder for linkers.json and the figures.")],
-    pipeline: Annotated[Optional[Path], typer.Option(help="Our pipeline; without it the peers only.")] = None,
+    pipeline: Annotated[
+        Optional[List[str]],
+        typer.Option(
+            help="A pipeline of ours as FOLDER or NAME=FOLDER (repeatable; all on one KB); without it the "
+            "peers only."
+        ),
+    ] = None,
     kb: Annotated[Optional[Path], typer.Option(help="The KB folder, if there is no pipeline.")] = None,
     cache: Annotated[Optional[Path], typer.Option(help="Folder to cache the answers of the peers.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Compare linkers on gold mentions."""
     try:
-        results = compare(corpus, train, output, pipeline=pipeline, kb_path=kb, cache=cache)
+        pipelines = _named(pipeline or [])
+        results = compare(corpus, train, output, pipelines=pipelines, kb_path=kb, cache=cache)
     except PelError as err:
         typer.echo(f"Error: {err}", err=True)
         raise typer.Exit(2) from err
     report = {
         "corpus": str(corpus),
         "linkers": {name: metrics for name, (metrics, _) in results.items()},
+        "differences": differences(results),
         "notes": [scispacy_linker.NOTE, frequency_prior.NOTE],
     }
     write_json(output / "linkers.json", report)
@@ -58,14 +81,15 @@ def compare(
     train: Path,
     output: Path,
     *,
-    pipeline: Optional[Path],
+    pipelines: Mapping[str, Path],
     kb_path: Optional[Path],
     cache: Optional[Path],
 ) -> Dict[str, Result]:
     """Evaluate all linkers.
 
+    pipelines (Mapping[str, Path]): ours, by name; may be empty.
     RETURNS (Dict[str, Result]): name -> metrics and outcomes; ours first.
-    RAISES (PelError): if an input is missing or damaged.
+    RAISES (PelError): if an input is missing or damaged, or the pipelines have different KBs.
     """
     from spacy_pel.corpora import read_corpus
     from spacy_pel.evaluation import Outcomes, compute_metrics, seen_in_corpus
@@ -73,15 +97,21 @@ def compare(
 
     documents, train_documents = list(read_corpus(corpus)), list(read_corpus(train))
     results: Dict[str, Result] = {}
-    if pipeline is not None:
+    kb: Any = None if kb_path is None else KnowledgeBase.from_disk(kb_path)
+    for name, folder in pipelines.items():
         from spacy_pel.pipeline.saved import load_pipeline
 
-        loaded = load_pipeline(pipeline)
-        kb = loaded.component.linker.kb
-        results[OURS] = _ours(loaded, documents, seen_in_corpus(kb, train_documents), output / OURS, corpus)
-    elif kb_path is not None:
-        kb = KnowledgeBase.from_disk(kb_path)
-    else:
+        loaded = load_pipeline(folder)
+        own = loaded.component.linker.kb
+        if kb is not None and own.fingerprint != kb.fingerprint:
+            raise PelError(
+                f"Expected all linkers to have the same KB, but that of {folder} is another one. "
+                "Assemble it with the KB of the first."
+            )
+        kb = own
+        is_seen = seen_in_corpus(kb, train_documents)
+        results[name] = _ours(loaded, documents, is_seen, output / name, corpus)
+    if kb is None:
         raise PelError("Expected a pipeline or a KB, got neither. Add --pipeline or --kb.")
     key = fingerprint(kb.fingerprint, Path(corpus), Path(train))
     is_seen = seen_in_corpus(kb, train_documents)
@@ -94,6 +124,44 @@ def compare(
             metrics.pop(absent, None)
         results[name] = ({**metrics, "mentions_per_second": run.per_second}, outcomes)
     return results
+
+
+def differences(results: Mapping[str, Result]) -> Dict[str, Dict[str, Dict[str, float]]]:
+    """Paired differences between the first linker and each other one.
+
+    RETURNS (Dict): name of the other -> one of ``DIFFERENCES`` -> first - other, with its 95 % interval from
+        a bootstrap over documents.
+    """
+    from spacy_pel.evaluation.metrics.paired_bootstrap import share_difference
+    from spacy_pel.evaluation.metrics.recall import found_within
+
+    (_, (_, first)), *others = results.items()
+    linkable = ~first.is_nil
+    table: Dict[str, Dict[str, Dict[str, float]]] = {}
+    for name, (_, other) in others:
+        table[name] = {}
+        for key, k, counted in zip(
+            DIFFERENCES, (1, 64, 1), (linkable, linkable, linkable & ~first.seen), strict=True
+        ):
+            hits = (found_within(one.rank, k) for one in (other, first))
+            rng = np.random.default_rng(SEED)
+            found = share_difference(*hits, counted, first.document, n_samples=DRAWS, rng=rng)
+            table[name][key] = {"difference": found.difference, "low": found.low, "high": found.high}
+    return table
+
+
+def _named(given: Sequence[str]) -> Dict[str, Path]:
+    pipelines: Dict[str, Path] = {}
+    for each in given:
+        name, _, folder = each.rpartition("=")
+        name = name or OURS
+        if name in pipelines:
+            raise PelError(
+                f"Expected a different name for each pipeline, got '{name}' twice. Add names: "
+                "--pipeline NAME=FOLDER."
+            )
+        pipelines[name] = Path(folder)
+    return pipelines
 
 
 def _ours(loaded: Any, documents: List[Document], is_seen: Any, output: Path, corpus: Path) -> Result:
@@ -144,18 +212,33 @@ def _print_table(report: Dict[str, Any]) -> None:
     table = Table(title=title)
     table.add_column("linker")
     for column in (*COLUMNS, "per second"):
-        table.add_column(column, justify="right")
+        table.add_column(TITLES.get(column, column), justify="right")
     for name, metrics in report["linkers"].items():
         cells = [_cell(metrics, column) for column in COLUMNS]
         table.add_row(name, *cells, f"{metrics['mentions_per_second']:,.0f}")
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
     console.print(table)
+    if report["differences"]:
+        console.print(_differences_table(next(iter(report["linkers"])), report["differences"]))
     for note in report["notes"]:
         console.print(note, style="dim", soft_wrap=True)
 
 
+def _differences_table(first: str, found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Any:
+    from rich.table import Table
+
+    table = Table(title=f"{first} minus each other linker, in points (95 % intervals, paired)")
+    table.add_column("linker")
+    for column in DIFFERENCES:
+        table.add_column(column, justify="right")
+    for name, by_metric in found.items():
+        points = [{key: 100 * value for key, value in by_metric[column].items()} for column in DIFFERENCES]
+        table.add_row(name, *("{difference:+.1f} [{low:+.1f}, {high:+.1f}]".format(**one) for one in points))
+    return table
+
+
 def _cell(metrics: Dict[str, Any], key: str) -> str:
-    if metrics[key] is None:
+    if metrics.get(key) is None:
         return "–"
     value = f"{100 * metrics[key]:.1f}"
     if f"{key}_low" not in metrics:

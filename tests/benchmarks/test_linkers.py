@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import spacy
 from typer.testing import CliRunner
 
 from spacy_pel.corpora import write_corpus
@@ -80,3 +81,42 @@ def test_benchmark_runs_and_keeps_the_answers(peers, kb, tmp_path):
     assert (prior["n_nil"], prior["n_seen"], prior["nil_aupr"]) == (1, 2, 1.0)
     result = CliRunner().invoke(app, [*args[2:], "--output", str(tmp_path / "x")])
     assert result.exit_code == 2 and "--pipeline or --kb" in result.stderr
+
+
+def test_pipelines_under_names_and_their_differences(kb, tmp_path):
+    """Two pipelines with one KB, of which one has vectors so narrow that names collide."""
+    linkers = importlib.import_module("benchmarks.linkers")
+    kb.to_disk(tmp_path / "kb")
+    for name, length in (("whole", 16), ("other", 1)):
+        nlp = spacy.blank("en")
+        encoder = {"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 8 * length}
+        linker = nlp.add_pipe("proxy_entity_linker", config={"encoder": encoder})
+        linker.initialize(lambda: [], nlp=nlp, kb_loader=lambda: KnowledgeBase.from_disk(tmp_path / "kb"))
+        nlp.to_disk(tmp_path / name)
+    write_corpus(tmp_path / "train.jsonl", corpus(("fever", "C6")))
+    test = corpus(("aspirin", "C0"), ("fever", "C6"), ("heart attack", "C2"), ("gadget", "X1"))
+    write_corpus(tmp_path / "test.jsonl", test)
+    app = linkers.typer.Typer()
+    app.command()(linkers.main)
+    args = ["--corpus", str(tmp_path / "test.jsonl"), "--train", str(tmp_path / "train.jsonl")]
+    args += ["--output", str(tmp_path / "out")]
+    pipelines = ["--pipeline", f"ours={tmp_path / 'whole'}", "--pipeline", f"small={tmp_path / 'other'}"]
+    result = CliRunner().invoke(app, [*args, *pipelines], catch_exceptions=False)
+    assert result.exit_code == 0, result.stderr
+    assert "ours minus each other linker" in result.stdout and "P(right) ECE" in result.stdout
+    found = json.loads((tmp_path / "out" / "linkers.json").read_text())
+    metrics = found["linkers"]
+    assert list(metrics)[:2] == ["ours", "small"] and len(found["differences"]) == len(metrics) - 1
+    for name, by_metric in found["differences"].items():
+        for metric in ("recall@1", "recall@64"):
+            expected = metrics["ours"][metric] - metrics[name][metric]
+            assert by_metric[metric]["difference"] == pytest.approx(expected)
+            assert by_metric[metric]["low"] <= expected <= by_metric[metric]["high"]
+        unseen = metrics["ours"]["accuracy_unseen"] - metrics[name]["accuracy_unseen"]
+        assert by_metric["recall@1 unseen"]["difference"] == pytest.approx(unseen)
+
+    twice = CliRunner().invoke(app, [*args, "--pipeline", "x", "--pipeline", "y"])
+    assert twice.exit_code == 2 and "a different name for each pipeline" in twice.stderr
+    KnowledgeBase.build([Entity("Z1", "fever", ())], tmp_path / "other_kb")
+    mixed = CliRunner().invoke(app, [*args, *pipelines[:2], "--kb", str(tmp_path / "other_kb")])
+    assert mixed.exit_code == 2 and "the same KB" in mixed.stderr
