@@ -38,10 +38,10 @@ KINDS: Dict[str, Tuple[str, ...]] = {
     "counts of annotated text": ("prior", "popularity", "seen", TOPIC),
     "topics": (TOPIC,),
     "equal names": ("exact",),
-    "plurals": ("plural",),
+    "variants": ("variant",),
     "spelling": ("edit", "partial"),
-    "names, plurals and spelling": ("exact", "plural", "edit", "partial"),
-    "all but vectors": ("prior", "popularity", "seen", TOPIC, "exact", "plural", "edit", "partial"),
+    "names, variants and spelling": ("exact", "variant", "edit", "partial"),
+    "all but vectors": ("prior", "popularity", "seen", TOPIC, "exact", "variant", "edit", "partial"),
 }
 
 

@@ -96,6 +96,10 @@ class CorpusErrors:
         "[PEL-E244] Expected at least two worlds with different names, each as NAME=KB,CORPUS, got {got!r}. Example: "
         "--world CL=corpus/worlds/CL/kb,corpus/worlds/CL/dev.jsonl"
     )
+    E245 = (
+        "[PEL-E245] Expected tasks of at least two worlds, each as WORLD=PIPELINE,CORPUS, got {got!r}. Example: "
+        "--task CL=training/worlds/CL/pipeline,corpus/worlds/CL/train.jsonl"
+    )
     E248 = (
         "[PEL-E248] Expected the original text of the document '{document}', but {path} has a different "
         "one of {length} characters. Pass the corpus as it was before preprocessing."

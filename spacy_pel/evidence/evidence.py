@@ -21,9 +21,9 @@ from ..util.ragged import (
     segment_sum,
     take_pieces,
 )
-from .plurals import rows_of_other_numbers
 from .spelling import spelling
 from .surface_forms import SurfaceForms
+from .variants import rows_of_variants
 
 FEATURES = (
     "name",  # best cosine over card and alias rows; the lowest one found for the mention if it has none
@@ -35,7 +35,7 @@ FEATURES = (
     "popularity",  # log(1 + how often annotated text named the entity)
     "edit",  # spelling: Indel similarity of the surface form to the entity's nearest name, 0..1
     "partial",  # the same for the best stretch of the longer of the two strings
-    "plural",  # 1 if no name is the surface form, but one of the entity's is its singular or plural
+    "variant",  # 1 if no name is the surface form, but one of the entity's is a variant: see variants.py
 )
 Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
@@ -75,7 +75,7 @@ def gather_evidence(
 
     Candidates come from three sources: the nearest rows of the index (names and mentions
     are searched apart, so that the mentions of one frequent entity cannot crowd out the
-    names), the KB's alias map, where singulars and plurals lead to each other, and the entities that
+    names), the KB's alias map, where regular variants of a name lead to each other, and the entities that
     the surface form named in annotated text.
 
     kb (KnowledgeBase): the knowledge base of the index.
@@ -87,7 +87,7 @@ def gather_evidence(
         are searched together.
     row_k (int): rows to find per mention, among names and among mentions each.
     top_k (int): candidates to keep per mention: those that the surface form names first (exact
-        match, prior or plural), then those with the best row.
+        match, prior or variant), then those with the best row.
     RETURNS (CandidateTable): distinct entities per mention, in that order.
     """
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
@@ -122,15 +122,15 @@ def _gather_block(
     name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, (NAME_KINDS, ("mention",)))
     prior, seen = named_before(source.priors, forms)
     live_rows = kb.live_rows if len(kb) < n_rows else None
-    exact, plural = (_usable(found, live_rows, masks) for found in exact_matches(kb, forms))
+    exact, variant = (_usable(found, live_rows, masks) for found in exact_matches(kb, forms))
     prior = _usable(prior, live_rows, masks)
 
     # each pair of mention and entity once; the inverse says which pair each find belongs to
-    finds = (name_rows, mention_rows, exact, prior, plural)
+    finds = (name_rows, mention_rows, exact, prior, variant)
     keys = np.concatenate([found.mentions * n_rows + found.kb_rows for found in finds])
     pairs, inverse = distinct(keys)
     mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
-    of_names, of_mentions, of_exact, of_prior, of_plural = np.split(
+    of_names, of_mentions, of_exact, of_prior, of_variant = np.split(
         inverse, np.cumsum([len(found.mentions) for found in finds])[:-1]
     )
 
@@ -147,7 +147,7 @@ def _gather_block(
         "prior": filled(of_prior, prior.values),
         "seen": seen[mentions],
         "popularity": np.log1p(source.priors.total(kb_rows)),
-        "plural": filled(of_plural, plural.values),
+        "variant": filled(of_variant, variant.values),
     }
     return CandidateTable(
         kb_rows=kb_rows,
@@ -182,9 +182,9 @@ def votes(mention_rows: Found) -> NDArray[np.float64]:
 
 def exact_matches(kb: KnowledgeBase, forms: SurfaceForms) -> Tuple[Found, Found]:
     """RETURNS (Tuple[Found, Found]): entities that have the normalised surface form among their names, and
-    those that have its singular or plural, of mentions without any of the former; value 1."""
+    those that have a variant of it, of mentions without any of the former; value 1."""
     rows = kb.rows_of_aliases(forms.distinct, normalized=True)
-    return _of_forms(rows, forms), _of_forms(rows_of_other_numbers(kb, forms.distinct, rows), forms)
+    return _of_forms(rows, forms), _of_forms(rows_of_variants(kb, forms.distinct, rows), forms)
 
 
 def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Found:
@@ -257,7 +257,7 @@ def _groups(masks: Sequence[Mask]) -> List[Tuple[Mask, Rows]]:
 
 def _keep_best(table: CandidateTable, top_k: int) -> CandidateTable:
     features = table.features
-    named = (features["exact"] > 0) | (features["prior"] > 0) | (features["plural"] > 0)
+    named = (features["exact"] > 0) | (features["prior"] > 0) | (features["variant"] > 0)
     order = segment_order(best_cosines(features), table.offsets, first=named)
     order = order[places_in_pieces(table.offsets) < top_k]
     return CandidateTable(

@@ -8,7 +8,7 @@ from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
 from ..errors import Errors, PelError
-from ..evidence.plurals import other_numbers
+from ..evidence.variants import other_numbers
 from ..kb import KnowledgeBase
 from .name_patterns import distinct_names, has_other_number, is_acronym
 from .proxy_entity_linker import ProxyEntityLinker

@@ -23,7 +23,7 @@ def made_up_examples(n: int = 200) -> Examples:
     right = rng.integers(2, size=n)
     features = {name: rng.normal(size=2 * n).astype(np.float32) for name in (*FEATURES, TOPIC)}
     features["seen"] = np.zeros(2 * n, dtype=np.float32)
-    for name in ("exact", "prior", "plural", "vote", TOPIC):
+    for name in ("exact", "prior", "variant", "vote", TOPIC):
         features[name] = np.zeros(2 * n, dtype=np.float32)
     features["exact"][2 * np.arange(n) + right] = 1
     halves = np.arange(0, n, 2)
@@ -62,7 +62,7 @@ def test_differences_and_intervals():
     one, other = rows["equal names"]
     assert one.a == other.a == 1.0 and one.b == pytest.approx((1 + other.b) / 2)
     assert one.low < one.difference < one.high < 0
-    assert rows["plurals"][0].difference == 0
+    assert rows["variants"][0].difference == 0
 
 
 def test_the_command(tmp_path):

@@ -53,11 +53,13 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
             if key in map(normalize_alias, [kb.entity_at(row).canonical_name, *kb.entity_at(row).aliases])
         }
         known = any(key in own_names(kb, row) for row in live)
-        plural = {row for row in usable if not known and any(are_numbers(key, n) for n in own_names(kb, row))}
+        variant = {
+            row for row in usable if not known and any(are_numbers(key, n) for n in own_names(kb, row))
+        }
         total = sum(count for (name, _), count in counts.items() if name == key)
         prior = {row: count / total for (name, row), count in counts.items() if name == key and row in usable}
         rows = {}
-        for row in {*best["name"], *best["mention"], *exact, *prior, *plural}:
+        for row in {*best["name"], *best["mention"], *exact, *prior, *variant}:
             rows[row] = {
                 "name": best["name"].get(row, lowest["name"]),
                 "mention": best["mention"].get(row, lowest["mention"]),
@@ -68,11 +70,11 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
                 "popularity": np.log1p(sum(c for (_, entity), c in counts.items() if entity == row)),
                 "edit": max(indel(key, name) for name in own_names(kb, row)),
                 "partial": max(fuzz.partial_ratio(key, name) / 100 for name in own_names(kb, row)),
-                "plural": float(row in plural),
+                "variant": float(row in variant),
             }
 
         def order(row, rows=rows, best=best):
-            named = any(rows[row][name] > 0 for name in ("exact", "prior", "plural"))
+            named = any(rows[row][name] > 0 for name in ("exact", "prior", "variant"))
             cosine = max(rows[row]["name"], best["mention"].get(row, -9))
             return (not named, -cosine, row)
 
@@ -81,7 +83,7 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
 
 
 def are_numbers(one, other):
-    """Is one the other with an s? The names of this knowledge base have no other plurals."""
+    """Is one the other with an s? The names of this knowledge base have no other variants."""
     return one + "s" == other or one == other + "s"
 
 

@@ -20,7 +20,7 @@ edit            | spelling: similarity to its nearest name  | word pieces hide s
 edit_unseen     | the same, for forms never annotated       | as exact_unseen
 partial         | the same for the best stretch             | a name inside a longer mention, or around it
 partial_unseen  | the same, for forms never annotated       | as exact_unseen
-plural_unseen   | 1 if its singular or plural is one of its | as exact_unseen: "plasma cells" is "plasma cell"
+variant_unseen  | 1 if its plural or such is one of its     | as exact_unseen: "plasma cells" is "plasma cell"
                 | names, and the form is no name            |
 log_topic       | log(topic + 0.001)                        | annotated texts on the same subject name it
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
@@ -66,7 +66,7 @@ DEFAULT_WEIGHTS = {
     "partial_unseen": 0.0,
     # outweighs 0.3 of cosine: a plural is not as near its name as the name itself. In CRAFT nearly every
     # plural of an entity's name means that entity
-    "plural_unseen": 6.0,
+    "variant_unseen": 6.0,
     "log_topic": 0.0,
     "fused": 0.0,
     "fused_first": 0.0,
@@ -178,7 +178,7 @@ def linear_features(table: CandidateTable) -> Dict[str, Floats]:
         "edit_unseen": wide["edit"] * unseen,
         "partial": wide["partial"],
         "partial_unseen": wide["partial"] * unseen,
-        "plural_unseen": wide.get("plural", np.zeros(len(best))) * unseen,
+        "variant_unseen": wide.get("variant", np.zeros(len(best))) * unseen,
         "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else np.zeros(len(best)),
         "fused": fused,
         "fused_first": fused_first,

@@ -25,7 +25,7 @@ from .learned import hash_of
 
 NONE = -1
 _CLOSE = 1e-5  # cosines that differ by less are equal: those of two batches differ in the last digits
-_OF_NAMES = ("exact", "plural", "edit", "partial")
+_OF_NAMES = ("exact", "variant", "edit", "partial")
 
 
 class Recalled(NamedTuple):

@@ -1,6 +1,17 @@
 """The commands ``spacy-pel research ...``."""
 
-from . import default_nil, gradients, map, margins, okb, study, sweep, worlds
+from . import default_nil, default_weights, gradients, map, margins, okb, study, sweep, worlds
 from ._app import research_cli
 
-__all__ = ["default_nil", "gradients", "map", "margins", "okb", "research_cli", "study", "sweep", "worlds"]
+__all__ = [
+    "default_nil",
+    "default_weights",
+    "gradients",
+    "map",
+    "margins",
+    "okb",
+    "research_cli",
+    "study",
+    "sweep",
+    "worlds",
+]

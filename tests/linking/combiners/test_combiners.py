@@ -40,7 +40,7 @@ def make_table(n, seed, best_everywhere=False):
         "popularity": rng.random(m) + 3 * right,
         "edit": mixed,
         "partial": mixed,
-        "plural": ~right & (rng.random(m) < 0.1) & (not best_everywhere),
+        "variant": ~right & (rng.random(m) < 0.1) & (not best_everywhere),
     }
     features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
     return CandidateTable(kb_rows, offsets.astype(np.int64), features)

@@ -1,4 +1,4 @@
-"""Mentions in the plural of a name, and the other way round."""
+"""Mentions that are regular variants of a name: in the plural, or spelled with other blanks."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.evidence.name_features import candidate_table
-from spacy_pel.evidence.plurals import other_numbers
+from spacy_pel.evidence.variants import other_numbers, other_spellings
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
@@ -39,7 +39,7 @@ def gathered(kb, *surfaces, documents=(), allowed=None):
     vectors = encoder.encode_names(surfaces)
     table = gather_evidence(kb, index, vectors, surfaces, allowed=allowed)
     ids = np.array(kb.ids_at(table.kb_rows))
-    names = ("exact", "plural")
+    names = ("exact", "variant")
     return [
         {name: sorted(ids[start:stop][table.features[name][start:stop] == 1]) for name in names}
         for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True)
@@ -71,32 +71,89 @@ def test_what_is_no_plural(form):
     assert form != "cap" or other_numbers(form) == []  # CAPS is another thing
 
 
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("KF17837", "KF 17837"),
+        ("AP-7", "AP7"),
+        ("5-HT2A", "5HT-2A"),
+        ("15-F(2t)-IsoP", "15-F2t-IsoP"),
+    ],
+)
+def test_blanks_of_short_names(one, other):
+    one, other = normalize_alias(one), normalize_alias(other)
+    assert other in other_spellings(one) and one in other_spellings(other)
+
+
+@pytest.mark.parametrize(
+    "form, other",
+    [
+        ("t cell", "tcell"),
+        ("sr 48 968", "sr48968"),
+        ("sr 48 968", "sr 48968"),
+        ("non convulsive status epilepticus of adults", "nonconvulsive status epilepticus of adults"),
+        ("post traumatic stress disorder and others", "post traumatic stressdisorder and others"),
+        ("α thalassaemia", "alpha thalassaemia"),
+        ("tnfα", "tnfalpha"),
+        ("β catenin", "betacatenin"),
+    ],
+)
+def test_joined_words_and_greek_letters(form, other):
+    assert other in other_spellings(form)
+
+
+@pytest.mark.parametrize("form", ["", "aspirin", "12", "1 2", "+", "c++ x", "---", "a b"])
+def test_what_has_no_other_spelling(form):
+    assert other_spellings(form) == []
+
+
+def test_numbers_stay_apart():
+    assert "12 dichloroethane" not in other_spellings("1 2 dichloroethane")
+    assert "1 2dichloroethane" in other_spellings("1 2 dichloroethane")
+    long = "2 4 dichlorophenoxy acetic acid butyl ester"
+    assert not any(one.startswith("24") for one in other_spellings(long))
+    assert all(one.replace(" ", "") == long.replace(" ", "") for one in other_spellings(long))
+
+
+def test_long_names_have_few_spellings():
+    assert len(other_spellings(" ".join(["word"] * 12))) <= 11
+    assert other_spellings(" ".join(["word"] * 13)) == []
+
+
+def test_other_spellings_are_evidence():
+    kb = KnowledgeBase([Entity("KF", "KF 17837"), Entity("NON", "nondepolarizing agents")])
+    found = gathered(kb, "KF17837", "non-depolarizing agents", "KF 17838")
+    assert [one["variant"] for one in found] == [["KF"], ["NON"], []]
+    kb.add([Entity("X", "KF17837")])
+    assert gathered(kb, "KF17837") == [{"exact": ["X"], "variant": []}]
+
+
 def test_evidence(kb):
     found = gathered(kb, "Plasma Cells", "biopsies", "diseases of the liver", "seizure", "cap", "plasma cell")
     plurals = [["PLASMA"], ["BIOPSY"], ["LIVER"], ["MESH"], [], []]
-    assert [one["plural"] for one in found] == plurals
+    assert [one["variant"] for one in found] == plurals
     assert [one["exact"] for one in found] == [[]] * 5 + [["PLASMA"]]
 
 
 def test_an_exact_name_leaves_no_plural(kb):
     kb.add([Entity("X", "plasma cells")])
-    assert gathered(kb, "plasma cells") == [{"exact": ["X"], "plural": []}]
+    assert gathered(kb, "plasma cells") == [{"exact": ["X"], "variant": []}]
     kb.retire(["X"])
-    assert gathered(kb, "plasma cells") == [{"exact": [], "plural": ["PLASMA"]}]
+    assert gathered(kb, "plasma cells") == [{"exact": [], "variant": ["PLASMA"]}]
     kb.retire(["PLASMA"])
-    assert gathered(kb, "plasma cells") == [{"exact": [], "plural": []}]
+    assert gathered(kb, "plasma cells") == [{"exact": [], "variant": []}]
 
 
 def test_a_type_filter_holds(kb):
     mask = np.ones(kb.n_rows, dtype=bool)
     mask[kb.row("PLASMA")] = False
-    assert gathered(kb, "plasma cells", allowed=[mask]) == [{"exact": [], "plural": []}]
+    assert gathered(kb, "plasma cells", allowed=[mask]) == [{"exact": [], "variant": []}]
 
 
 def test_other_generators_have_the_same_evidence(kb):
     ranked = RankedRows(np.arange(3), np.ones(3, np.float32), np.array([0, 3]))
     table = candidate_table(kb, ranked, [MentionInText("plasma cells", 0, 12)])
-    assert table.features["plural"].tolist() == [1, 0, 0] and table.features["exact"].tolist() == [0, 0, 0]
+    assert table.features["variant"].tolist() == [1, 0, 0] and table.features["exact"].tolist() == [0, 0, 0]
 
 
 def linked(kb, surface, *, weights=None, documents=()):
@@ -115,7 +172,7 @@ def test_the_plural_of_a_name_wins_like_the_name():
     )
     assert linked(kb, "mast cells") == "MAST"
     # not with weights that were fitted before there was this feature
-    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "plural_unseen"}
+    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "variant_unseen"}
     assert linked(kb, "mast cells", weights=fitted) == "OTHER"
     # annotated text that has the form knows better
     seen = [Document("d", "mast cells", [Mention(0, 10, "", ("OTHER",))])]
@@ -126,4 +183,4 @@ def test_the_plural_of_a_name_wins_like_the_name():
 
 def test_normal_forms_are_compared(kb):
     assert normalize_alias("Plasma-cells") == "plasma cells"
-    assert gathered(kb, "Plasma-cells")[0]["plural"] == ["PLASMA"]
+    assert gathered(kb, "Plasma-cells")[0]["variant"] == ["PLASMA"]
