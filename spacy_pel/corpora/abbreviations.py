@@ -8,6 +8,8 @@ from spacy.tokens import Doc
 _INSIDE = 8  # tokens in brackets at most; a longer parenthesis is a remark
 _SHORT = 3  # tokens in brackets that may be a short form; more of them are a long form
 _CHARACTERS = range(2, 10)  # of each token of a short form
+_REMARK = 40  # tokens in brackets that begin with a short form and a comma, colon or semicolon, at most
+_SEPARATORS = frozenset(",:;")
 
 Tokens = Tuple[int, int]  # first token, and end
 
@@ -17,9 +19,10 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     else their short forms occur. Of several definitions of a short form or with a long form the first counts.
 
     It follows Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in
-    biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector. It differs where
-    tokens are not separated by blanks: there scispaCy's may cut a long form at the wrong token. And as in the
-    paper, the short form itself is not part of a long form.
+    biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector, and those that a
+    remark follows: "diethylnitrosamine (DEN: 10 mg/kg)". It differs where tokens are not separated by blanks:
+    there scispaCy's may cut a long form at the wrong token. And as in the paper, the short form itself is not
+    part of a long form.
 
     doc (Doc): only its tokens are read.
     RETURNS (List[Dict[str, Any]]): by definition and place, each with "short_text", "short_start",
@@ -59,11 +62,26 @@ def _candidates(words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
             if words[end] != ")":
                 continue
             if end - start <= _SHORT:
-                characters = sum(map(len, words[start:end]))
-                first = bracket - min(characters + 5, 2 * characters)
-                yield (start, end), (max(0, first), bracket)
+                yield (start, end), _before(bracket, words[start:end])
             elif _are_balanced(words[start:end]):
                 yield (bracket - 1, bracket), (start, end)
+        inside = range(start, min(start + _SHORT + 1, len(words)))
+        end = next((number for number in inside if words[number] in _SEPARATORS), start)
+        if ")" in words[end : start + _REMARK] and _is_no_word(words[start:end]):
+            yield (start, end), _before(bracket, words[start:end])
+
+
+def _before(bracket: int, short: List[str]) -> Tokens:
+    """RETURNS (Tokens): where the long form of a short form in brackets may be, as in the paper."""
+    characters = sum(map(len, short))
+    return max(0, bracket - min(characters + 5, 2 * characters)), bracket
+
+
+def _is_no_word(words: List[str]) -> bool:
+    """RETURNS (bool): whether these have two capitals, or one and a digit. A remark may begin with a word."""
+    text = "".join(words)
+    capitals = sum(map(str.isupper, text))
+    return capitals > 1 or (capitals == 1 and any(map(str.isdigit, text)))
 
 
 def _are_balanced(words: List[str]) -> bool:

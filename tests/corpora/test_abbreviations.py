@@ -30,10 +30,23 @@ def definitions(text):
         ("a reaction (RT (reverse transcription) PCR) with (CR (complete) remission)", {}),
         ("the İİİ of chronic kidney disease (CKD)", {"CKD": "chronic kidney disease"}),
         ("soluble p-aminophenol (PAP) was given", {"PAP": "p-aminophenol"}),
+        # a remark after the short form
+        ("with diethylnitrosamine (DEN: 10 mg/kg/day) and DEN", {"DEN": "diethylnitrosamine"}),
+        ("a glutamate antagonist (GA, 0.5 mg; see (b) below)", {"GA": "glutamate antagonist"}),
+        ("after cyclosporin A (CsA, n = 10 in each of the two groups)", {"CsA": "cyclosporin A"}),
+        ("mean airway gain (mean age, 44 years) and lung excess pressure (lep: 4)", {}),  # words, not short forms
+        ("inhibition in either case (i.e., in both)", {}),
+        ("heart failure (HF, the end is missing", {}),
+        ("heart failure (, HF) and heart failure (: a)", {}),
     ],
 )
 def test_definitions(text, expected):
     assert definitions(text) == expected
+
+
+def test_the_first_definition_counts_with_a_remark_or_without():
+    assert definitions("heart rate (HR) and the hazard ratio (HR, 0.4)") == {"HR": "heart rate"}
+    assert definitions("the heart rate (HR, 40/min) and hazard ratio (HR)") == {"HR": "heart rate"}
 
 
 def test_places():

@@ -7,9 +7,9 @@ import numpy as np
 from ...cli._table import markdown_table
 
 POLICY = (
-    "recall@1 in percent, over mentions / over surface forms. current: with the default weights; others: with "
-    "weights fitted on the other worlds; own: fitted on the task itself, as a bound. Mentions whose entity is "
-    "in the KB."
+    "recall@1 in percent, over mentions / over surface forms, of mentions whose entity is in the KB. "
+    "current: with the default weights; others: with weights fitted on the other worlds; own: with weights "
+    "fitted on the task itself, as a bound."
 )
 _KINDS = ("current", "others", "own")
 
