@@ -34,7 +34,7 @@ def definitions(text):
         ("with diethylnitrosamine (DEN: 10 mg/kg/day) and DEN", {"DEN": "diethylnitrosamine"}),
         ("a glutamate antagonist (GA, 0.5 mg; see (b) below)", {"GA": "glutamate antagonist"}),
         ("after cyclosporin A (CsA, n = 10 in each of the two groups)", {"CsA": "cyclosporin A"}),
-        ("mean airway gain (mean age, 44 years) and lung excess pressure (lep: 4)", {}),  # words, not short forms
+        ("lung excess pressure (lep: 4) and mean airway gain (mean age, 4)", {}),  # words
         ("inhibition in either case (i.e., in both)", {}),
         ("heart failure (HF, the end is missing", {}),
         ("heart failure (, HF) and heart failure (: a)", {}),
