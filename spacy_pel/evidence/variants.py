@@ -1,10 +1,10 @@
 """Regular variants of a name: "plasma cells" is not a name of the entity "plasma cell", but it means it, as
-"SR48968" means "SR 48968"."""
+"SR48968" means "SR 48968", and "oedema" "edema"."""
 
 import re
 import unicodedata
 from itertools import product
-from typing import Iterator, List, Sequence
+from typing import Callable, Dict, Iterator, List, Sequence
 
 import numpy as np
 
@@ -18,6 +18,14 @@ _RUNS = re.compile(r"[^\W\d_]+|\d+")  # of letters, of digits
 _FEW_RUNS = 5  # of a short name; their blanks may be set in any way
 _MOST_WORDS = 12  # of a longer name, one blank of which may be left out
 _THOUSANDS = 3  # digits: "48,968" may be one number, but "1,2" are two
+# British and American parts of words; "^" = it begins one: "chemo" has nothing to do with "haemo"
+_PARTS = """
+    ^haemo ^hemo  ^haema ^hema  ^oede ^ede  ^oeso ^eso  ^oestr ^estr  ^foet ^fet  ^paed ^ped  ^caec ^cec
+    ^coelia ^celia  ^caesar ^cesar  ^naev ^nev  orthopaed orthoped  gynaec gynec  anaesth anesth  aemia emia
+    ischaem ischem  anaem anem  glycaem glycem  uraem urem  leukaem leukem  lipidaem lipidem  volaem volem
+    haemorrh hemorrh  rrhoea rrhea  leuco leuko  sulph sulf  tumour tumor  colour color  behaviour behavior
+    fibre fiber  centre center  isation ization
+""".split()
 _GREEK = re.compile("[\u0370-\u03ff]")
 
 
@@ -46,6 +54,23 @@ def other_spellings(form: str) -> List[str]:
     return [one for one in found if one != form and len(one) >= _SHORTEST]
 
 
+def british_or_american(form: str) -> List[str]:
+    """A name in British and in American English.
+
+    form (str): a name in normal form, e.g. "ischaemic tumour".
+    RETURNS (List[str]): e.g. ["ischemic tumor"]; without ``form`` itself, up to two forms.
+    """
+    return [one for one in dict.fromkeys((_AMERICAN(form), _BRITISH(form))) if one != form]
+
+
+def variants(form: str) -> List[str]:
+    """RETURNS (List[str]): all that this module knows of a name in normal form, without the name itself."""
+    found: Dict[str, None] = {}
+    for one in (form, *british_or_american(form)):
+        found.update(dict.fromkeys([one, *other_numbers(one), *other_spellings(one)]))
+    return [one for one in found if one != form]
+
+
 def rows_of_variants(kb: KnowledgeBase, forms: Sequence[str], rows: Sequence[Rows]) -> List[Rows]:
     """Entities that have a variant of a surface form as a name, where none has the form itself.
 
@@ -54,10 +79,7 @@ def rows_of_variants(kb: KnowledgeBase, forms: Sequence[str], rows: Sequence[Row
     rows (Sequence[NDArray[int64]]): the rows of the entities that have each form as a name.
     RETURNS (List[NDArray[int64]]): for each form distinct rows, ascending; none where ``rows`` has some.
     """
-    others: List[List[str]] = [
-        [] if len(own) else other_numbers(form) + other_spellings(form)
-        for form, own in zip(forms, rows, strict=True)
-    ]
+    others = [[] if len(own) else variants(form) for form, own in zip(forms, rows, strict=True)]
     found = iter(kb.rows_of_aliases([other for own in others for other in own], normalized=True))
     return [np.unique(np.concatenate([np.empty(0, np.int64), *(next(found) for _ in own)])) for own in others]
 
@@ -83,6 +105,20 @@ def _with_other_blanks(form: str) -> Iterator[str]:
 
 def _are_two_numbers(one: str, other: str) -> bool:
     return one.isdigit() and other.isdigit() and len(other) != _THOUSANDS
+
+
+def _replacer(old: Sequence[str], new: Sequence[str]) -> Callable[[str], str]:
+    """RETURNS (Callable[[str], str]): replaces each old part by the new one, the longest first."""
+    replacement = {one.strip("^"): other.strip("^") for one, other in zip(old, new, strict=True)}
+    longest = sorted(old, key=len, reverse=True)
+    # "anaemia" is British already: no "e" after an "a" is the beginning of an American part
+    starts = [one.replace("^", r"\b") if one[0] != "e" else f"(?<!a){one}" for one in longest]
+    pattern = re.compile("|".join(starts))
+    return lambda form: pattern.sub(lambda part: replacement[part[0]], form)
+
+
+_AMERICAN = _replacer(_PARTS[::2], _PARTS[1::2])
+_BRITISH = _replacer(_PARTS[1::2], _PARTS[::2])
 
 
 def _name_of_letter(found: "re.Match[str]") -> str:

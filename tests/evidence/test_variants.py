@@ -6,7 +6,7 @@ import pytest
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.evidence.name_features import candidate_table
-from spacy_pel.evidence.variants import other_numbers, other_spellings
+from spacy_pel.evidence.variants import british_or_american, other_numbers, other_spellings, variants
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
@@ -120,10 +120,47 @@ def test_long_names_have_few_spellings():
     assert other_spellings(" ".join(["word"] * 13)) == []
 
 
+@pytest.mark.parametrize(
+    "british, american",
+    [
+        ("oedema", "edema"),
+        ("haematuria", "hematuria"),
+        ("ischaemic heart disease", "ischemic heart disease"),
+        ("tumours of the oesophagus", "tumors of the esophagus"),
+        ("subarachnoid haemorrhage", "subarachnoid hemorrhage"),
+        ("acute myeloid leukaemia", "acute myeloid leukemia"),
+        ("chemotherapy induced anaemia", "chemotherapy induced anemia"),
+        ("hypertriglyceridaemia and diarrhoea", "hypertriglyceridemia and diarrhea"),
+        ("ethinyl oestradiol sulphate", "ethinyl estradiol sulfate"),
+    ],
+)
+def test_british_and_american_english(british, american):
+    assert british_or_american(british) == [american] and british_or_american(american) == [british]
+
+
+@pytest.mark.parametrize("form", ["", "asthma", "chemotherapy", "epidemic", "aspirin 100"])
+def test_what_is_the_same_in_both(form):
+    assert british_or_american(form) == []
+
+
+def test_mixed_english_and_plurals():
+    assert british_or_american("oedema and edema") == ["edema and edema", "oedema and oedema"]
+    assert "malignant tumor" in variants("malignant tumours")
+    assert "anemia of tumors" in variants("anaemia of tumours")
+
+
+@pytest.mark.parametrize("form", ["", "aspirin", "sr 48 968", "tumours", "α haemolysis"])
+def test_variants_are_distinct_and_others(form):
+    found = variants(form)
+    assert len(found) == len(set(found)) and form not in found
+
+
 def test_other_spellings_are_evidence():
     kb = KnowledgeBase([Entity("KF", "KF 17837"), Entity("NON", "nondepolarizing agents")])
     found = gathered(kb, "KF17837", "non-depolarizing agents", "KF 17838")
     assert [one["variant"] for one in found] == [["KF"], ["NON"], []]
+    kb.add([Entity("TUMOR", "brain tumor")])
+    assert [one["variant"] for one in gathered(kb, "brain tumours", "Brain tumour")] == [["TUMOR"]] * 2
     kb.add([Entity("X", "KF17837")])
     assert gathered(kb, "KF17837") == [{"exact": ["X"], "variant": []}]
 
