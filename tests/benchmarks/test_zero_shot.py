@@ -1,0 +1,83 @@
+"""The benchmark of ontologies without annotated text, on a small one."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from benchmarks import zero_shot
+from benchmarks.linkers import OURS
+from benchmarks.zero_shot import METRICS, main, table_of
+from spacy_pel.corpora import write_corpus
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Document, Entity, Mention
+
+NAMES = ["aspirin", "ibuprofen", "heart attack", "heart failure", "kidney stone", "kidney failure", "fever"]
+TINY = "random:layers=1,width=384"
+
+
+def documents(*gold):
+    return [
+        Document(f"{n}", f"A {name} here.", [Mention(2, 2 + len(name), "", (entity,))])
+        for n, (name, entity) in enumerate(gold)
+    ]
+
+
+@pytest.fixture
+def worlds(tmp_path):
+    pytest.importorskip("scispacy")
+    world = tmp_path / "worlds" / "SMALL"
+    KnowledgeBase.build([Entity(f"C{i}", name) for i, name in enumerate(NAMES)], world / "kb")
+    write_corpus(world / "train.jsonl", documents(("fever", "C6")))
+    write_corpus(world / "test.jsonl", documents(("fever", "C6"), ("heart attacks", "C2"), ("gadget", "X")))
+    return tmp_path / "worlds"
+
+
+def run(*args):
+    app = typer.Typer()
+    app.command()(main)
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def test_the_command(worlds, tmp_path, monkeypatch):
+    done = run(worlds, tmp_path / "out", "--untrained", TINY)
+    assert done.exit_code == 0, done.output
+    report = json.loads((tmp_path / "out" / "zero_shot.json").read_text())
+    found = report["worlds"]["SMALL"]
+    assert list(found["linkers"])[:2] == [OURS, "untrained"] and set(found["differences"]) == {
+        name for name in found["linkers"] if name != OURS
+    }
+    assert found["linkers"][OURS]["recall@1"] == 1.0 and found["linkers"][OURS]["n_nil"] == 1
+    assert all(title in done.stdout for title in METRICS.values()) and "mean" in done.stdout
+
+    def broken(*_):
+        raise AssertionError("built again")
+
+    monkeypatch.setattr(zero_shot, "_run", broken)
+    built = tmp_path / "out" / "built" / "SMALL" / OURS
+    kb = worlds / "SMALL" / "kb"
+    assert zero_shot.build(kb, tmp_path, tmp_path, built) == built / "pipeline"  # what is there is used
+    assert zero_shot.untrained_encoder(tmp_path, "no such weights", tmp_path / "out").is_dir()
+
+
+def test_no_worlds(tmp_path):
+    done = run(tmp_path, tmp_path / "out")
+    assert done.exit_code == 2 and "kb-worlds" in done.output
+
+
+def test_means_and_differences():
+    def world(*values):
+        linkers = {
+            name: {"recall@1": value, "n": 12, "n_nil": 2}
+            for name, value in zip((OURS, "peer"), values, strict=True)
+        }
+        return {
+            "linkers": linkers,
+            "differences": {"peer": {"recall@1": {"difference": 0.1, "low": 0, "high": 0.2}}},
+        }
+
+    table = table_of({"A": world(0.9, 0.8), "B": world(0.5, 0.2)}, "recall@1", "recall@1")
+    cells = [list(column.cells) for column in table.columns]
+    assert cells[1] == ["10", "10", ""] and cells[2] == ["90.0", "50.0", "70.0"]
+    assert cells[3] == ["80.0 (+10.0 [+0.0, +20.0])", "20.0 (+10.0 [+0.0, +20.0])", "50.0 (+20.0)"]
