@@ -216,7 +216,7 @@ def _print_table(report: Dict[str, Any]) -> None:
     for name, metrics in report["linkers"].items():
         cells = [_cell(metrics, column) for column in COLUMNS]
         table.add_row(name, *cells, f"{metrics['mentions_per_second']:,.0f}")
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
     console.print(table)
     if report["differences"]:
         console.print(_differences_table(next(iter(report["linkers"])), report["differences"]))

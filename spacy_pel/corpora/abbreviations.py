@@ -1,6 +1,7 @@
 """Abbreviations that a text defines in brackets, and their long forms (Schwartz & Hearst 2003)."""
 
 from collections import defaultdict
+from itertools import chain
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from spacy.tokens import Doc
@@ -10,13 +11,15 @@ _SHORT = 3  # tokens in brackets that may be a short form; more of them are a lo
 _CHARACTERS = range(2, 10)  # of each token of a short form
 _REMARK = 40  # tokens in brackets that begin with a short form and a comma, colon or semicolon, at most
 _SEPARATORS = frozenset(",:;")
+_ENDS = frozenset(",:;()[]=")  # of a number without a unit
 
 Tokens = Tuple[int, int]  # first token, and end
 
 
 def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     """Find the abbreviations that a document defines, "long form (SF)" or "SF (a long form)", and wherever
-    else their short forms occur. Of several definitions of a short form or with a long form the first counts.
+    else their short forms occur. Of several definitions of a short form or with a long form the first counts,
+    but one that a remark follows only where there is no other.
 
     It follows Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in
     biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector, and those that a
@@ -31,7 +34,7 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     words = [token.text for token in doc]
     definitions: Dict[Tuple[str, ...], Tokens] = {}
     long_forms = set()
-    for short, candidate in _candidates(words):
+    for short, candidate in chain(_candidates(words), _candidates_before_remarks(words)):
         key = tuple(words[slice(*short)])
         if key in definitions or not _is_short_form(doc, short):
             continue
@@ -65,9 +68,17 @@ def _candidates(words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
                 yield (start, end), _before(bracket, words[start:end])
             elif _are_balanced(words[start:end]):
                 yield (bracket - 1, bracket), (start, end)
+
+
+def _candidates_before_remarks(words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
+    """YIELDS (tuple): as ``_candidates``, of brackets that begin with a short form and a comma, colon or
+    semicolon. Statistics are no definitions: "(HR, 1.2; 95 % CI ...)"."""
+    for bracket in (number for number, word in enumerate(words) if word == "(" and number):
+        start = bracket + 1
         inside = range(start, min(start + _SHORT + 1, len(words)))
         end = next((number for number in inside if words[number] in _SEPARATORS), start)
-        if ")" in words[end : start + _REMARK] and _is_no_word(words[start:end]):
+        remark = words[end + 1 : start + _REMARK]
+        if ")" in remark and _is_no_word(words[start:end]) and not _is_bare_number(remark):
             yield (start, end), _before(bracket, words[start:end])
 
 
@@ -82,6 +93,12 @@ def _is_no_word(words: List[str]) -> bool:
     text = "".join(words)
     capitals = sum(map(str.isupper, text))
     return capitals > 1 or (capitals == 1 and any(map(str.isdigit, text)))
+
+
+def _is_bare_number(words: List[str]) -> bool:
+    """RETURNS (bool): whether they begin with a number, or a range of them, without a unit. One is a ")"."""
+    after = next(word for word in words if word in _ENDS or any(map(str.isalpha, word)))
+    return words[0][0].isdigit() and after in _ENDS
 
 
 def _are_balanced(words: List[str]) -> bool:

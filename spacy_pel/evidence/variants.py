@@ -2,9 +2,9 @@
 "SR48968" means "SR 48968", and "oedema" "edema"."""
 
 import re
-import unicodedata
-from itertools import product
-from typing import Callable, Dict, Iterator, List, Sequence
+from functools import lru_cache
+from itertools import pairwise, product
+from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
@@ -18,15 +18,27 @@ _RUNS = re.compile(r"[^\W\d_]+|\d+")  # of letters, of digits
 _FEW_RUNS = 5  # of a short name; their blanks may be set in any way
 _MOST_WORDS = 12  # of a longer name, one blank of which may be left out
 _THOUSANDS = 3  # digits: "48,968" may be one number, but "1,2" are two
-# British and American parts of words; "^" = it begins one: "chemo" has nothing to do with "haemo"
-_PARTS = """
-    ^haemo ^hemo  ^haema ^hema  ^oede ^ede  ^oeso ^eso  ^oestr ^estr  ^foet ^fet  ^paed ^ped  ^caec ^cec
-    ^coelia ^celia  ^caesar ^cesar  ^naev ^nev  orthopaed orthoped  gynaec gynec  anaesth anesth  aemia emia
-    ischaem ischem  anaem anem  glycaem glycem  uraem urem  leukaem leukem  lipidaem lipidem  volaem volem
-    haemorrh hemorrh  rrhoea rrhea  leuco leuko  sulph sulf  tumour tumor  colour color  behaviour behavior
-    fibre fiber  centre center  isation ization
+_APART = frozenset("no in at of to for and or by".split())  # "no 2" is not "no2", nitrogen dioxide
+
+# British and American parts of words, as patterns; "^" = it begins one: "chemo" is not "haemo"
+_PARTS = r"""
+    ^haemo ^hemo  ^haema ^hema  ^oedem ^edem  ^oesoph ^esoph  ^oestr ^estr  ^foeta ^feta  ^foetu ^fetu
+    ^paediat ^pediat  ^caec ^cec  ^coelia ^celia  ^caesar ^cesar  ^naevu ^nevu  ^naevi ^nevi
+    orthopaed orthoped  gynaec gynec  anaesth anesth  aemia (?<!a)emia  ischaem ischem  anaemi anemi
+    glycaem glycem  ^uraem ^urem  leukaem leukem  lipidaem lipidem  volaem volem  haemorrh hemorrh
+    rrhoea rrhea  tumour tumor  colour color(?!ec)  behaviour behavior  fibre fiber  centre center
 """.split()
-_GREEK = re.compile("[\u0370-\u03ff]")
+_OPTIONAL = "leuco leuko  sulph sulf  isation ization".split()  # both are in use in British English
+_LETTERS = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρστυφχψω",
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau "
+        "upsilon phi chi psi omega".split(),
+        strict=True,
+    )
+)
+_GREEK_TEXT = "\u0370-\u03ff\u1f00-\u1fff"
+_GREEK = re.compile(f"(?<![{_GREEK_TEXT}])[{''.join(_LETTERS)}](?![{_GREEK_TEXT}])")  # a word is no symbol
 
 
 def other_numbers(form: str) -> List[str]:
@@ -44,13 +56,16 @@ def other_spellings(form: str) -> List[str]:
     """The same letters and digits with other blanks, "sr48968" for "sr 48968" and "nondepolarizing" for
     "non depolarizing", and with the names of Greek letters. Hyphens and commas are blanks in normal form.
 
-    In a name of up to five runs of letters or digits all blanks may differ, in a longer one a single blank.
+    Words are joined, and letters and digits are set apart, but no word is split. In a name of up to five runs
+    of letters or digits all blanks may differ, in a longer one a single blank.
 
     form (str): a name in normal form.
     RETURNS (List[str]): distinct forms, without ``form`` itself.
     """
-    spelled = _GREEK.sub(_name_of_letter, form)
-    found = {spelled: None, **dict.fromkeys(_with_other_blanks(spelled))}
+    found = dict.fromkeys(_with_other_blanks(form))
+    if _GREEK.search(form):
+        spelled = " ".join(_GREEK.sub(lambda letter: f" {_LETTERS[letter[0]]} ", form).split())
+        found.update(dict.fromkeys([spelled, *_with_other_blanks(spelled)]))
     return [one for one in found if one != form and len(one) >= _SHORTEST]
 
 
@@ -58,17 +73,20 @@ def british_or_american(form: str) -> List[str]:
     """A name in British and in American English.
 
     form (str): a name in normal form, e.g. "ischaemic tumour".
-    RETURNS (List[str]): e.g. ["ischemic tumor"]; without ``form`` itself, up to two forms.
+    RETURNS (List[str]): e.g. ["ischemic tumor"]; without ``form`` itself, up to four forms.
     """
-    return [one for one in dict.fromkeys((_AMERICAN(form), _BRITISH(form))) if one != form]
+    found = dict.fromkeys(replaced(form) for replaced in _REPLACERS)
+    return [one for one in found if one != form]
 
 
-def variants(form: str) -> List[str]:
-    """RETURNS (List[str]): all that this module knows of a name in normal form, without the name itself."""
+@lru_cache(maxsize=4096)
+def variants(form: str) -> Tuple[str, ...]:
+    """RETURNS (Tuple[str, ...]): a name in normal form in the other English, and of each of both its other
+    numbers and other spellings; distinct, and without the name itself."""
     found: Dict[str, None] = {}
     for one in (form, *british_or_american(form)):
         found.update(dict.fromkeys([one, *other_numbers(one), *other_spellings(one)]))
-    return [one for one in found if one != form]
+    return tuple(one for one in found if one != form)
 
 
 def rows_of_variants(kb: KnowledgeBase, forms: Sequence[str], rows: Sequence[Rows]) -> List[Rows]:
@@ -79,7 +97,7 @@ def rows_of_variants(kb: KnowledgeBase, forms: Sequence[str], rows: Sequence[Row
     rows (Sequence[NDArray[int64]]): the rows of the entities that have each form as a name.
     RETURNS (List[NDArray[int64]]): for each form distinct rows, ascending; none where ``rows`` has some.
     """
-    others = [[] if len(own) else variants(form) for form, own in zip(forms, rows, strict=True)]
+    others = [() if len(own) else variants(form) for form, own in zip(forms, rows, strict=True)]
     found = iter(kb.rows_of_aliases([other for own in others for other in own], normalized=True))
     return [np.unique(np.concatenate([np.empty(0, np.int64), *(next(found) for _ in own)])) for own in others]
 
@@ -89,41 +107,38 @@ def _with_other_blanks(form: str) -> Iterator[str]:
     if len(runs) < 2 or len("".join(runs)) < len(form.replace(" ", "")):  # symbols stay where they are
         return
     if len(runs) <= _FEW_RUNS:
-        for blanks in product((" ", ""), repeat=len(runs) - 1):
-            if not any(
-                blank == "" and _are_two_numbers(*pair)
-                for blank, pair in zip(blanks, zip(runs, runs[1:], strict=False), strict=True)
-            ):
-                yield "".join(map("".join, zip(runs, (*blanks, ""), strict=True)))
+        gaps = [(" ",) if _stay_apart(*pair) else (" ", "") for pair in pairwise(runs)]
+        for blanks in product(*gaps):
+            yield "".join(run + blank for run, blank in zip(runs, (*blanks, ""), strict=True))
         return
     words = form.split(" ")
     if len(words) <= _MOST_WORDS:
-        for number, pair in enumerate(zip(words, words[1:], strict=False)):
+        for number, pair in enumerate(pairwise(words)):
             if not (pair[0][-1].isdigit() and pair[1][0].isdigit()):
                 yield " ".join([*words[:number], "".join(pair), *words[number + 2 :]])
 
 
-def _are_two_numbers(one: str, other: str) -> bool:
-    return one.isdigit() and other.isdigit() and len(other) != _THOUSANDS
+def _stay_apart(one: str, other: str) -> bool:
+    """RETURNS (bool): whether these are two numbers, or a short word and a number."""
+    if one.isdigit() and other.isdigit():
+        return len(one) > _THOUSANDS or len(other) != _THOUSANDS
+    return one in _APART and other.isdigit()
 
 
 def _replacer(old: Sequence[str], new: Sequence[str]) -> Callable[[str], str]:
     """RETURNS (Callable[[str], str]): replaces each old part by the new one, the longest first."""
-    replacement = {one.strip("^"): other.strip("^") for one, other in zip(old, new, strict=True)}
+    plain = [re.sub(r"\(\?[^)]*\)|\^", "", part) for part in (*old, *new)]
+    replacement = dict(zip(plain[: len(old)], plain[len(old) :], strict=True))
     longest = sorted(old, key=len, reverse=True)
-    # "anaemia" is British already: no "e" after an "a" is the beginning of an American part
-    starts = [one.replace("^", r"\b") if one[0] != "e" else f"(?<!a){one}" for one in longest]
-    pattern = re.compile("|".join(starts))
+    pattern = re.compile("|".join(part.replace("^", r"\b") for part in longest))
     return lambda form: pattern.sub(lambda part: replacement[part[0]], form)
 
 
-_AMERICAN = _replacer(_PARTS[::2], _PARTS[1::2])
-_BRITISH = _replacer(_PARTS[1::2], _PARTS[::2])
-
-
-def _name_of_letter(found: "re.Match[str]") -> str:
-    name = unicodedata.name(found[0], "")
-    return name.rsplit(" ", 1)[-1].lower() if name.startswith("GREEK SMALL LETTER ") else found[0]
+_REPLACERS = [
+    _replacer(parts[first::2], parts[1 - first :: 2])
+    for first in (0, 1)
+    for parts in (_PARTS, _PARTS + _OPTIONAL)
+]
 
 
 def _singulars(form: str) -> List[str]:

@@ -35,6 +35,8 @@ def definitions(text):
         ("a glutamate antagonist (GA, 0.5 mg; see (b) below)", {"GA": "glutamate antagonist"}),
         ("after cyclosporin A (CsA, n = 10 in each of the two groups)", {"CsA": "cyclosporin A"}),
         ("lung excess pressure (lep: 4) and mean airway gain (mean age, 4)", {}),  # words
+        ("Mortality was much higher (HR, 1.2; 95% CI 1.1 to 1.3)", {}),  # statistics
+        ("patients were older (OR: 2.1) and all patients responded (PR, 12; CR, 3)", {}),
         ("inhibition in either case (i.e., in both)", {}),
         ("heart failure (HF, the end is missing", {}),
         ("heart failure (, HF) and heart failure (: a)", {}),
@@ -44,9 +46,10 @@ def test_definitions(text, expected):
     assert definitions(text) == expected
 
 
-def test_the_first_definition_counts_with_a_remark_or_without():
-    assert definitions("heart rate (HR) and the hazard ratio (HR, 0.4)") == {"HR": "heart rate"}
-    assert definitions("the heart rate (HR, 40/min) and hazard ratio (HR)") == {"HR": "heart rate"}
+def test_a_definition_without_a_remark_comes_first():
+    assert definitions("heart rate (HR) and the hazard ratio (HR, as said)") == {"HR": "heart rate"}
+    assert definitions("the heart rate (HR, as said) and hazard ratio (HR)") == {"HR": "hazard ratio"}
+    assert definitions("the heart rate (HR, as said) and HR") == {"HR": "heart rate"}
 
 
 def test_places():
