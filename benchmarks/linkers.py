@@ -17,7 +17,7 @@ from typing import Annotated, Any, Dict, List, Mapping, Optional, Sequence, Tupl
 import numpy as np
 import typer
 
-from benchmarks.peers import frequency_prior, run_peers, scispacy_linker
+from benchmarks.peers import PEERS, frequency_prior, run_peers, scispacy_linker
 from spacy_pel.errors import PelError
 from spacy_pel.types import Document
 from spacy_pel.util import fingerprint, write_json
@@ -153,11 +153,12 @@ def differences(results: Mapping[str, Result]) -> Dict[str, Dict[str, Dict[str, 
 def _named(given: Sequence[str]) -> Dict[str, Path]:
     pipelines: Dict[str, Path] = {}
     for each in given:
-        name, _, folder = each.rpartition("=")
-        name = name or OURS
-        if name in pipelines:
+        name, _, folder = each.partition("=")
+        if not folder or "/" in name or Path(each).is_dir():  # a folder may have a "=" in its name
+            name, folder = OURS, each
+        if name in (*pipelines, *PEERS):
             raise PelError(
-                f"Expected a different name for each pipeline, got '{name}' twice. Add names: "
+                f"Expected a name of its own for each pipeline, got '{name}' again. Name them: "
                 "--pipeline NAME=FOLDER."
             )
         pipelines[name] = Path(folder)

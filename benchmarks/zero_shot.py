@@ -52,6 +52,7 @@ def main(
                 f"Expected folders with a KB (kb) in {worlds}, got none. Run: spacy project run kb-worlds"
             )
         encoders = {OURS: encoder_of(pipeline), "untrained": untrained_encoder(pipeline, untrained, output)}
+        check_origin(output, [worlds / name / "kb" for name in names], pipeline, untrained)
         report: Dict[str, Any] = {"machine": machine_note(), "part": part, "worlds": {}}
         for name in names:
             built = {
@@ -85,6 +86,30 @@ def encoder_of(pipeline: Path) -> Path:
     from spacy_pel.cli._encoder import encoder_folder
 
     return encoder_folder(pipeline)
+
+
+def check_origin(output: Path, kbs: Sequence[Path], pipeline: Path, untrained: str) -> None:
+    """Note what the indexes in a folder are made from, or compare it with what was noted.
+
+    RAISES (PelError): if they were made from something else.
+    """
+    from spacy_pel.kb import KnowledgeBase
+    from spacy_pel.util import read_json
+
+    path = output / "origin.json"
+    origin = read_json(path) if path.is_file() else {}
+    origin.setdefault("pipeline", str(pipeline))
+    origin.setdefault("untrained", untrained)
+    kinds = origin.setdefault("kbs", {})
+    now = {str(kb): KnowledgeBase.from_disk(kb).fingerprint for kb in kbs}
+    if (origin["pipeline"], origin["untrained"]) != (str(pipeline), untrained) or any(
+        kinds.setdefault(kb, found) != found for kb, found in now.items()
+    ):
+        raise PelError(
+            f"Expected the indexes in {output} to be of this pipeline, these weights and KBs, but they were "
+            "made with others. Choose another output folder."
+        )
+    write_json(path, origin)
 
 
 def untrained_encoder(pipeline: Path, weights: str, output: Path) -> Path:
@@ -129,7 +154,7 @@ def summary(results: Mapping[str, Result]) -> Dict[str, Any]:
 def table_of(worlds: Mapping[str, Mapping[str, Any]], metric: str, title: str) -> Table:
     """RETURNS (Table): a row for each world and their mean: ours, and the others with their differences."""
     others = [name for name in next(iter(worlds.values()))["linkers"] if name != OURS]
-    table = Table(title=f"{title}, in percent: {OURS}, and the others (difference, 95 % interval)")
+    table = Table(title=f"{title}, in percent; in brackets: {OURS} minus this linker, 95 % interval")
     for column in ("world", "mentions", OURS, *others):
         table.add_column(column, justify="left" if column == "world" else "right")
     for name, found in worlds.items():
@@ -138,7 +163,11 @@ def table_of(worlds: Mapping[str, Mapping[str, Any]], metric: str, title: str) -
             f"{_percent(linkers[other], metric):.1f} {_points(found['differences'][other][title])}"
             for other in others
         ]
-        n = linkers[OURS]["n"] - linkers[OURS]["n_nil"]
+        ours = linkers[OURS]
+        n = ours["n"] - ours["n_nil"] - (ours["n_seen"] if metric == "accuracy_unseen" else 0)
+        if not n:
+            table.add_row(name, "0", *["–"] * (1 + len(others)))
+            continue
         table.add_row(name, f"{n:,}", f"{_percent(linkers[OURS], metric):.1f}", *cells)
     means = {name: _mean(worlds, name, metric) for name in (OURS, *others)}
     cells = [f"{means[other]:.1f} ({means[OURS] - means[other]:+.1f})" for other in others]
@@ -151,7 +180,7 @@ def _points(found: Mapping[str, float]) -> str:
 
 
 def _mean(worlds: Mapping[str, Mapping[str, Any]], linker: str, metric: str) -> float:
-    return float(np.mean([_percent(found["linkers"][linker], metric) for found in worlds.values()]))
+    return float(np.nanmean([_percent(found["linkers"][linker], metric) for found in worlds.values()]))
 
 
 def _percent(metrics: Mapping[str, Any], metric: str) -> float:

@@ -116,7 +116,9 @@ def test_pipelines_under_names_and_their_differences(kb, tmp_path):
         assert by_metric["recall@1 unseen"]["difference"] == pytest.approx(unseen)
 
     twice = CliRunner().invoke(app, [*args, "--pipeline", "x", "--pipeline", "y"])
-    assert twice.exit_code == 2 and "a different name for each pipeline" in twice.stderr
+    assert twice.exit_code == 2 and "a name of its own for each pipeline" in twice.stderr
+    peer = CliRunner().invoke(app, [*args, "--pipeline", "scispaCy=x"])
+    assert peer.exit_code == 2 and "scispaCy" in peer.stderr
     KnowledgeBase.build([Entity("Z1", "fever", ())], tmp_path / "other_kb")
     mixed = CliRunner().invoke(app, [*args, *pipelines[:2], "--kb", str(tmp_path / "other_kb")])
     assert mixed.exit_code == 2 and "the same KB" in mixed.stderr

@@ -58,7 +58,8 @@ def test_the_command(worlds, tmp_path, monkeypatch):
     built = tmp_path / "out" / "built" / "SMALL" / OURS
     kb = worlds / "SMALL" / "kb"
     assert zero_shot.build(kb, tmp_path, tmp_path, built) == built / "pipeline"  # what is there is used
-    assert zero_shot.untrained_encoder(tmp_path, "no such weights", tmp_path / "out").is_dir()
+    again = run(worlds, tmp_path / "out", "--untrained", "package:other")
+    assert again.exit_code == 2 and "Choose another output folder" in again.output
 
 
 def test_no_worlds(tmp_path):
@@ -67,9 +68,9 @@ def test_no_worlds(tmp_path):
 
 
 def test_means_and_differences():
-    def world(*values):
+    def world(*values, unseen=0.5, n_seen=3):
         linkers = {
-            name: {"recall@1": value, "n": 12, "n_nil": 2}
+            name: {"recall@1": value, "accuracy_unseen": unseen, "n": 12, "n_nil": 2, "n_seen": n_seen}
             for name, value in zip((OURS, "peer"), values, strict=True)
         }
         return {
@@ -81,3 +82,17 @@ def test_means_and_differences():
     cells = [list(column.cells) for column in table.columns]
     assert cells[1] == ["10", "10", ""] and cells[2] == ["90.0", "50.0", "70.0"]
     assert cells[3] == ["80.0 (+10.0 [+0.0, +20.0])", "20.0 (+10.0 [+0.0, +20.0])", "50.0 (+20.0)"]
+
+
+def test_a_world_without_unseen_entities():
+    seen = {
+        "linkers": {},
+        "differences": {"peer": {"recall@1 unseen": {"difference": 0.1, "low": 0, "high": 0.2}}},
+    }
+    known, new = ({**seen, "linkers": {}} for _ in range(2))
+    for found, unseen, n_seen in ((known, None, 10), (new, 0.4, 4)):
+        for name in (OURS, "peer"):
+            found["linkers"][name] = {"accuracy_unseen": unseen, "n": 12, "n_nil": 2, "n_seen": n_seen}
+    table = table_of({"KNOWN": known, "NEW": new}, "accuracy_unseen", "recall@1 unseen")
+    cells = [list(column.cells) for column in table.columns]
+    assert cells[1] == ["0", "6", ""] and cells[2] == ["–", "40.0", "40.0"] and cells[3][0] == "–"

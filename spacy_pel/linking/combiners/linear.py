@@ -20,7 +20,7 @@ edit            | spelling: similarity to its nearest name  | word pieces hide s
 edit_unseen     | the same, for forms never annotated       | as exact_unseen
 partial         | the same for the best stretch             | a name inside a longer mention, or around it
 partial_unseen  | the same, for forms never annotated       | as exact_unseen
-variant_unseen  | 1 if its plural or such is one of its     | as exact_unseen: "plasma cells" is "plasma cell"
+variant_unseen  | 1 if a regular variant is one of its      | as exact_unseen: "plasma cells" is "plasma cell"
                 | names, and the form is no name            |
 log_topic       | log(topic + 0.001)                        | annotated texts on the same subject name it
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone

@@ -28,9 +28,9 @@ from .best_scores import Floats, logistic
 from .logistic import LogisticNil
 
 DEFAULT_THRESHOLD = 0.5  # P(NIL)
-WITH_VECTORS = {"exact": -3.18, "edit": -1.39, "partial": -2.45, "distance": 5.03, "bias": -0.35}
+WITH_VECTORS = {"exact": -3.05, "edit": -1.94, "partial": -2.6, "distance": 4.91, "bias": 0.22}
 # scores of other generators have no common scale
-WITHOUT_VECTORS = {"exact": -3.78, "edit": -3.68, "partial": -2.87, "bias": 4.29}
+WITHOUT_VECTORS = {"exact": -3.79, "edit": -3.71, "partial": -2.96, "bias": 4.42}
 _FEATURES = ("name", "mention", "vote", "exact", "prior", "edit", "partial")
 _RANK, _LEAST = 64, 8  # of the unrelated candidate, from 0
 _CLOSE = 1e-3  # least distance of an unrelated entity

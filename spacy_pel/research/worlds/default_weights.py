@@ -79,7 +79,8 @@ def read_task(name: str, world: str, pipeline: Path, corpus: Path) -> WeightTask
     pipeline (Path): a saved pipeline with a linker. Its index must not hold annotated text of the corpus.
     corpus (Path): JSON lines; its own mentions are linked.
     RETURNS (WeightTask): of the mentions whose entity is in the knowledge base.
-    RAISES (PelError): if the pipeline or the corpus cannot be read.
+    RAISES (PelError): if the pipeline or the corpus cannot be read, or the knowledge base has none of the
+        gold entities.
     """
     logger.info("%s: %s", name, pipeline)
     nlp, component_name, component = load_pipeline(pipeline)

@@ -114,6 +114,17 @@ def test_the_command(tasks, tmp_path):
     assert "| mean |" in table and "| variant_unseen |" in table
 
 
+def test_a_corpus_of_another_knowledge_base(tasks, tmp_path):
+    swapped = [
+        tasks[0],
+        tasks[1],
+        "--task",
+        f"C={tmp_path / 'A' / 'pipeline'},{tmp_path / 'B' / 'dev.jsonl'}",
+    ]
+    result = run("research", "default-weights", tmp_path / "out", *swapped)
+    assert result.code == 2 and "got none among 10 mentions" in result.err
+
+
 @pytest.mark.parametrize("given", ["A=p,c", "A=p", "=p,c"])
 def test_tasks_of_one_world(given, tmp_path):
     result = run("research", "default-weights", tmp_path / "out", "--task", given, "--task", "A=q,c")
