@@ -187,6 +187,7 @@ def plot(rows: Sequence[Dict[str, Any]], path: Path) -> None:
         errors = 100 * np.array(
             [[one["gain"] - one["gain_low"], one["gain_high"] - one["gain"]] for one in found]
         )
+        errors = np.maximum(errors, 0.0)  # where no draw differs, rounding may put the gain outside
         axes.errorbar(
             [row["corrections"] for row in rows], values, yerr=errors.T, marker="o", capsize=3, label=title
         )

@@ -31,7 +31,9 @@ GROUPS = {
     "candidates": ["add", "build", "eval"],
     "ranker": ["add", "train"],
     "corpus": ["folds", "info", "restore"],
-    "research": ["default-nil", "gradients", "map", "margins", "okb", "study", "sweep", "worlds"],
+    "research": [
+        *("default-nil", "default-weights", "gradients", "map", "margins", "okb", "study", "sweep", "worlds")
+    ],
 }
 GROUPED = [f"{group} {name}" for group, names in GROUPS.items() for name in names]
 
