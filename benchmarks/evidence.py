@@ -20,6 +20,7 @@ from rich.table import Table
 from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_difference
+from spacy_pel.evidence.evidence import NAMED
 from spacy_pel.linking.combiners.linear import LinearCombiner, is_gold
 from spacy_pel.linking.examples import Examples
 from spacy_pel.linking.tables import take_mentions, with_features
@@ -39,9 +40,10 @@ KINDS: Dict[str, Tuple[str, ...]] = {
     "topics": (TOPIC,),
     "equal names": ("exact",),
     "variants": ("variant",),
+    "derivations": ("derivation",),
     "spelling": ("edit", "partial"),
-    "names, variants and spelling": ("exact", "variant", "edit", "partial"),
-    "all but vectors": ("prior", "popularity", "seen", TOPIC, "exact", "variant", "edit", "partial"),
+    "all names and spelling": (*NAMED, "edit", "partial"),
+    "all but vectors": ("prior", "popularity", "seen", TOPIC, *NAMED, "edit", "partial"),
 }
 
 

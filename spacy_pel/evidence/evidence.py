@@ -3,7 +3,19 @@
 Each source yields pairs of a mention and an entity with a value, as flat arrays.
 """
 
-from typing import Any, Collection, Dict, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Collection,
+    Dict,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Protocol,
+    Sequence,
+    Tuple,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +33,10 @@ from ..util.ragged import (
     segment_sum,
     take_pieces,
 )
+from .derivations import derivations
 from .spelling import spelling
 from .surface_forms import SurfaceForms
-from .variants import rows_of_variants
+from .variants import variants
 
 FEATURES = (
     "name",  # best cosine over card and alias rows; the lowest one found for the mention if it has none
@@ -36,7 +49,9 @@ FEATURES = (
     "edit",  # spelling: Indel similarity of the surface form to the entity's nearest name, 0..1
     "partial",  # the same for the best stretch of the longer of the two strings
     "variant",  # 1 if no name is the surface form, but one of the entity's is a variant: see variants.py
+    "derivation",  # 1 if no name is the form or a variant, but one of the entity's is derived: derivations.py
 )
+NAMED = ("exact", "variant", "derivation")  # FEATURES that come from the KB's alias map
 Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
 _BLOCK = 4096  # mentions at a time
@@ -75,8 +90,8 @@ def gather_evidence(
 
     Candidates come from three sources: the nearest rows of the index (names and mentions
     are searched apart, so that the mentions of one frequent entity cannot crowd out the
-    names), the KB's alias map, where regular variants of a name lead to each other, and the entities that
-    the surface form named in annotated text.
+    names), the KB's alias map, where regular variants of a name lead to each other, and adjectives and verbs
+    to nouns, and the entities that the surface form named in annotated text.
 
     kb (KnowledgeBase): the knowledge base of the index.
     source (RowSource): the index.
@@ -87,7 +102,7 @@ def gather_evidence(
         are searched together.
     row_k (int): rows to find per mention, among names and among mentions each.
     top_k (int): candidates to keep per mention: those that the surface form names first (exact
-        match, prior or variant), then those with the best row.
+        match, prior, variant or derivation), then those with the best row.
     RETURNS (CandidateTable): distinct entities per mention, in that order.
     """
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
@@ -122,15 +137,15 @@ def _gather_block(
     name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, (NAME_KINDS, ("mention",)))
     prior, seen = named_before(source.priors, forms)
     live_rows = kb.live_rows if len(kb) < n_rows else None
-    exact, variant = (_usable(found, live_rows, masks) for found in exact_matches(kb, forms))
+    matches = [_usable(found, live_rows, masks) for found in name_matches(kb, forms)]
     prior = _usable(prior, live_rows, masks)
 
     # each pair of mention and entity once; the inverse says which pair each find belongs to
-    finds = (name_rows, mention_rows, exact, prior, variant)
+    finds = (name_rows, mention_rows, prior, *matches)
     keys = np.concatenate([found.mentions * n_rows + found.kb_rows for found in finds])
     pairs, inverse = distinct(keys)
     mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
-    of_names, of_mentions, of_exact, of_prior, of_variant = np.split(
+    of_names, of_mentions, of_prior, *of_matches = np.split(
         inverse, np.cumsum([len(found.mentions) for found in finds])[:-1]
     )
 
@@ -143,12 +158,12 @@ def _gather_block(
         "name": best_row(name_rows, of_names, mentions),
         "mention": best_row(mention_rows, of_mentions, mentions),
         "vote": np.bincount(of_mentions, weights=votes(mention_rows), minlength=len(pairs)),
-        "exact": filled(of_exact, exact.values),
         "prior": filled(of_prior, prior.values),
         "seen": seen[mentions],
         "popularity": np.log1p(source.priors.total(kb_rows)),
-        "variant": filled(of_variant, variant.values),
     }
+    for name, of_match, found in zip(NAMED, of_matches, matches, strict=True):
+        features[name] = filled(of_match, found.values)
     return CandidateTable(
         kb_rows=kb_rows,
         offsets=offsets_of(np.bincount(mentions, minlength=len(masks))),
@@ -180,11 +195,29 @@ def votes(mention_rows: Found) -> NDArray[np.float64]:
     return segment_softmax(mention_rows.values / VOTE_TEMPERATURE, offsets_of(lengths))
 
 
-def exact_matches(kb: KnowledgeBase, forms: SurfaceForms) -> Tuple[Found, Found]:
-    """RETURNS (Tuple[Found, Found]): entities that have the normalised surface form among their names, and
-    those that have a variant of it, of mentions without any of the former; value 1."""
-    rows = kb.rows_of_aliases(forms.distinct, normalized=True)
-    return _of_forms(rows, forms), _of_forms(rows_of_variants(kb, forms.distinct, rows), forms)
+def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> List[Found]:
+    """RETURNS (List[Found]): for each of NAMED the entities, with value 1: those that have the normalised
+    surface form among their names; where there are none, those that have a variant of it; and where there
+    are none either, those that have a derivation of it."""
+    found = [kb.rows_of_aliases(forms.distinct, normalized=True)]
+    for others in (variants, derivations):
+        found.append(_rows_of_others(kb, forms.distinct, found, others))
+    return [_of_forms(rows, forms) for rows in found]
+
+
+def _rows_of_others(
+    kb: KnowledgeBase,
+    forms: Sequence[str],
+    found: Sequence[Sequence[Rows]],
+    others: Callable[[str], Sequence[str]],
+) -> List[Rows]:
+    """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that have one of its other
+    forms as a name; none where something was found before."""
+    wanted = [
+        () if any(map(len, before)) else others(form) for form, *before in zip(forms, *found, strict=True)
+    ]
+    rows = iter(kb.rows_of_aliases([other for own in wanted for other in own], normalized=True))
+    return [np.unique(np.concatenate([np.empty(0, np.int64), *(next(rows) for _ in own)])) for own in wanted]
 
 
 def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Found:
@@ -257,7 +290,7 @@ def _groups(masks: Sequence[Mask]) -> List[Tuple[Mask, Rows]]:
 
 def _keep_best(table: CandidateTable, top_k: int) -> CandidateTable:
     features = table.features
-    named = (features["exact"] > 0) | (features["prior"] > 0) | (features["variant"] > 0)
+    named = np.any([features[name] > 0 for name in (*NAMED, "prior")], axis=0)
     order = segment_order(best_cosines(features), table.offsets, first=named)
     order = order[places_in_pieces(table.offsets) < top_k]
     return CandidateTable(

@@ -6,11 +6,6 @@ from functools import lru_cache
 from itertools import pairwise, product
 from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
-import numpy as np
-
-from ..kb import KnowledgeBase
-from ..types import Rows
-
 _SHORTEST = 3  # characters of a singular: "rats", but not the acronym "Cs"
 _SHORTEST_PLURAL = 5  # of the plural of a mention: "CAP" is not "CAPS", the name of a syndrome
 _OF = " of "
@@ -87,19 +82,6 @@ def variants(form: str) -> Tuple[str, ...]:
     for one in (form, *british_or_american(form)):
         found.update(dict.fromkeys([one, *other_numbers(one), *other_spellings(one)]))
     return tuple(one for one in found if one != form)
-
-
-def rows_of_variants(kb: KnowledgeBase, forms: Sequence[str], rows: Sequence[Rows]) -> List[Rows]:
-    """Entities that have a variant of a surface form as a name, where none has the form itself.
-
-    kb (KnowledgeBase): the entities.
-    forms (Sequence[str]): normalised surface forms.
-    rows (Sequence[NDArray[int64]]): the rows of the entities that have each form as a name.
-    RETURNS (List[NDArray[int64]]): for each form distinct rows, ascending; none where ``rows`` has some.
-    """
-    others = [() if len(own) else variants(form) for form, own in zip(forms, rows, strict=True)]
-    found = iter(kb.rows_of_aliases([other for own in others for other in own], normalized=True))
-    return [np.unique(np.concatenate([np.empty(0, np.int64), *(next(found) for _ in own)])) for own in others]
 
 
 def _with_other_blanks(form: str) -> Iterator[str]:

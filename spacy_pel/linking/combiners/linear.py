@@ -22,6 +22,8 @@ partial         | the same for the best stretch             | a name inside a lo
 partial_unseen  | the same, for forms never annotated       | as exact_unseen
 variant_unseen  | 1 if a regular variant is one of its      | as exact_unseen: "plasma cells" is "plasma cell"
                 | names, and the form is no name            |
+derivation_     | 1 if a noun that it may stand for is one  | as exact_unseen: "nuclear" is "nucleus"
+unseen          | of its names, and no variant is a name    |
 log_topic       | log(topic + 0.001)                        | annotated texts on the same subject name it
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
 fused_first     | 1 / (1 + rank by fused)                   | as name_first
@@ -66,6 +68,7 @@ DEFAULT_WEIGHTS = {
     "partial": -0.06,
     "partial_unseen": 1.67,
     "variant_unseen": 2.06,
+    "derivation_unseen": 5.0,
     "log_topic": 0.28,
     "fused": 0.0,
     "fused_first": 0.0,
@@ -156,7 +159,8 @@ def linear_features(table: CandidateTable) -> Dict[str, Floats]:
     wide = {name: values.astype(np.float64) for name, values in table.features.items()}
     best = best_cosines(table.features)
     unseen = 1.0 - wide["seen"]
-    fused = wide.get(FUSED, np.zeros(len(best)))
+    absent = np.zeros(len(best))
+    fused = wide.get(FUSED, absent)
     fused_first = fused
     if FUSED in wide:
         fused_first = 1.0 / (1.0 + segment_rank(table.features[FUSED], table.offsets))
@@ -177,8 +181,9 @@ def linear_features(table: CandidateTable) -> Dict[str, Floats]:
         "edit_unseen": wide["edit"] * unseen,
         "partial": wide["partial"],
         "partial_unseen": wide["partial"] * unseen,
-        "variant_unseen": wide.get("variant", np.zeros(len(best))) * unseen,
-        "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else np.zeros(len(best)),
+        "variant_unseen": wide.get("variant", absent) * unseen,
+        "derivation_unseen": wide.get("derivation", absent) * unseen,
+        "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else absent,
         "fused": fused,
         "fused_first": fused_first,
     }

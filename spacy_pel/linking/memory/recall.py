@@ -13,7 +13,7 @@ from typing import NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...evidence.evidence import Mask
+from ...evidence.evidence import NAMED, Mask
 from ...evidence.name_features import candidate_table
 from ...kb import KnowledgeBase
 from ...types import CandidateTable, MentionInText, RankedRows, Rows, Scores
@@ -25,7 +25,7 @@ from .learned import hash_of
 
 NONE = -1
 _CLOSE = 1e-5  # cosines that differ by less are equal: those of two batches differ in the last digits
-_OF_NAMES = ("exact", "variant", "edit", "partial")
+_OF_NAMES = (*NAMED, "edit", "partial")
 
 
 class Recalled(NamedTuple):

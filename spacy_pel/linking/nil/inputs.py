@@ -14,7 +14,8 @@ from .best_scores import Floats, best_scores
 
 # of the summary numbers
 _MARGIN = ["score", "margin", "entropy"]
-_TOP = ["name", "mention", "vote", "exact", "prior", "popularity", "edit", "partial"]  # of the best
+# of the best
+_TOP = ["name", "mention", "vote", "exact", "prior", "popularity", "edit", "partial", "variant", "derivation"]
 _BEST = ["name", "mention", "exact", "prior", "seen", "edit", "partial"]  # the highest of all candidates
 _EPSILON = 1e-3
 

@@ -5,8 +5,9 @@ set of weights serves several encoders (``research default-nil`` fits and measur
 
 input    | what it is                                        | why
 ---------|---------------------------------------------------|-----------------------------------------------
-exact    | 1 if the mention is one of its names, or else its | a name is a name
-         | share of the form's mentions in annotated text    |
+exact    | 1 if the mention is one of its names, a variant   | a name is a name
+         | of one, or derived from one, or else its share of |
+         | the form's mentions in annotated text             |
 edit     | spelling: similarity to its nearest name          | variants, typing errors
 partial  | the same for the best stretch                     | a name inside a longer mention, or around it
 distance | (1 - its cosine) / (1 - the cosine of an          | synonyms; how similar unrelated texts are, and
@@ -20,7 +21,7 @@ from typing import Dict, Mapping, Optional
 
 import numpy as np
 
-from ...evidence.evidence import best_cosines
+from ...evidence.evidence import NAMED, best_cosines
 from ...registry import registry
 from ...types import CandidateTable, Scores
 from ...util.ragged import segment_order
@@ -31,7 +32,7 @@ DEFAULT_THRESHOLD = 0.5  # P(NIL)
 WITH_VECTORS = {"exact": -3.05, "edit": -1.94, "partial": -2.6, "distance": 4.91, "bias": 0.22}
 # scores of other generators have no common scale
 WITHOUT_VECTORS = {"exact": -3.79, "edit": -3.71, "partial": -2.96, "bias": 4.42}
-_FEATURES = ("name", "mention", "vote", "exact", "prior", "edit", "partial")
+_FEATURES = ("name", "mention", "vote", *NAMED, "prior", "edit", "partial")
 _RANK, _LEAST = 64, 8  # of the unrelated candidate, from 0
 _CLOSE = 1e-3  # least distance of an unrelated entity
 
@@ -91,7 +92,7 @@ def default_inputs(table: CandidateTable, scores: Scores) -> Dict[str, Floats]:
         is_there = rank < counts[filled]
         unrelated = np.where(is_there, ranked[np.where(is_there, starts + rank, 0)], 0.0)
         columns[:, filled] = [
-            np.maximum(features["exact"], features["prior"])[first],
+            np.max([features[name][first] for name in (*NAMED, "prior")], axis=0),
             features["edit"][first],
             features["partial"][first],
             (1.0 - cosines[first].astype(np.float64)) / np.maximum(1.0 - unrelated, _CLOSE),

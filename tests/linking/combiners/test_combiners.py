@@ -41,6 +41,7 @@ def make_table(n, seed, best_everywhere=False):
         "edit": mixed,
         "partial": mixed,
         "variant": ~right & (rng.random(m) < 0.1) & (not best_everywhere),
+        "derivation": np.zeros(m),
     }
     features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
     return CandidateTable(kb_rows, offsets.astype(np.int64), features)

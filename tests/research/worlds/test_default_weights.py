@@ -20,7 +20,7 @@ def made_up_task(name, world, *, telling="edit", n=60, n_forms=20):
     """Two candidates each, and one feature that tells which is right; every third form is frequent."""
     rng = np.random.default_rng(len(name))
     right = rng.integers(2, size=n)
-    features = {each: rng.random(2 * n).astype(np.float32) * 0.1 for each in FEATURES}
+    features = {each: rng.random(2 * n).astype(np.float32) for each in FEATURES}
     for each in ("seen", "vote", "prior", "mention"):
         features[each] = np.zeros(2 * n, dtype=np.float32)
     features[telling] = np.zeros(2 * n, dtype=np.float32)

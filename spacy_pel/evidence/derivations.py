@@ -1,0 +1,86 @@
+"""Words derived from a name's words: "nuclear" is not a name of the entity "nucleus", but it means it, as
+"transfected" means "transfection", and "hepatic" "liver"."""
+
+from functools import lru_cache
+from typing import Dict, Tuple
+
+from .variants import british_or_american
+
+_SHORTEST = 3  # letters of a stem
+_SHORTEST_NOUN = 4
+_SHORTEST_BARE = 5  # letters of a stem that is a word itself: "camp" is no "camping"
+_MOST_WORDS = 5  # of a name
+_DOUBLED = frozenset("bdgklmnprt")  # after a short vowel: "stopped" and "stopping"
+_VOWELS = frozenset("aeiou")
+
+# the ending of an adjective or a verb = endings of the nouns that it may stand for
+_ENDINGS = """
+    ar=us/um/a/e  ular=le/ulus/ula/ule/e/  lar=
+    al=/us/um/a/e/on/y/is  eal=us/um/es  ngeal=nx  iceal=ix  ical=ex/ix/icus/y  ial=ia/ium/y/us/e/ion  ian=y
+    ic=/us/um/y/a/is/ium/ia/e  nic=  tic=/sis/tis/s  stic=sm  genic=genesis  ptic=pse/psy/psis/psia
+    etic=etes  otic=on  ous=/us/um/a/y  tous=  ive=ion  ory=ion  ary=/a/e  ine=us  ile=is  ac=um
+    ant=ance/ancy  ent=ence/ency
+    ed=ion/ation/ing/ment/y  bed=ption  ced=ction  ded=sion  ied=ication
+    ing=/ion/ation/ment/e  bing=ption  cing=ction  ding=sion  ying=ication
+    es=ion/ation/ing  s=ion/ation/ing/ment  ies=ication  e=ion/ation/ing/ity  =ion/ation/ing/ity/ment
+"""
+# adjectives and participles, and nouns of another root or vowel that they stand for; "_" is a blank
+_NOUNS = """
+    cardiac heart  hepatic liver  pulmonary lung  renal kidney  gastric stomach  enteric intestine
+    splenic spleen  ocular eye  ophthalmic eye  lenticular lens  nasal nose  oral mouth  buccal cheek
+    lingual tongue  dental tooth  cerebral brain  encephalic brain  meningeal meninges  thoracic thorax
+    abdominal abdomen  femoral femur  costal rib  osseous bone  bony bone  articular joint  cutaneous skin
+    ungual nail  mammary breast  testicular testis  vesical urinary_bladder  biliary bile  caudal tail
+    vascular blood_vessel  venous vein  lymphatic lymph
+    auditory hearing  visual vision  gustatory taste  tactile touch
+    febrile fever  anxious anxiety  painful pain  deaf deafness  blind blindness  dead death  fatal death
+    lethal death  natal birth  maternal mother  paternal father
+    murine mouse  bovine cattle  ovine sheep  porcine pig  canine dog  feline cat  equine horse  avian bird
+    bound binding
+"""
+_OF_ENDING = {
+    ending: nouns.split("/") for ending, _, nouns in (one.partition("=") for one in _ENDINGS.split())
+}
+_OF_WORD = dict(zip(_NOUNS.split()[::2], _NOUNS.split()[1::2], strict=True))
+_LONGEST = max(map(len, _OF_ENDING))
+
+
+@lru_cache(maxsize=4096)
+def derivations(form: str) -> Tuple[str, ...]:
+    """Names that a form may stand for: one of its words, an adjective or a form of a verb, becomes a noun.
+
+    form (str): a name in normal form, of up to five words, e.g. "cardiac development".
+    RETURNS (Tuple[str, ...]): e.g. ("heart development", ...), in the other English, too, and forms that are
+        no words; distinct, and without ``form`` itself.
+    """
+    found: Dict[str, None] = {}
+    for one in (form, *british_or_american(form)):
+        words = one.split(" ")
+        if len(words) <= _MOST_WORDS:
+            for place, word in enumerate(words):
+                for noun in _nouns(word):
+                    found[" ".join([*words[:place], noun, *words[place + 1 :]])] = None
+    found.pop(form, None)
+    return tuple(found)
+
+
+def _nouns(word: str) -> Tuple[str, ...]:
+    if not word.isalpha():
+        return ()
+    found: Dict[str, None] = {}
+    if word in _OF_WORD:
+        found[_OF_WORD[word].replace("_", " ")] = None
+    for length in range(min(_LONGEST, len(word) - _SHORTEST) + 1):
+        ending, stem = word[len(word) - length :], word[: len(word) - length]
+        if ending or _is_stem(stem):
+            for noun in _OF_ENDING.get(ending, ()):
+                found[stem + noun] = None
+                if noun == "ing" and stem[-1] in _DOUBLED and stem[-2] in _VOWELS:
+                    found[stem + stem[-1] + noun] = None
+    found.pop(word, None)
+    return tuple(noun for noun in found if len(noun) >= _SHORTEST_NOUN)
+
+
+def _is_stem(word: str) -> bool:
+    """RETURNS (bool): may this word take an ending without losing a letter?"""
+    return len(word) >= _SHORTEST_BARE and not (word[-1] in "aiousy" and not word.endswith("ss"))
