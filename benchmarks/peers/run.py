@@ -4,7 +4,7 @@ import gzip
 import json
 import time
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
 
 from benchmarks.peers.frequency_prior import FrequencyPrior
 from benchmarks.peers.scispacy_linker import Answer, ScispacyLinker
@@ -14,6 +14,12 @@ from spacy_pel.types import Document
 from spacy_pel.util import atomic_path, fingerprint, logger
 
 PEERS = ("frequency prior", "scispaCy, abbreviations expanded", "scispaCy")
+
+
+class Peer(Protocol):
+    """Ranks the entities of surface forms, without context."""
+
+    def rank(self, surfaces: Sequence[str]) -> List[Answer]: ...
 
 
 class PeerRun(NamedTuple):
@@ -65,7 +71,12 @@ def run_peers(
     return runs
 
 
-def _timed(linker: ScispacyLinker, asked: Sequence[str]) -> PeerRun:
+def run_peer(peer: Peer, documents: Sequence[Document]) -> PeerRun:
+    """RETURNS (PeerRun): its answers for the gold mentions, with abbreviations expanded."""
+    return _timed(peer, surfaces(documents, expand=True))
+
+
+def _timed(linker: Peer, asked: Sequence[str]) -> PeerRun:
     started = time.perf_counter()
     answers = linker.rank(asked)
     return PeerRun(answers, len(set(asked)) / max(time.perf_counter() - started, 1e-9))

@@ -3,11 +3,13 @@
 import json
 
 import pytest
+import spacy
 import typer
 from typer.testing import CliRunner
 
 from benchmarks import zero_shot
 from benchmarks.linkers import OURS
+from benchmarks.peers import NearestName
 from benchmarks.zero_shot import METRICS, main, table_of
 from spacy_pel.corpora import write_corpus
 from spacy_pel.kb import KnowledgeBase
@@ -48,6 +50,7 @@ def test_the_command(worlds, tmp_path, monkeypatch):
     assert list(found["linkers"])[:2] == [OURS, "untrained"] and set(found["differences"]) == {
         name for name in found["linkers"] if name != OURS
     }
+    assert zero_shot.NEAREST in found["linkers"]
     assert found["linkers"][OURS]["recall@1"] == 1.0 and found["linkers"][OURS]["n_nil"] == 1
     assert all(title in done.stdout for title in METRICS.values()) and "mean" in done.stdout
 
@@ -96,3 +99,21 @@ def test_a_world_without_unseen_entities():
     table = table_of({"KNOWN": known, "NEW": new}, "accuracy_unseen", "recall@1 unseen")
     cells = [list(column.cells) for column in table.columns]
     assert cells[1] == ["0", "6", ""] and cells[2] == ["–", "40.0", "40.0"] and cells[3][0] == "–"
+
+
+def test_the_nearest_name(tmp_path):
+    """Entities by their best name, without any evidence but vectors."""
+    kb = KnowledgeBase(
+        [Entity("A", "heart attack", ("cardiac arrest",)), Entity("B", "heart attacks"), Entity("C", "fever")]
+    )
+    nlp = spacy.blank("en")
+    config = {"encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 64}}
+    nlp.add_pipe("proxy_entity_linker", config=config).initialize(lambda: [], nlp=nlp, kb_loader=lambda: kb)
+    nlp.to_disk(tmp_path / "pipeline")
+    peer = NearestName(tmp_path / "pipeline", top_k=2)
+    answers = peer.rank(["cardiac arrest", "fever", "cardiac arrest"])
+    assert [answer.candidates[0][0] for answer in answers] == ["A", "C", "A"]
+    assert answers[0] == answers[2] and answers[0].nil_score == pytest.approx(0, abs=1e-3)
+    for answer in answers:
+        ids, scores = zip(*answer.candidates, strict=True)
+        assert len(set(ids)) == len(ids) == 2 and scores[0] >= scores[1]
