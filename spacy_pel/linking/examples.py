@@ -35,6 +35,11 @@ class Examples:
         return len(self.queries)
 
     @property
+    def surfaces(self) -> List[str]:
+        """RETURNS (List[str]): (n,), the surface forms of the mentions."""
+        return [query.surface for query in self.queries]
+
+    @property
     def is_nil(self) -> NDArray[np.bool_]:
         """RETURNS (NDArray[bool]): (n,), True where the entity is not in the KB."""
         return np.array([len(rows) == 0 for rows in self.gold], dtype=np.bool_)

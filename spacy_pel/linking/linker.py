@@ -41,7 +41,7 @@ from .query import MentionQuery, read_batch
 from .reranker import Reranker
 from .tables import insert_empty, join_tables, take_mentions, with_features
 from .thresholds import ChooseThreshold, Threshold, fit_by_label
-from .track_record import track_record
+from .track_record import join_reads, track_record
 from .type_filter import allowed_rows, read_entity_types
 
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
@@ -270,7 +270,7 @@ class Linker:
         scores = self._candidate_scores(queries, table)
         record = getattr(self.nil_model, "record", None)
         if record is not None:
-            table = with_features(table, record.features(table, self.kb))
+            table = with_features(table, *record.read(table, self.kb, [query.surface for query in queries]))
         return scores, self._nil_scores(table, scores)
 
     def _nil_scores(self, table: CandidateTable, scores: Scores) -> Scores:
@@ -552,11 +552,8 @@ class Linker:
                 ends = np.cumsum([len(part.table.kb_rows) for part in parts])[:-1]
                 self.nil_model.record, of_record = track_record(parts, np.split(scores, ends))  # type: ignore[attr-defined]
             else:
-                found_records = [record.features(part.table, part.kb) for part in parts]
-                of_record = {
-                    name: np.concatenate([one[name] for one in found_records]) for name in found_records[0]
-                }
-            table = with_features(table, of_record)
+                of_record = join_reads([record.read(part.table, part.kb, part.surfaces) for part in parts])
+            table = with_features(table, *of_record)
         if is_nil.any():
             self.nil_model.fit(table, scores, is_nil)
         else:

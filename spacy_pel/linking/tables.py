@@ -1,7 +1,7 @@
 """Joining candidate tables, taking mentions from them, adding features and mentions without candidates."""
 
 from dataclasses import replace
-from typing import Mapping, Sequence
+from typing import Mapping, Optional, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,10 @@ def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
             name: np.concatenate([table.features[name] for table in tables]) for name in tables[0].features
         },
         vectors=np.concatenate(vectors) if len(vectors) == len(tables) else None,
+        of_mentions={
+            name: np.concatenate([table.of_mentions[name] for table in tables])
+            for name in tables[0].of_mentions
+        },
     )
 
 
@@ -36,12 +40,20 @@ def take_mentions(table: CandidateTable, rows: NDArray[np.int64]) -> CandidateTa
         offsets=offsets,
         features={name: values[chosen] for name, values in table.features.items()},
         vectors=None if table.vectors is None else table.vectors[rows],
+        of_mentions={name: values[rows] for name, values in table.of_mentions.items()},
     )
 
 
-def with_features(table: CandidateTable, features: Mapping[str, Scores]) -> CandidateTable:
-    """RETURNS (CandidateTable): a copy with more features, (m,) each; the other arrays are shared."""
-    return replace(table, features={**table.features, **features})
+def with_features(
+    table: CandidateTable, features: Mapping[str, Scores], of_mentions: Optional[Mapping[str, Scores]] = None
+) -> CandidateTable:
+    """RETURNS (CandidateTable): a copy with more features, (m,) each, and more that is known of the mentions,
+    (n,) each; the other arrays are shared."""
+    return replace(
+        table,
+        features={**table.features, **features},
+        of_mentions={**table.of_mentions, **(of_mentions or {})},
+    )
 
 
 def insert_empty(table: CandidateTable, present: NDArray[np.bool_]) -> CandidateTable:
@@ -58,4 +70,7 @@ def insert_empty(table: CandidateTable, present: NDArray[np.bool_]) -> Candidate
     if table.vectors is not None:
         vectors = np.zeros((len(present), table.vectors.shape[1]), dtype=table.vectors.dtype)
         vectors[present] = table.vectors
-    return CandidateTable(kb_rows=table.kb_rows, offsets=offsets, features=table.features, vectors=vectors)
+    of_mentions = {name: np.zeros(len(present), dtype=np.float32) for name in table.of_mentions}
+    for name, values in table.of_mentions.items():
+        of_mentions[name][present] = values
+    return replace(table, offsets=offsets, vectors=vectors, of_mentions=of_mentions)

@@ -1,4 +1,5 @@
-"""How far the first candidate could be trusted before: what became of annotated mentions, entity by entity.
+"""How far the first candidate could be trusted before: what became of annotated mentions, entity by entity,
+and word by word.
 
 Some entities attract mentions of what the knowledge base lacks: a general one stands in for each of its kinds
 that is not there. How often an entity was first, and how often rightly, in text that is like new text, tells
@@ -6,7 +7,7 @@ where to expect that.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
@@ -15,10 +16,11 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Scores
-from ..util import fingerprint
+from ..util import fingerprint, normalize_alias
 from ..util.ragged import segment_order
 from .combiners.linear import is_gold
 from .examples import Examples
+from .surface_record import SurfaceRecord
 from .tables import take_mentions
 
 FEATURES = (
@@ -31,9 +33,17 @@ _PRIOR = 3.0  # mentions that the shares of all entities together count for
 _FOLDS = 5  # of the documents of a single part
 
 
-class _Outcome(NamedTuple):
-    """An annotated mention: its first candidate ("" = none), and what it was."""
+class Read(NamedTuple):
+    """What a record says: FEATURES of candidates, (m,) each, and those of SurfaceRecord of mentions, (n,)."""
 
+    of_candidates: Dict[str, Scores]
+    of_mentions: Dict[str, Scores]
+
+
+class _Outcome(NamedTuple):
+    """An annotated mention: its normalised surface form, its first candidate ("" = none), and what it was."""
+
+    form: str
     first: str
     right: bool
     nil: bool
@@ -46,10 +56,12 @@ class TrackRecord:
     ids (Sequence[str]): (e,), of the entities.
     counts (NDArray[int64]): (e, 3): mentions whose first candidate it was, mentions among these that it was
         right for, and NIL ones.
+    surfaces (SurfaceRecord): counts by parts of their surface forms.
     """
 
     ids: Sequence[str]
     counts: NDArray[np.int64]
+    surfaces: SurfaceRecord = field(default_factory=SurfaceRecord.empty)
 
     @classmethod
     def _of(cls, outcomes: Iterable[_Outcome]) -> "TrackRecord":
@@ -60,19 +72,25 @@ class TrackRecord:
         for one, n in counted.items():
             if one.first:
                 counts[place[one.first]] += n * np.array([1, one.right, one.nil])
-        return cls(ids, counts)
+        forms = ((one.form, one.nil) for one, n in counted.items() for _ in range(n))
+        return cls(ids, counts, SurfaceRecord.of(forms))
 
     @classmethod
     def empty(cls) -> "TrackRecord":
         """RETURNS (TrackRecord): before any calibration."""
         return cls([], np.zeros((0, 3), dtype=np.int64))
 
-    def features(self, table: CandidateTable, kb: KnowledgeBase) -> Dict[str, Scores]:
-        """RETURNS (Dict[str, Scores]): FEATURES of candidates, (m,) each.
+    def read(self, table: CandidateTable, kb: KnowledgeBase, surfaces: Sequence[str]) -> Read:
+        """What it says of mentions and their candidates.
 
-        table (CandidateTable): the candidates.
+        table (CandidateTable): the candidates of n mentions.
         kb (KnowledgeBase): whose rows they are. Counts of an entity with a successor are the successor's.
+        surfaces (Sequence[str]): (n,), the surface forms of the mentions.
+        RETURNS (Read): of both.
         """
+        return Read(self._of_candidates(table, kb), self.surfaces.features(surfaces))
+
+    def _of_candidates(self, table: CandidateTable, kb: KnowledgeBase) -> Dict[str, Scores]:
         rows, counts = self._by_row(kb)
         place = np.searchsorted(rows, table.kb_rows)
         known = np.append(rows, -1)[place] == table.kb_rows
@@ -108,23 +126,25 @@ class TrackRecord:
 
     def state(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON."""
-        return {"ids": list(self.ids), **dict(zip(_KINDS, self.counts.T.tolist(), strict=True))}
+        counts = dict(zip(_KINDS, self.counts.T.tolist(), strict=True))
+        return {"ids": list(self.ids), **counts, "surfaces": self.surfaces.state()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "TrackRecord":
-        """RETURNS (TrackRecord): as saved by ``state``."""
-        return cls(list(state["ids"]), np.array([state[kind] for kind in _KINDS], dtype=np.int64).T)
+        """RETURNS (TrackRecord): as saved by ``state``, perhaps of a version without surface forms."""
+        counts = np.array([state[kind] for kind in _KINDS], dtype=np.int64).T
+        if "surfaces" not in state:
+            return cls(list(state["ids"]), counts)
+        return cls(list(state["ids"]), counts, SurfaceRecord.from_state(state["surfaces"]))
 
 
-def track_record(
-    parts: Sequence[Examples], scores: Sequence[Scores]
-) -> Tuple[TrackRecord, Dict[str, Scores]]:
+def track_record(parts: Sequence[Examples], scores: Sequence[Scores]) -> Tuple[TrackRecord, Read]:
     """Count what became of annotated mentions.
 
     parts (Sequence[Examples]): annotated mentions, each part with a knowledge base of its own.
     scores (Sequence[Scores]): of the candidates of each part.
-    RETURNS (tuple): the counts of all parts, and FEATURES of all candidates for fitting: by the counts of the
-        other parts. Of a single part, by those of its other documents, in five folds.
+    RETURNS (tuple): the counts of all parts, and what to fit on for all mentions: by the counts of the other
+        parts. Of a single part, by those of its other documents, in five folds.
     """
     outcomes = [_outcomes(part, given) for part, given in zip(parts, scores, strict=True)]
     record = TrackRecord._of(one for of_part in outcomes for one in of_part)
@@ -133,21 +153,33 @@ def track_record(
     found = []
     for number, part in enumerate(parts):
         others = (one for i, of_part in enumerate(outcomes) if i != number for one in of_part)
-        found.append(TrackRecord._of(others).features(part.table, part.kb))
-    return record, {name: np.concatenate([of_part[name] for of_part in found]) for name in FEATURES}
+        found.append(TrackRecord._of(others).read(part.table, part.kb, part.surfaces))
+    return record, join_reads(found)
 
 
-def _in_folds(part: Examples, outcomes: Sequence[_Outcome]) -> Dict[str, Scores]:
+def join_reads(found: Sequence[Read]) -> Read:
+    """RETURNS (Read): of all parts, in order. There must be at least one part."""
+    joined = [
+        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        for parts in zip(*found, strict=True)
+    ]
+    return Read(*joined)
+
+
+def _in_folds(part: Examples, outcomes: Sequence[_Outcome]) -> Read:
     numbers: Dict[Any, int] = {}
     fold = np.array([numbers.setdefault(one, len(numbers)) for one in part.documents]) % _FOLDS
     of_candidate = np.repeat(fold, np.diff(part.table.offsets))
-    features = {name: np.zeros(len(of_candidate), dtype=np.float32) for name in FEATURES}
+    read = Read({}, {})
     for number in np.unique(fold).tolist():
         others = (one for one, where in zip(outcomes, fold.tolist(), strict=True) if where != number)
-        own = take_mentions(part.table, np.flatnonzero(fold == number))
-        for name, values in TrackRecord._of(others).features(own, part.kb).items():
-            features[name][of_candidate == number] = values
-    return features
+        own = np.flatnonzero(fold == number)
+        surfaces = [part.surfaces[i] for i in own]
+        found = TrackRecord._of(others).read(take_mentions(part.table, own), part.kb, surfaces)
+        for whole, of_fold, where in zip(read, found, (of_candidate, fold), strict=True):
+            for name, values in of_fold.items():
+                whole.setdefault(name, np.zeros(len(where), dtype=np.float32))[where == number] = values
+    return read
 
 
 def _outcomes(part: Examples, scores: Scores) -> List[_Outcome]:
@@ -158,4 +190,6 @@ def _outcomes(part: Examples, scores: Scores) -> List[_Outcome]:
     right[filled] = is_gold(table, part.gold)[first]
     ids = np.full(len(part), "", dtype=object)
     ids[filled] = part.kb.ids_at(table.kb_rows[first])
-    return [_Outcome(*one) for one in zip(ids.tolist(), right.tolist(), part.is_nil.tolist(), strict=True)]
+    forms = [normalize_alias(surface) for surface in part.surfaces]
+    columns = zip(forms, ids.tolist(), right.tolist(), part.is_nil.tolist(), strict=True)
+    return [_Outcome(*one) for one in columns]

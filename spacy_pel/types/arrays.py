@@ -1,6 +1,6 @@
 """The arrays that the parts of a linker exchange."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Dict, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -31,12 +31,14 @@ class CandidateTable:
     features: name -> (m,) float32; names in ``FEATURES`` of ``evidence/evidence.py``, FUSED and TOPIC
         where several generators found the candidates.
     vectors: (n, width) of the mentions, where they are known.
+    of_mentions: name -> (n,) float32, what is known of the mentions themselves; see ``SurfaceRecord``.
     """
 
     kb_rows: Rows
     offsets: Rows
     features: Dict[str, Scores]
     vectors: Optional[Vectors] = None
+    of_mentions: Dict[str, Scores] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -38,6 +38,10 @@ def candidates(rows):
     return CandidateTable(np.array(rows), np.array([0, len(rows)]), {})
 
 
+def of_candidates(record, rows, kb=None):
+    return record.read(candidates(rows), make_kb() if kb is None else kb, ["x"]).of_candidates
+
+
 def log_odds(hits, n, share):
     share = (hits + 3 * share) / (n + 3)
     return np.log(share / (1 - share))
@@ -45,7 +49,7 @@ def log_odds(hits, n, share):
 
 def test_features_by_hand():
     record = TrackRecord(["ASTHMA", "FEVER", "GONE"], np.array([[6, 5, 1], [10, 2, 7], [2, 0, 1]]))
-    found = record.features(candidates([0, 1, 2]), make_kb())
+    found = of_candidates(record, [0, 1, 2])
     right, nil = 8 / 20, 10 / 20  # of all, with one more mention of each kind
     np.testing.assert_allclose(found["record_first"], np.log([11, 1, 7]), rtol=1e-6)
     np.testing.assert_allclose(
@@ -58,19 +62,19 @@ def test_features_by_hand():
     )
     again = TrackRecord.from_state(json.loads(json.dumps(record.state())))
     assert again.state() == record.state()
-    empty = TrackRecord.empty().features(candidates([0, 3]), make_kb())
+    empty = of_candidates(TrackRecord.empty(), [0, 3])
     assert empty["record_first"].tolist() == [0, 0] and set(empty["record_right"].tolist()) == {0}
-    assert [len(values) for values in record.features(candidates([]), make_kb()).values()] == [0, 0, 0]
+    assert [len(values) for values in of_candidates(record, []).values()] == [0, 0, 0]
 
 
 def test_it_follows_changes_of_the_knowledge_base():
     record = TrackRecord(["ASTHMA", "FEVER"], np.array([[6, 5, 1], [10, 2, 7]]))
     kb = make_kb()
-    assert record.features(candidates([1, 2]), kb)["record_first"].tolist() == pytest.approx(np.log([1, 7]))
+    assert of_candidates(record, [1, 2], kb)["record_first"].tolist() == pytest.approx(np.log([1, 7]))
     kb.retire(["FEVER"], {"FEVER": "MEASLES"})
-    assert record.features(candidates([1, 2]), kb)["record_first"].tolist() == pytest.approx(np.log([11, 7]))
+    assert of_candidates(record, [1, 2], kb)["record_first"].tolist() == pytest.approx(np.log([11, 7]))
     (row,) = kb.add([Entity("NEW", "typhus", ())])
-    assert record.features(candidates([int(row)]), kb)["record_first"].tolist() == [0]
+    assert of_candidates(record, [int(row)], kb)["record_first"].tolist() == [0]
 
 
 def test_counts_of_the_other_parts_and_of_all():
@@ -82,9 +86,13 @@ def test_counts_of_the_other_parts_and_of_all():
     ]
     parts = [examples(linker, each) for linker, each in zip(linkers, answers, strict=True)]
     scores = [linker.combiner(part.table) for linker, part in zip(linkers, parts, strict=True)]
-    record, features = track_record(parts, scores)
-    assert record.state() == {"ids": ["ASTHMA", "FEVER"], "first": [3, 3], "right": [2, 2], "nil": [0, 1]}
+    record, (features, of_mentions) = track_record(parts, scores)
+    state = record.state()
+    assert state.pop("surfaces") == record.surfaces.state() and record.surfaces.total == (6, 1)
+    assert state == {"ids": ["ASTHMA", "FEVER"], "first": [3, 3], "right": [2, 2], "nil": [0, 1]}
     assert set(features) == set(FEATURES)
+    # of the first part by the second one, where two mentions are "asthma", one "fevers"; and the other way
+    assert of_mentions["last_word_seen"].tolist() == pytest.approx(np.log([1, 1, 3, 1, 1, 1]))
     table = parts[0].table
     first = [
         int(table.offsets[i] + scores[0][table.offsets[i] : table.offsets[i + 1]].argmax()) for i in (0, 2)
@@ -105,8 +113,11 @@ def test_a_document_does_not_tell_on_itself():
     _, after = track_record([part], [linker.combiner(part.table)])
     own, other = (slice(*part.table.offsets[i : i + 2].tolist()) for i in (3, 5))
     for name in ("record_right", "record_nil"):
-        np.testing.assert_array_equal(before[name][own], after[name][own])
-        assert (before[name][other] != after[name][other]).any()
+        np.testing.assert_array_equal(before.of_candidates[name][own], after.of_candidates[name][own])
+        assert (before.of_candidates[name][other] != after.of_candidates[name][other]).any()
+    for name in ("first_word_nil", "last_word_nil", "ending_nil"):
+        assert before.of_mentions[name][3] == after.of_mentions[name][3]
+        assert before.of_mentions[name][5] < after.of_mentions[name][5]
 
 
 def test_the_network_learns_which_entity_stands_in_for_others():
@@ -131,10 +142,8 @@ def test_the_network_learns_which_entity_stands_in_for_others():
 def test_without_annotated_nil_there_is_no_record():
     linker = make_linker(make_kb(), NetworkNil())
     linker.fit_examples([examples(linker, [("fever", "FEVER"), ("asthma", "ASTHMA")])])
-    assert (
-        linker.nil_model.record.state() == {"ids": [], "first": [], "right": [], "nil": []}
-        and linker.nil_model.state() == {}
-    )
+    assert linker.nil_model.record.state() == TrackRecord.empty().state()
+    assert linker.nil_model.record.ids == [] and linker.nil_model.state() == {}
 
 
 def test_text_without_nil_leaves_p_nil_as_it_was():

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...types import CandidateTable, Scores, Vectors
-from ...util.ragged import segment_order
+from ...util.ragged import segment_order, segment_sum
+from ..surface_record import FEATURES as _OF_MENTIONS
 from ..track_record import FEATURES as _RECORD
 from .best_scores import Floats, best_scores
 
@@ -18,17 +19,19 @@ _MARGIN = ["score", "margin", "entropy"]
 _TOP = ["name", "mention", "vote", "exact", "prior", "popularity", "edit", "partial", "variant", "derivation"]
 _BEST = ["name", "mention", "exact", "prior", "seen", "edit", "partial"]  # the highest of all candidates
 _EPSILON = 1e-3
+# the record of all candidates together, weighted by their votes or by their scores
+_AROUND = [f"{how}_{name}" for how in ("voted", "scored") for name in _RECORD]
 
 
 @dataclass(frozen=True)
 class NilInputs:
-    """Standardised inputs: the numbers of ``summarize``, the track record of the first candidate where there
-    is one, and the mention's vector along principal directions.
+    """Standardised inputs: the numbers of ``summarize``, the track record of the candidates and of the
+    mention's words where there is one, and the mention's vector along principal directions.
 
     mean (Floats): (c,), of the inputs that the model was fitted on.
     scale (Floats): (c,), their standard deviations.
     directions (Vectors): (d, width); d may be 0.
-    with_record (bool): whether the track record is read, see ``TrackRecord``.
+    with_record (bool): whether the track record is read, see ``TrackRecord`` and ``SurfaceRecord``.
     """
 
     mean: Floats
@@ -74,7 +77,7 @@ class NilInputs:
     @property
     def columns(self) -> List[str]:
         """RETURNS (List[str]): names of the c inputs."""
-        record = [f"top_{name}" for name in _RECORD] if self.with_record else []
+        record = [*(f"top_{name}" for name in _RECORD), *_AROUND, *_OF_MENTIONS] if self.with_record else []
         return [*summary_names(), *record, *(f"direction_{i}" for i in range(len(self.directions)))]
 
     def state(self) -> Dict[str, Any]:
@@ -142,7 +145,9 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
 def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record: bool) -> Floats:
     summary = summarize(table, scores)
     if with_record:
-        summary = np.concatenate([summary, _of_first(table, scores, _RECORD)], axis=1)
+        of_mentions = [table.of_mentions[name] for name in _OF_MENTIONS]
+        columns = [_of_first(table, scores, _RECORD), _around(table, scores), np.stack(of_mentions, axis=1)]
+        summary = np.concatenate([summary, *columns], axis=1)
     if not len(directions):
         return summary
     if table.vectors is None or table.vectors.shape[1] != directions.shape[1]:
@@ -159,6 +164,18 @@ def _of_first(table: CandidateTable, scores: Scores, names: Sequence[str]) -> Fl
     absent = np.zeros(len(scores), dtype=np.float32)
     values[filled] = np.stack([table.features.get(name, absent)[first] for name in names], axis=1)
     return values
+
+
+def _around(table: CandidateTable, scores: Scores) -> Floats:
+    """RETURNS (Floats): (n, len(_AROUND)), weighted means over the candidates; zeros where no weight is above
+    0."""
+    columns = []
+    for weights in (table.features.get("vote", np.zeros_like(scores)), scores):
+        wide = weights.astype(np.float64)
+        total = segment_sum(wide, table.offsets)
+        share = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
+        columns += [segment_sum(wide * table.features[name], table.offsets) * share for name in _RECORD]
+    return np.stack(columns, axis=1)
 
 
 def _principal(vectors: Optional[Vectors], used: NDArray[np.bool_], most: int) -> Vectors:

@@ -32,8 +32,9 @@ class _Network(NamedTuple):
 class NetworkNil:
     """The mean P(NIL) of networks with one hidden layer, which differ by their random seeds. They read what
     LogisticNil reads (a summary of the candidates, and the mention's vector along its principal directions),
-    and the track record of the first candidate: how often it was first in the annotated text of the
-    calibration, and how often that was right, or the mention NIL.
+    and the track record of the candidates: how often each was first in the annotated text of the calibration,
+    and how often that was right, or the mention NIL; and of the mention's words: how often a mention with the
+    same first or last word, or the same ending, was NIL.
 
     What a good score is worth depends on the kind of concept, and a network learns such products. The more
     text, the more directions it can use: 16 with a development set, 64 with 120,000 mentions

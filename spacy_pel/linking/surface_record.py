@@ -1,0 +1,112 @@
+"""What the surface form of a mention tells of NIL: what became of annotated mentions with the same words, and
+how it is written.
+
+Whether a knowledge base has a concept depends on its kind, and the words tell the kind: a "score", a
+"protocol" or a "group" may be what it lacks, whatever stands before them.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Dict, Iterable, List, Mapping, Sequence, Tuple
+
+import numpy as np
+
+from ..types import Scores
+from ..util import normalize_alias
+
+KINDS = ("first_word", "last_word", "ending")  # of parts of a form whose mentions are counted
+SHAPE = ("characters", "words", "capitals", "capital", "digits")
+FEATURES = (
+    *(f"{kind}_{what}" for kind in KINDS for what in ("nil", "seen")),  # log odds of NIL; log(1 + mentions)
+    *SHAPE,  # numbers of characters and words; 1 if all letters, the first one are capitals; 1 with a digit
+)
+_ENDING = 4  # characters
+_LEAST = 2  # mentions; a part that a single one has says little, and there are many of them
+_PRIOR = 3.0  # mentions that the share of all mentions counts for
+
+Counts = Dict[str, Tuple[int, int]]  # part of a form -> mentions, NIL ones among them
+
+
+@dataclass(frozen=True)
+class SurfaceRecord:
+    """Counts of annotated mentions by parts of their normalised surface forms.
+
+    counts (Mapping[str, Counts]): for each of KINDS the parts that at least two mentions have.
+    total (Tuple[int, int]): all mentions, and the NIL ones.
+    """
+
+    counts: Mapping[str, Counts]
+    total: Tuple[int, int]
+
+    @classmethod
+    def of(cls, mentions: Iterable[Tuple[str, bool]]) -> "SurfaceRecord":
+        """RETURNS (SurfaceRecord): of annotated mentions: normalised surface form, and whether it is NIL."""
+        counted = Counter(mentions)
+        counts: Dict[str, Counts] = {kind: {} for kind in KINDS}
+        for (form, nil), n in counted.items():
+            for kind, part in _parts(form).items():
+                seen, of_nil = counts[kind].get(part, (0, 0))
+                counts[kind][part] = (seen + n, of_nil + n * nil)
+        kept = {
+            kind: {part: found for part, found in sorted(of_kind.items()) if found[0] >= _LEAST}
+            for kind, of_kind in counts.items()
+        }
+        return cls(kept, (sum(counted.values()), sum(n for (_, nil), n in counted.items() if nil)))
+
+    @classmethod
+    def empty(cls) -> "SurfaceRecord":
+        """RETURNS (SurfaceRecord): of no mentions."""
+        return cls.of([])
+
+    def features(self, surfaces: Sequence[str]) -> Dict[str, Scores]:
+        """RETURNS (Dict[str, Scores]): FEATURES, (n,) each, of mentions with these surface forms."""
+        distinct = list(dict.fromkeys(surfaces))
+        number = {surface: row for row, surface in enumerate(distinct)}
+        values = np.array([self._row(surface) for surface in distinct], dtype=np.float32)
+        rows = np.array([number[surface] for surface in surfaces], dtype=np.int64)
+        return dict(zip(FEATURES, values.reshape(-1, len(FEATURES))[rows].T, strict=True))
+
+    def _row(self, surface: str) -> List[float]:
+        form = normalize_alias(surface)
+        share = (self.total[1] + 1.0) / (self.total[0] + 2.0)
+        row: List[float] = []
+        for kind, part in _parts(form).items():
+            n, nil = self.counts[kind].get(part, (0, 0))
+            hits = nil + _PRIOR * share
+            row += [float(np.log(hits / (n + _PRIOR - hits))), float(np.log1p(n))]
+        letters = [one for one in surface if one.isalpha()]
+        capitals = bool(letters) and all(one.isupper() for one in letters)
+        digits = any(one.isdigit() for one in surface)
+        return [*row, len(surface), len(surface.split()), capitals, surface[:1].isupper(), digits]
+
+    def state(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): as JSON."""
+        return {
+            "total": list(self.total),
+            **{
+                kind: {
+                    "parts": list(of_kind),
+                    "seen": [n for n, _ in of_kind.values()],
+                    "nil": [nil for _, nil in of_kind.values()],
+                }
+                for kind, of_kind in self.counts.items()
+            },
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "SurfaceRecord":
+        """RETURNS (SurfaceRecord): as saved by ``state``."""
+        counts = {
+            kind: {
+                part: (n, nil)
+                for part, n, nil in zip(*(state[kind][key] for key in ("parts", "seen", "nil")), strict=True)
+            }
+            for kind in KINDS
+        }
+        return cls(counts, (state["total"][0], state["total"][1]))
+
+
+def _parts(form: str) -> Dict[str, str]:
+    """RETURNS (Dict[str, str]): the part of each of KINDS."""
+    words = form.split(" ")
+    return dict(zip(KINDS, (words[0], words[-1], form[-_ENDING:]), strict=True))

@@ -1,0 +1,96 @@
+"""What became of mentions with the same words, and how a mention is written."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.nil import NetworkNil
+from spacy_pel.linking.surface_record import FEATURES, KINDS, SHAPE, SurfaceRecord
+from spacy_pel.linking.track_record import TrackRecord
+from spacy_pel.types import Entity
+
+MENTIONS = [
+    ("pain score", True),
+    ("pain score", True),
+    ("risk score", True),
+    ("knee pain", False),
+    ("pain", False),
+    ("lone", True),
+]
+
+
+def log_odds(hits, n, share):
+    share = (hits + 3 * share) / (n + 3)
+    return np.log(share / (1 - share))
+
+
+def test_features_by_hand():
+    record = SurfaceRecord.of(MENTIONS)
+    assert record.counts == {
+        "first_word": {"pain": (3, 2)},
+        "last_word": {"pain": (2, 0), "score": (3, 3)},
+        "ending": {"core": (3, 3), "pain": (2, 0)},
+    }
+    assert record.total == (6, 4)
+    found = record.features(["Pain scores", "stroke SCORE", "x"])
+    share = 5 / 8
+    nothing = log_odds(0, 0, share)
+    assert found["first_word_nil"].tolist() == pytest.approx([log_odds(2, 3, share), nothing, nothing])
+    assert found["first_word_seen"].tolist() == pytest.approx(np.log([4, 1, 1]))
+    assert found["last_word_nil"].tolist() == pytest.approx([nothing, log_odds(3, 3, share), nothing])
+    assert found["ending_nil"].tolist() == pytest.approx([nothing, log_odds(3, 3, share), nothing])
+    assert set(found) == set(FEATURES)
+
+
+def test_shape():
+    found = SurfaceRecord.empty().features(["Crohn's disease", "IL-2", "p 53", "--", ""])
+    assert [found[name].tolist() for name in SHAPE] == [
+        [15, 4, 4, 2, 0],
+        [2, 1, 2, 1, 0],
+        [0, 1, 0, 0, 0],
+        [1, 1, 0, 0, 0],
+        [0, 1, 1, 0, 0],
+    ]
+    assert all(found[f"{kind}_nil"].tolist() == [0] * 5 for kind in KINDS)  # no mentions: NIL or not
+    assert [values.shape for values in SurfaceRecord.empty().features([]).values()] == [(0,)] * len(FEATURES)
+
+
+def test_it_is_saved_as_json_and_does_not_depend_on_the_order():
+    record = SurfaceRecord.of(MENTIONS)
+    text = json.dumps(record.state())
+    assert text == json.dumps(SurfaceRecord.of(MENTIONS[::-1]).state())
+    assert SurfaceRecord.from_state(json.loads(text)) == record
+
+
+def test_the_network_learns_which_words_are_nil():
+    """What the names of the candidates say of "thing score" and "thing ulcer" is the same."""
+    answers = []
+    for number in range(60):
+        for word, entity in (("score", "OTHER"), ("ulcer", f"E{number}")):
+            answers.append((f"thing{number} {word}", entity))
+    found = {}
+    for with_record in (False, True):
+        kb = KnowledgeBase([Entity(f"E{number}", f"thing{number}") for number in range(60)])
+        generator = TfIdf()
+        generator.build(kb)
+        model = NetworkNil(epochs=40, directions=0, track_record=with_record)
+        linker = Linker(kb, None, None, LinearCombiner(), model, generator=generator)
+        queries = [MentionQuery(text, 0, len(text)) for text, _ in answers]
+        documents = [f"doc{number}" for number in range(len(answers))]
+        linker.fit_examples([linker.examples(queries, [(one,) for _, one in answers], documents=documents)])
+        asked = [MentionQuery(text, 0, len(text)) for text in ("thing7 score", "thing7 ulcer")]
+        score, ulcer = (link.nil_score for link in linker.link(asked))
+        found[with_record] = score - ulcer
+    assert found[True] > 0.5 and abs(found[False]) < 0.1
+
+
+def test_a_record_of_an_older_version():
+    state = TrackRecord(["A"], np.array([[3, 2, 1]])).state()
+    del state["surfaces"]
+    record = TrackRecord.from_state(state)
+    assert record.ids == ["A"] and record.surfaces == SurfaceRecord.empty()
