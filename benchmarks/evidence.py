@@ -21,7 +21,7 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_difference
 from spacy_pel.evidence.evidence import NAMED
-from spacy_pel.linking.combiners.linear import LinearCombiner, is_gold
+from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
 from spacy_pel.linking.examples import Examples
 from spacy_pel.linking.tables import take_mentions, with_features
 from spacy_pel.pipeline.gold import query_maker
@@ -80,10 +80,7 @@ def first_is_right(examples: Examples, table: CandidateTable) -> Flags:
         combiner = LinearCombiner()
         combiner.fit(take_mentions(table, fitted), [examples.gold[one] for one in fitted])
         part, gold = take_mentions(table, judged), [examples.gold[one] for one in judged]
-        scores, right = combiner(part), is_gold(part, gold)
-        for mention, start, end in zip(judged, part.offsets[:-1], part.offsets[1:], strict=True):
-            if end > start:
-                hits[mention] = right[start + int(scores[start:end].argmax())]
+        hits[judged] = right_first(part, combiner(part), gold)
     return hits
 
 

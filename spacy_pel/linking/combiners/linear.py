@@ -42,7 +42,7 @@ from ...evidence.evidence import best_cosines
 from ...registry import registry
 from ...types import FUSED, TOPIC, CandidateTable, Scores
 from ...util import logger
-from ...util.ragged import owners, segment_rank, segment_softmax, segment_sum
+from ...util.ragged import owners, segment_order, segment_rank, segment_softmax, segment_sum
 from ..tables import take_mentions
 
 Floats = NDArray[np.float64]
@@ -218,3 +218,15 @@ def is_gold(table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> NDArray
     keys: List[NDArray[np.int64]] = [np.asarray(rows) + i * size for i, rows in enumerate(gold) if len(rows)]
     wanted = np.concatenate([np.empty(0, np.int64), *keys])
     return np.isin(owners(table.offsets) * size + table.kb_rows, wanted)
+
+
+def right_first(
+    table: CandidateTable, scores: Scores, gold: Sequence[NDArray[np.int64]]
+) -> NDArray[np.bool_]:
+    """RETURNS (NDArray[bool]): (n,) is the candidate with the best score one of the mention's gold entities?
+    A tie goes to the earlier candidate; False without candidates."""
+    filled = np.diff(table.offsets) > 0
+    first = segment_order(scores, table.offsets)[table.offsets[:-1][filled]]
+    right = np.zeros(len(table), dtype=np.bool_)
+    right[filled] = is_gold(table, gold)[first]
+    return right

@@ -18,7 +18,7 @@ from ...candidates.tfidf import TfIdf
 from ...evaluation.metrics.nil import average_precision
 from ...index import EntityIndex
 from ...index.faiss_flat import FaissFlat
-from ...linking.combiners import LinearCombiner
+from ...linking.combiners.linear import LinearCombiner, right_first
 from ...linking.nil.best_scores import best_scores
 from ...linking.nil.pretrained import (
     DEFAULT_THRESHOLD,
@@ -29,7 +29,6 @@ from ...linking.nil.pretrained import (
 )
 from ...types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
 from ...util import atomic_path, fingerprint, logger
-from ...util.ragged import segment_order
 from .nil_tasks import NilTask, NilWorld, draw_world, nil_tasks
 
 BY_NAMES = {"tf-idf": TfIdf, "BM25": BM25, "exact names": AliasMatch}
@@ -179,11 +178,7 @@ def _sample(
 
 
 def _judged(system: str, task: NilTask, table: CandidateTable, has_vectors: bool) -> Sample:
-    filled = np.diff(table.offsets) > 0
-    order = segment_order(LinearCombiner()(table), table.offsets)
-    first = np.full(len(table), -1)
-    first[filled] = table.kb_rows[order[table.offsets[:-1][filled]]]
-    is_right = np.array([row in rows.tolist() for row, rows in zip(first.tolist(), task.gold, strict=True)])
+    is_right = right_first(table, LinearCombiner()(table), task.gold)
     return Sample(system, task.world, task.size, table, has_vectors, task.is_nil, is_right)
 
 

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...corpora import read_corpus
-from ...linking.combiners.linear import DEFAULT_WEIGHTS, LinearCombiner, is_gold
+from ...linking.combiners.linear import DEFAULT_WEIGHTS, LinearCombiner, right_first
 from ...linking.tables import join_tables, take_mentions, with_features
 from ...pipeline.gold import query_maker
 from ...pipeline.saved import load_pipeline
 from ...types import CandidateTable, Rows
 from ...util import logger, normalize_alias
-from ...util.ragged import segment_order
 
 DRAWN = 1000  # mentions of each task in the fit, so that all tasks weigh the same
 L2 = 1e-3
@@ -49,11 +48,7 @@ class WeightTask(NamedTuple):
         combiner = LinearCombiner()
         if weights is not None:
             combiner.load_state({"weights": dict(weights)})
-        filled = np.diff(self.table.offsets) > 0
-        order = segment_order(combiner(self.table), self.table.offsets)
-        hits = np.zeros(len(self.gold), dtype=np.bool_)
-        hits[filled] = is_gold(self.table, self.gold)[order[self.table.offsets[:-1][filled]]]
-        return hits
+        return right_first(self.table, combiner(self.table), self.gold)
 
     def recall(self, weights: Optional[Mapping[str, float]] = None) -> Tuple[float, float]:
         """RETURNS (Tuple[float, float]): recall@1 over mentions, and over surface forms: the mean of the

@@ -8,7 +8,13 @@ import pytest
 from spacy_pel.errors import PelError
 from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
-from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS, ConditionalLogit, is_gold, linear_features
+from spacy_pel.linking.combiners.linear import (
+    DEFAULT_WEIGHTS,
+    ConditionalLogit,
+    is_gold,
+    linear_features,
+    right_first,
+)
 from spacy_pel.linking.tables import take_mentions
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, CandidateTable
@@ -219,3 +225,10 @@ def test_linear_fits_on_at_most_so_many_mentions():
 def test_settings_that_fit_nothing(name, value):
     with pytest.raises(PelError, match=f"E616.*LinearCombiner with {name} of at least [01], got {value}"):
         LinearCombiner(**{name: value})
+
+
+def test_the_first_candidate_is_right():
+    table = CandidateTable(np.array([3, 7, 7, 3, 9]), np.array([0, 2, 2, 4, 5]), {})
+    gold = [np.array([7]), np.array([7]), np.array([7, 8]), np.zeros(0, dtype=np.int64)]
+    scores = np.array([0.2, 0.8, 0.5, 0.5, 1.0])
+    assert right_first(table, scores, gold).tolist() == [True, False, True, False]  # the third is a tie
