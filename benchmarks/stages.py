@@ -86,7 +86,7 @@ def stages_of(component: Any) -> List[Tuple[str, Any, str]]:
         (ENCODE, type(linker.encoder), "encode_mentions"),
         ("evidence: joining", bi_encoder, "gather_evidence"),
         ("search", EntityIndex, "search_groups"),
-        ("evidence: exact matches", evidence, "exact_matches"),
+        ("evidence: exact matches", evidence, "name_matches"),
         ("evidence: priors", evidence, "named_before"),
         ("evidence: best rows", evidence, "best_row"),
         ("evidence: votes", evidence, "votes"),

@@ -8,33 +8,40 @@ from .variants import british_or_american
 
 _SHORTEST = 3  # letters of a stem
 _SHORTEST_NOUN = 4
-_SHORTEST_BARE = 5  # letters of a stem that is a word itself: "camp" is no "camping"
+_SHORTEST_WORD = 5  # letters of a stem before an ending that nouns have, too: "camp" is no "camping"
 _MOST_WORDS = 5  # of a name
 _DOUBLED = frozenset("bdgklmnprt")  # after a short vowel: "stopped" and "stopping"
 _VOWELS = frozenset("aeiou")
+_SOUNDED = _VOWELS | {"y"}
 
 # the ending of an adjective or a verb = endings of the nouns that it may stand for
 _ENDINGS = """
     ar=us/um/a/e  ular=le/ulus/ula/ule/e/  lar=
     al=/us/um/a/e/on/y/is  eal=us/um/es  ngeal=nx  iceal=ix  ical=ex/ix/icus/y  ial=ia/ium/y/us/e/ion  ian=y
     ic=/us/um/y/a/is/ium/ia/e  nic=  tic=/sis/tis/s  stic=sm  genic=genesis  ptic=pse/psy/psis/psia
-    etic=etes  otic=on  ous=/us/um/a/y  tous=  ive=ion  ory=ion  ary=/a/e  ine=us  ile=is  ac=um
-    ant=ance/ancy  ent=ence/ency
-    ed=ion/ation/ing/ment/y  bed=ption  ced=ction  ded=sion  ied=ication
+    etic=etes  ous=/us/um/a/y  tous=  ive=ion  ory=ion  ary=/a/e  ant=ance/ancy  ent=ence/ency
+    ed=ion/ation/ing/ment  bed=ption  ced=ction  ded=sion  ied=ication/y
     ing=/ion/ation/ment/e  bing=ption  cing=ction  ding=sion  ying=ication
-    es=ion/ation/ing  s=ion/ation/ing/ment  ies=ication  e=ion/ation/ing/ity  =ion/ation/ing/ity/ment
+    es=ion/ing  bes=ption  ces=ction  des=sion  ies=ication  s=ion/ing/ment
+    e=ion/ing/ity  be=ption  ce=ction  de=sion  y=ication  =ion/ing/ity/ment
 """
+_OF_WORDS = frozenset(["", "e", "es", "s"])  # endings of nouns as well: "cats" are no "cation"
+# "organic" has nothing to do with an organ
+_NOT_DERIVED = frozenset(
+    "basic clonal colony cubic digital during general generic infant lactate mental molar native organic "
+    "positive prone signal vertical".split()
+)
 # adjectives and participles, and nouns of another root or vowel that they stand for; "_" is a blank
 _NOUNS = """
     cardiac heart  hepatic liver  pulmonary lung  renal kidney  gastric stomach  enteric intestine
     splenic spleen  ocular eye  ophthalmic eye  lenticular lens  nasal nose  oral mouth  buccal cheek
     lingual tongue  dental tooth  cerebral brain  encephalic brain  meningeal meninges  thoracic thorax
     abdominal abdomen  femoral femur  costal rib  osseous bone  bony bone  articular joint  cutaneous skin
-    ungual nail  mammary breast  testicular testis  vesical urinary_bladder  biliary bile  caudal tail
-    vascular blood_vessel  venous vein  lymphatic lymph
+    ungual nail  mammary breast  testicular testis  uterine uterus  penile penis  iliac ilium  caudal tail
+    vesical urinary_bladder  amniotic amnion  vascular blood_vessel  venous vein  lymphatic lymph
     auditory hearing  visual vision  gustatory taste  tactile touch
-    febrile fever  anxious anxiety  painful pain  deaf deafness  blind blindness  dead death  fatal death
-    lethal death  natal birth  maternal mother  paternal father
+    febrile fever  obese obesity  injured injury  anxious anxiety  painful pain  deaf deafness
+    blind blindness  dead death  fatal death  lethal death  natal birth  maternal mother  paternal father
     murine mouse  bovine cattle  ovine sheep  porcine pig  canine dog  feline cat  equine horse  avian bird
     bound binding
 """
@@ -65,22 +72,27 @@ def derivations(form: str) -> Tuple[str, ...]:
 
 
 def _nouns(word: str) -> Tuple[str, ...]:
-    if not word.isalpha():
+    if not word.isalpha() or word in _NOT_DERIVED or _is_acronym(word):
         return ()
     found: Dict[str, None] = {}
     if word in _OF_WORD:
         found[_OF_WORD[word].replace("_", " ")] = None
     for length in range(min(_LONGEST, len(word) - _SHORTEST) + 1):
         ending, stem = word[len(word) - length :], word[: len(word) - length]
-        if ending or _is_stem(stem):
+        if ending not in _OF_WORDS or _is_word(stem):
             for noun in _OF_ENDING.get(ending, ()):
                 found[stem + noun] = None
-                if noun == "ing" and stem[-1] in _DOUBLED and stem[-2] in _VOWELS:
+                if noun == "ing" and stem[-1] in _DOUBLED and stem[-2] in _VOWELS and stem[-3] not in _VOWELS:
                     found[stem + stem[-1] + noun] = None
     found.pop(word, None)
     return tuple(noun for noun in found if len(noun) >= _SHORTEST_NOUN)
 
 
-def _is_stem(word: str) -> bool:
-    """RETURNS (bool): may this word take an ending without losing a letter?"""
-    return len(word) >= _SHORTEST_BARE and not (word[-1] in "aiousy" and not word.endswith("ss"))
+def _is_word(stem: str) -> bool:
+    """RETURNS (bool): may this stem be a verb or an adjective, perhaps without a last "e"?"""
+    return len(stem) >= _SHORTEST_WORD and not (stem[-1] in "aiousy" and not stem.endswith("ss"))
+
+
+def _is_acronym(word: str) -> bool:
+    """RETURNS (bool): whether this is hardly a word: "mpsiiic" is a mucopolysaccharidosis."""
+    return "ii" in word or not _SOUNDED.intersection(word[:4])

@@ -90,8 +90,8 @@ def gather_evidence(
 
     Candidates come from three sources: the nearest rows of the index (names and mentions
     are searched apart, so that the mentions of one frequent entity cannot crowd out the
-    names), the KB's alias map, where regular variants of a name lead to each other, and adjectives and verbs
-    to nouns, and the entities that the surface form named in annotated text.
+    names), the KB's alias map, where regular variants of a name lead to each other and adjectives and verbs
+    lead to nouns, and the entities that the surface form named in annotated text.
 
     kb (KnowledgeBase): the knowledge base of the index.
     source (RowSource): the index.
@@ -198,7 +198,7 @@ def votes(mention_rows: Found) -> NDArray[np.float64]:
 def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> List[Found]:
     """RETURNS (List[Found]): for each of NAMED the entities, with value 1: those that have the normalised
     surface form among their names; where there are none, those that have a variant of it; and where there
-    are none either, those that have a derivation of it."""
+    are none of these either, those that have a derivation of it. No type filter has a say in that."""
     found = [kb.rows_of_aliases(forms.distinct, normalized=True)]
     for others in (variants, derivations):
         found.append(_rows_of_others(kb, forms.distinct, found, others))

@@ -18,7 +18,7 @@ KINDS = ("first_word", "last_word", "ending")  # of parts of a form whose mentio
 SHAPE = ("characters", "words", "capitals", "capital", "digits")
 FEATURES = (
     *(f"{kind}_{what}" for kind in KINDS for what in ("nil", "seen")),  # log odds of NIL; log(1 + mentions)
-    *SHAPE,  # numbers of characters and words; 1 if all letters, the first one are capitals; 1 with a digit
+    *SHAPE,  # how many; 1 if all letters are capitals, if the first character is one, if there is a digit
 )
 _ENDING = 4  # characters
 _LEAST = 2  # mentions; a part that a single one has says little, and there are many of them
@@ -29,7 +29,8 @@ Counts = Dict[str, Tuple[int, int]]  # part of a form -> mentions, NIL ones amon
 
 @dataclass(frozen=True)
 class SurfaceRecord:
-    """Counts of annotated mentions by parts of their normalised surface forms.
+    """Counts of annotated mentions by parts of their normalised surface forms. They stay as they are when the
+    knowledge base gets a concept that it lacked: calibrate again after many additions.
 
     counts (Mapping[str, Counts]): for each of KINDS the parts that at least two mentions have.
     total (Tuple[int, int]): all mentions, and the NIL ones.

@@ -25,6 +25,7 @@ def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
         of_mentions={
             name: np.concatenate([table.of_mentions[name] for table in tables])
             for name in tables[0].of_mentions
+            if all(name in table.of_mentions for table in tables)
         },
     )
 

@@ -56,7 +56,7 @@ class TrackRecord:
     ids (Sequence[str]): (e,), of the entities.
     counts (NDArray[int64]): (e, 3): mentions whose first candidate it was, mentions among these that it was
         right for, and NIL ones.
-    surfaces (SurfaceRecord): counts by parts of their surface forms.
+    surfaces (SurfaceRecord): counts by parts of the surface forms of all mentions.
     """
 
     ids: Sequence[str]

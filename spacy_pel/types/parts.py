@@ -150,7 +150,8 @@ class NilModel(Protocol):
     calibration give one; None, or no such attribute = there is no default.
 
     If it has a ``record`` (Optional[TrackRecord]) that is not None, the linker sets that before ``fit``, and
-    adds its features to the tables that it gives the model. The record is part of the state.
+    adds what it says to the tables that it gives the model (``features`` of candidates, ``of_mentions``).
+    The record is part of the state.
     """
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores: ...  # (n,)

@@ -47,6 +47,11 @@ ENTITIES = [
         ("transfected", "transfection"),
         ("transcribed", "transcription"),
         ("divided", "division"),
+        ("induce", "induction"),
+        ("divides", "division"),
+        ("modify", "modification"),
+        ("biopsied", "biopsy"),
+        ("uterine", "uterus"),
         ("modified", "modification"),
         ("hybridized", "hybridization"),
         ("regulates", "regulation"),
@@ -69,6 +74,27 @@ def test_adjectives_and_verbs_lead_to_nouns(form, noun):
 @pytest.mark.parametrize("form", ["", "camp", "il 2", "α", "---", "cardiac cells of a very old rat"])
 def test_what_has_no_derivations(form):
     assert derivations(form) == ()
+
+
+@pytest.mark.parametrize(
+    "form, other",
+    [
+        ("thymine", "thymus"),
+        ("cats", "cation"),
+        ("rats", "ration"),
+        ("pigs", "pigment"),
+        ("urine", "urination"),
+        ("lactate", "lactation"),
+        ("states", "station"),
+        ("during", "duration"),
+        ("organic", "organ"),
+        ("basic", "base"),
+        ("mpsiiic", "mpsiii"),
+        ("bleed", "bleedding"),
+    ],
+)
+def test_nouns_are_not_led_astray(form, other):
+    assert other not in derivations(form)
 
 
 def test_forms_are_distinct_and_new():

@@ -10,9 +10,11 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.nil import NetworkNil
+from spacy_pel.linking.nil.inputs import _around
 from spacy_pel.linking.surface_record import FEATURES, KINDS, SHAPE, SurfaceRecord
+from spacy_pel.linking.track_record import FEATURES as RECORD
 from spacy_pel.linking.track_record import TrackRecord
-from spacy_pel.types import Entity
+from spacy_pel.types import CandidateTable, Entity
 
 MENTIONS = [
     ("pain score", True),
@@ -87,6 +89,49 @@ def test_the_network_learns_which_words_are_nil():
         score, ulcer = (link.nil_score for link in linker.link(asked))
         found[with_record] = score - ulcer
     assert found[True] > 0.5 and abs(found[False]) < 0.1
+
+
+def test_the_record_of_all_candidates():
+    """Weighted means by hand; a negative score has no say."""
+    features = {name: np.float32([1, 3, 5, 7]) * place for place, name in enumerate(RECORD, 1)}
+    features["vote"] = np.float32([0.25, 0.75, 0, 0])
+    table = CandidateTable(np.arange(4), np.array([0, 2, 2, 4]), features)
+    around = _around(table, np.float32([0.5, -0.4999, 0.1, 0.3]))
+    voted, scored = np.array([2.5, 0, 0]), np.array([1, 0, 6.5])
+    expected = [weighted * place for weighted in (voted, scored) for place in (1, 2, 3)]
+    np.testing.assert_allclose(around, np.stack(expected, axis=1), rtol=1e-6)
+    del features["vote"]
+    assert _around(table, np.float32([1, 1, 1, 1]))[:, :3].tolist() == [[0, 0, 0]] * 3
+
+
+def test_a_network_of_an_older_version_gives_what_it_gave():
+    """It lacks the columns of words and of all candidates, and its record the words."""
+    kb = KnowledgeBase([Entity("A", "asthma"), Entity("F", "fever")])
+    generator = TfIdf()
+    generator.build(kb)
+    linker = Linker(kb, None, None, LinearCombiner(), NetworkNil(directions=0, epochs=3), generator=generator)
+    answers = [("asthma", "A"), ("fever score", "X"), ("fever", "F"), ("asthmas", "X")] * 10
+    queries = [MentionQuery(text, 0, len(text)) for text, _ in answers]
+    linker.fit_examples([linker.examples(queries, [(one,) for _, one in answers])])
+    older, zeroed = linker.nil_model.state(), linker.nil_model.state()
+    added = [name for name in older["columns"] if name in FEATURES or name.startswith(("voted_", "scored_"))]
+    assert len(added) == len(FEATURES) + 6
+    for name in added:
+        place = older["columns"].index(name)
+        for key in ("columns", "mean", "scale"):
+            older[key].pop(place)
+        for network in older["networks"]:
+            network["hidden_weights"].pop(place)
+    for name in added:
+        for network in zeroed["networks"]:
+            place = zeroed["columns"].index(name)
+            network["hidden_weights"][place] = [0.0] * len(network["hidden_weights"][place])
+    del older["record"]["surfaces"]
+    scores = []
+    for state in (older, zeroed):
+        linker.nil_model.load_state(json.loads(json.dumps(state)))
+        scores.append([link.nil_score for link in linker.link(queries[:4])])
+    assert scores[0] == scores[1] and len(set(scores[0])) > 1
 
 
 def test_a_record_of_an_older_version():

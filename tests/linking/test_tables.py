@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spacy_pel.linking.tables import insert_empty, join_tables, take_mentions
+from spacy_pel.linking.tables import insert_empty, join_tables, take_mentions, with_features
 from spacy_pel.types import CandidateTable
 
 
@@ -49,3 +49,15 @@ def test_insert_empty(table):
     wide = insert_empty(table, np.array([False, True, True, False, True, False]))
     assert rows(wide) == [[], [10, 11], [], [], [12, 13, 14], []]
     assert wide.vectors.sum(axis=1).tolist() == [0, 1, 1, 0, 1, 0]
+
+
+def test_what_is_known_of_the_mentions_goes_with_them(table):
+    known = with_features(table, {"more": table.features["name"]}, {"length": np.float32([5, 6, 7])})
+    assert known.of_mentions["length"].tolist() == [5, 6, 7] and "more" in known.features
+    assert table.of_mentions == {}
+    assert take_mentions(known, np.array([2, 0, 2])).of_mentions["length"].tolist() == [7, 5, 7]
+    wide = insert_empty(known, np.array([False, True, True, False, True]))
+    assert wide.of_mentions["length"].tolist() == [0, 5, 6, 0, 7]
+    assert join_tables([known, known]).of_mentions["length"].tolist() == [5, 6, 7] * 2
+    some = with_features(table, {}, {"length": np.float32([5, 6, 7])})
+    assert join_tables([some, table]).of_mentions == {} == join_tables([table, some]).of_mentions

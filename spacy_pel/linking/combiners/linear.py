@@ -22,8 +22,8 @@ partial         | the same for the best stretch             | a name inside a lo
 partial_unseen  | the same, for forms never annotated       | as exact_unseen
 variant_unseen  | 1 if a regular variant is one of its      | as exact_unseen: "plasma cells" is "plasma cell"
                 | names, and the form is no name            |
-derivation_     | 1 if a noun that it may stand for is one  | as exact_unseen: "nuclear" is "nucleus"
-unseen          | of its names, and no variant is a name    |
+derivation      | 1 if a noun that it may stand for is one  | as exact_unseen: "nuclear" is "nucleus"
+_unseen         | of its names, and no variant is a name    |
 log_topic       | log(topic + 0.001)                        | annotated texts on the same subject name it
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
 fused_first     | 1 / (1 + rank by fused)                   | as name_first

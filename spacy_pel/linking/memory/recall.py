@@ -8,6 +8,7 @@ correction was made although the knowledge base has them. Of equally near ones t
 vectors, the last one of the form.
 """
 
+from dataclasses import replace
 from typing import NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -142,7 +143,8 @@ def insert_answers(
         least = 0.0 - segment_max(-values, table.offsets, empty=0.0)[absent]
         own = added.features.get(name, least) if name in _OF_NAMES else least
         features[name] = np.insert(values, ends, own.astype(values.dtype))
-    return CandidateTable(np.insert(table.kb_rows, ends, rows), offsets_of(lengths), features, table.vectors)
+    kb_rows = np.insert(table.kb_rows, ends, rows)
+    return replace(table, kb_rows=kb_rows, offsets=offsets_of(lengths), features=features)
 
 
 def put_first(table: CandidateTable, scores: Scores, recalled: Recalled) -> Tuple[Scores, NDArray[np.bool_]]:

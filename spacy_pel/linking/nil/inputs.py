@@ -145,7 +145,8 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
 def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record: bool) -> Floats:
     summary = summarize(table, scores)
     if with_record:
-        of_mentions = [table.of_mentions[name] for name in _OF_MENTIONS]
+        unknown = np.zeros(len(table), dtype=np.float32)
+        of_mentions = [table.of_mentions.get(name, unknown) for name in _OF_MENTIONS]
         columns = [_of_first(table, scores, _RECORD), _around(table, scores), np.stack(of_mentions, axis=1)]
         summary = np.concatenate([summary, *columns], axis=1)
     if not len(directions):
@@ -171,7 +172,7 @@ def _around(table: CandidateTable, scores: Scores) -> Floats:
     0."""
     columns = []
     for weights in (table.features.get("vote", np.zeros_like(scores)), scores):
-        wide = weights.astype(np.float64)
+        wide = np.maximum(weights.astype(np.float64), 0.0)  # scores may be cosines
         total = segment_sum(wide, table.offsets)
         share = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
         columns += [segment_sum(wide * table.features[name], table.offsets) * share for name in _RECORD]

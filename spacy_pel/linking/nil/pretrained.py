@@ -29,9 +29,9 @@ from .best_scores import Floats, logistic
 from .logistic import LogisticNil
 
 DEFAULT_THRESHOLD = 0.5  # P(NIL)
-WITH_VECTORS = {"exact": -3.05, "edit": -1.94, "partial": -2.6, "distance": 4.91, "bias": 0.22}
+WITH_VECTORS = {"exact": -3.31, "edit": -1.15, "partial": -2.5, "distance": 4.87, "bias": -0.21}
 # scores of other generators have no common scale
-WITHOUT_VECTORS = {"exact": -3.79, "edit": -3.71, "partial": -2.96, "bias": 4.42}
+WITHOUT_VECTORS = {"exact": -3.94, "edit": -3.0, "partial": -2.72, "bias": 3.86}
 _FEATURES = ("name", "mention", "vote", *NAMED, "prior", "edit", "partial")
 _RANK, _LEAST = 64, 8  # of the unrelated candidate, from 0
 _CLOSE = 1e-3  # least distance of an unrelated entity

@@ -16,6 +16,7 @@ from ...candidates.bi_encoder import BiEncoderCandidates
 from ...candidates.bm25 import BM25
 from ...candidates.tfidf import TfIdf
 from ...evaluation.metrics.nil import average_precision
+from ...evidence.evidence import FEATURES
 from ...index import EntityIndex
 from ...index.faiss_flat import FaissFlat
 from ...linking.combiners.linear import LinearCombiner, right_first
@@ -130,6 +131,7 @@ def candidates_key(
     own = [task for name in worlds for task in tasks[name]]
     return fingerprint(
         system if encoder is None else encoder.fingerprint,
+        FEATURES,
         [world.kb.fingerprint for world in worlds.values()],
         [task.mentions for task in own],
         *(task.allowed.tobytes() for task in own),
