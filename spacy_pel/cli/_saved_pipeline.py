@@ -48,7 +48,7 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
         with update_linker_folder(part / name) as linker:
             copy = PipelineCopy(linker, config["components"][name], loaders, learned)
             yield copy
-            write_json(linker / CALIBRATION, copy.learned)
+            write_json(linker / CALIBRATION, copy.learned, indent=None)
         config.to_disk(part / "config.cfg")
         load_pipeline(part)
     message(f"Wrote {output}. Calibrate it now: spacy-pel calibrate {output} CORPUS.jsonl")

@@ -491,7 +491,7 @@ class ProxyEntityLinker(Pipe):
         with update_linker_folder(Path(path), rewritten=rewritten) as part:
             self.data.to_disk(part, exclude=exclude)
             if "cfg" not in exclude:
-                write_json(part / CALIBRATION, learned_state(linker))
+                write_json(part / CALIBRATION, learned_state(linker), indent=None)
 
     def from_disk(self, path: PathLike, *, exclude: Iterable[str] = ()) -> "ProxyEntityLinker":
         """Read what ``to_disk`` wrote; KB and index are memory-mapped. Excluded parts are not changed.

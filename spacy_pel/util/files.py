@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Dict, Iterable, Iterator, List, Tuple, TypeVar, Union
+from typing import IO, Any, Dict, Iterable, Iterator, List, Optional, Tuple, TypeVar, Union
 
 from ..errors import Errors, PelError, quoted, shortened
 from .replacing import make_holder, move_into_place, remove_leftovers
@@ -375,10 +375,13 @@ def json_object(line: str, place: object) -> Dict[str, Any]:
     return record
 
 
-def write_json(path: PathLike, data: Any) -> None:
-    """Write indented JSON, atomically."""
+def write_json(path: PathLike, data: Any, *, indent: Optional[int] = 2) -> None:
+    """Write JSON, atomically.
+
+    indent (Optional[int]): blanks for each level; None = all in one line, for long lists of numbers.
+    """
     with atomic_path(path) as part:
-        part.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
+        part.write_text(json.dumps(data, indent=indent, ensure_ascii=False) + "\n", encoding="utf8")
 
 
 def write_jsonl(path: PathLike, records: Iterable[Dict[str, Any]]) -> int:
