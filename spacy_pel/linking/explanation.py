@@ -77,7 +77,8 @@ class Explanation:
         = none does.
     record (Optional[Dict[str, int]]): how often the first candidate was "first" for annotated mentions of the
         calibration, how often it was "right" then, and how often the mention was "nil"; None without
-        candidates, and for NIL models that do not read it.
+        candidates, and for NIL models that do not read it. P(NIL) reads the record of the other candidates
+        and of the mention's words as well.
     weights (Dict[str, float]): of the combiner, by feature; empty if it has none.
     ranker_weights (Optional[Tuple[float, float]]): of the reranker's score, and of the logarithm of the
         combiner's; None without a reranker.

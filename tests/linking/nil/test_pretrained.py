@@ -137,6 +137,17 @@ def table_of(name, **features):
     return CandidateTable(np.arange(n), np.asarray([0, n]), columns)
 
 
+@pytest.mark.parametrize("name", ["exact", "variant", "derivation"])
+def test_what_leads_to_a_name_counts_as_a_name(name):
+    """ "Hepatic" is spelled like nothing that the knowledge base has, but it has the liver."""
+    cosines = np.linspace(0.9, 0.1, 9)
+    scores = np.eye(9, dtype=np.float32)[1]
+    table = table_of(cosines, **{name: scores})
+    assert default_inputs(table, scores)["exact"].tolist() == [1.0]
+    model = PretrainedLogisticNil()
+    assert model(table, scores)[0] < model(table_of(cosines), scores)[0] - 0.2
+
+
 def test_inputs_by_hand():
     cosines = np.linspace(0.9, 0.1, 9)  # the one in the middle is the ninth of nine, from eight on
     edit = np.zeros(9)
