@@ -49,7 +49,10 @@ Floats = NDArray[np.float64]
 
 _EPSILON = 1e-3
 
-# Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``
+# Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
+# All but the weight of derivations: they are right in 96 of 100 cases, but so rare that the penalty holds
+# their weight down, at 5.87, where "hepatic" is a hepatic lymph node. From 8 to 14 the tasks without annotated
+# text rank as well or better.
 DEFAULT_WEIGHTS = {
     "name": 3.11,
     "mention": 2.49,
@@ -68,7 +71,7 @@ DEFAULT_WEIGHTS = {
     "partial": 0.14,
     "partial_unseen": 1.76,
     "variant_unseen": 2.24,
-    "derivation_unseen": 5.87,
+    "derivation_unseen": 10.0,
     "log_topic": 0.28,
     "fused": 0.0,
     "fused_first": 0.0,
