@@ -51,7 +51,7 @@ _EPSILON = 1e-3
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
 # All but the weight of derivations: they are right in 96 of 100 cases, but so rare that the penalty holds
-# their weight down, at 5.87, where "hepatic" is a hepatic lymph node. From 8 to 14 the tasks without annotated
+# their weight down, at 5.87, where "hepatic" is a hepatic lymph node. From 8 to 14 tasks without annotated
 # text rank as well or better.
 DEFAULT_WEIGHTS = {
     "name": 3.11,
