@@ -7,7 +7,7 @@ Whether a knowledge base has a concept depends on its kind, and the words tell t
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -21,7 +21,9 @@ FEATURES = (
     *SHAPE,  # how many; 1 if all letters are capitals, if the first character is one, if there is a digit
 )
 _ENDING = 4  # characters
-_LEAST = 2  # mentions; a part that a single one has says little, and there are many of them
+# Texts, or parts of the calibration's text. What a single one has says little of other text: its concept may
+# be new to the knowledge base for that text alone.
+_LEAST = 2
 _PRIOR = 3.0  # mentions that the share of all mentions counts for
 
 Counts = Dict[str, Tuple[int, int]]  # part of a form -> mentions, NIL ones among them
@@ -32,7 +34,7 @@ class SurfaceRecord:
     """Counts of annotated mentions by parts of their normalised surface forms. They stay as they are when the
     knowledge base gets a concept that it lacked: calibrate again after many additions.
 
-    counts (Mapping[str, Counts]): for each of KINDS the parts that at least two mentions have.
+    counts (Mapping[str, Counts]): for each of KINDS the parts that mentions of at least two texts have.
     total (Tuple[int, int]): all mentions, and the NIL ones.
     """
 
@@ -40,19 +42,22 @@ class SurfaceRecord:
     total: Tuple[int, int]
 
     @classmethod
-    def of(cls, mentions: Iterable[Tuple[str, bool]]) -> "SurfaceRecord":
-        """RETURNS (SurfaceRecord): of annotated mentions: normalised surface form, and whether it is NIL."""
+    def of(cls, mentions: Iterable[Tuple[str, bool, int]]) -> "SurfaceRecord":
+        """RETURNS (SurfaceRecord): of annotated mentions: normalised surface form, whether it is NIL, and the
+        number of its text, or of the part that this belongs to."""
         counted = Counter(mentions)
         counts: Dict[str, Counts] = {kind: {} for kind in KINDS}
-        for (form, nil), n in counted.items():
+        texts: Dict[str, Dict[str, Set[int]]] = {kind: {} for kind in KINDS}
+        for (form, nil, text), n in counted.items():
             for kind, part in _parts(form).items():
                 seen, of_nil = counts[kind].get(part, (0, 0))
                 counts[kind][part] = (seen + n, of_nil + n * nil)
+                texts[kind].setdefault(part, set()).add(text)
         kept = {
-            kind: {part: found for part, found in sorted(of_kind.items()) if found[0] >= _LEAST}
+            kind: {part: found for part, found in sorted(of_kind.items()) if len(texts[kind][part]) >= _LEAST}
             for kind, of_kind in counts.items()
         }
-        return cls(kept, (sum(counted.values()), sum(n for (_, nil), n in counted.items() if nil)))
+        return cls(kept, (sum(counted.values()), sum(n for (_, nil, _), n in counted.items() if nil)))
 
     @classmethod
     def empty(cls) -> "SurfaceRecord":

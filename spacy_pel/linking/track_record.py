@@ -41,8 +41,10 @@ class Read(NamedTuple):
 
 
 class _Outcome(NamedTuple):
-    """An annotated mention: its normalised surface form, its first candidate ("" = none), and what it was."""
+    """An annotated mention: the number of its part, or of its document if there is only one part, its
+    normalised surface form, its first candidate ("" = none), and what it was."""
 
+    text: int
     form: str
     first: str
     right: bool
@@ -72,7 +74,7 @@ class TrackRecord:
         for one, n in counted.items():
             if one.first:
                 counts[place[one.first]] += n * np.array([1, one.right, one.nil])
-        forms = ((one.form, one.nil) for one, n in counted.items() for _ in range(n))
+        forms = ((one.form, one.nil, one.text) for one, n in counted.items() for _ in range(n))
         return cls(ids, counts, SurfaceRecord.of(forms))
 
     @classmethod
@@ -146,7 +148,11 @@ def track_record(parts: Sequence[Examples], scores: Sequence[Scores]) -> Tuple[T
     RETURNS (tuple): the counts of all parts, and what to fit on for all mentions: by the counts of the other
         parts. Of a single part, by those of its other documents, in five folds.
     """
-    outcomes = [_outcomes(part, given) for part, given in zip(parts, scores, strict=True)]
+    if len(parts) == 1:
+        texts = [_numbers(parts[0].documents)]
+    else:
+        texts = [[number] * len(part) for number, part in enumerate(parts)]
+    outcomes = [_outcomes(*one) for one in zip(parts, scores, texts, strict=True)]
     record = TrackRecord._of(one for of_part in outcomes for one in of_part)
     if len(parts) == 1:
         return record, _in_folds(parts[0], outcomes[0])
@@ -167,8 +173,7 @@ def join_reads(found: Sequence[Read]) -> Read:
 
 
 def _in_folds(part: Examples, outcomes: Sequence[_Outcome]) -> Read:
-    numbers: Dict[Any, int] = {}
-    fold = np.array([numbers.setdefault(one, len(numbers)) for one in part.documents]) % _FOLDS
+    fold = np.array(_numbers(part.documents)) % _FOLDS
     of_candidate = np.repeat(fold, np.diff(part.table.offsets))
     read = Read({}, {})
     for number in np.unique(fold).tolist():
@@ -182,7 +187,12 @@ def _in_folds(part: Examples, outcomes: Sequence[_Outcome]) -> Read:
     return read
 
 
-def _outcomes(part: Examples, scores: Scores) -> List[_Outcome]:
+def _numbers(documents: Sequence[Any]) -> List[int]:
+    numbers: Dict[Any, int] = {}
+    return [numbers.setdefault(one, len(numbers)) for one in documents]
+
+
+def _outcomes(part: Examples, scores: Scores, texts: Sequence[int]) -> List[_Outcome]:
     table = part.table
     filled = np.diff(table.offsets) > 0
     first = segment_order(scores, table.offsets)[table.offsets[:-1][filled]]
@@ -191,5 +201,5 @@ def _outcomes(part: Examples, scores: Scores) -> List[_Outcome]:
     ids = np.full(len(part), "", dtype=object)
     ids[filled] = part.kb.ids_at(table.kb_rows[first])
     forms = [normalize_alias(surface) for surface in part.surfaces]
-    columns = zip(forms, ids.tolist(), right.tolist(), part.is_nil.tolist(), strict=True)
+    columns = zip(texts, forms, ids.tolist(), right.tolist(), part.is_nil.tolist(), strict=True)
     return [_Outcome(*one) for one in columns]

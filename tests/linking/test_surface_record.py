@@ -16,13 +16,14 @@ from spacy_pel.linking.track_record import FEATURES as RECORD
 from spacy_pel.linking.track_record import TrackRecord
 from spacy_pel.types import CandidateTable, Entity
 
-MENTIONS = [
-    ("pain score", True),
-    ("pain score", True),
-    ("risk score", True),
-    ("knee pain", False),
-    ("pain", False),
-    ("lone", True),
+MENTIONS = [  # form, NIL, text
+    ("pain score", True, 0),
+    ("pain score", True, 0),
+    ("risk score", True, 1),
+    ("knee pain", False, 0),
+    ("pain", False, 2),
+    ("lone", True, 3),
+    ("lone", True, 3),  # of a single text
 ]
 
 
@@ -38,9 +39,9 @@ def test_features_by_hand():
         "last_word": {"pain": (2, 0), "score": (3, 3)},
         "ending": {"core": (3, 3), "pain": (2, 0)},
     }
-    assert record.total == (6, 4)
+    assert record.total == (7, 5)
     found = record.features(["Pain scores", "stroke SCORE", "x"])
-    share = 5 / 8
+    share = 6 / 9
     nothing = log_odds(0, 0, share)
     assert found["first_word_nil"].tolist() == pytest.approx([log_odds(2, 3, share), nothing, nothing])
     assert found["first_word_seen"].tolist() == pytest.approx(np.log([4, 1, 1]))
