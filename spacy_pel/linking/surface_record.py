@@ -7,7 +7,8 @@ Whether a knowledge base has a concept depends on its kind, and the words tell t
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
+from typing import Counter as CounterType
 
 import numpy as np
 
@@ -26,6 +27,7 @@ _ENDING = 4  # characters
 _LEAST = 2
 _PRIOR = 3.0  # mentions that the share of all mentions counts for
 
+CountedForms = CounterType[Tuple[str, bool, int]]
 Counts = Dict[str, Tuple[int, int]]  # part of a form -> mentions, NIL ones among them
 
 
@@ -42,10 +44,9 @@ class SurfaceRecord:
     total: Tuple[int, int]
 
     @classmethod
-    def of(cls, mentions: Iterable[Tuple[str, bool, int]]) -> "SurfaceRecord":
-        """RETURNS (SurfaceRecord): of annotated mentions: normalised surface form, whether it is NIL, and the
-        number of its text, or of the part that this belongs to."""
-        counted = Counter(mentions)
+    def of(cls, counted: CountedForms) -> "SurfaceRecord":
+        """RETURNS (SurfaceRecord): of annotated mentions, counted by normalised surface form, whether it is
+        NIL, and the number of its text, or of the part that this belongs to."""
         counts: Dict[str, Counts] = {kind: {} for kind in KINDS}
         texts: Dict[str, Dict[str, Set[int]]] = {kind: {} for kind in KINDS}
         for (form, nil, text), n in counted.items():
@@ -62,7 +63,7 @@ class SurfaceRecord:
     @classmethod
     def empty(cls) -> "SurfaceRecord":
         """RETURNS (SurfaceRecord): of no mentions."""
-        return cls.of([])
+        return cls.of(Counter())
 
     def features(self, surfaces: Sequence[str]) -> Dict[str, Scores]:
         """RETURNS (Dict[str, Scores]): FEATURES, (n,) each, of mentions with these surface forms."""

@@ -1,13 +1,13 @@
 """Joining candidate tables, taking mentions from them, adding features and mentions without candidates."""
 
 from dataclasses import replace
-from typing import Mapping, Optional, Sequence
+from typing import Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import CandidateTable, Scores
-from ..util.ragged import places_in_pieces
+from ..types import CandidateTable, Rows, Scores
+from ..util.ragged import places_in_pieces, segment_order
 
 
 def join_tables(tables: Sequence[CandidateTable]) -> CandidateTable:
@@ -55,6 +55,13 @@ def with_features(
         features={**table.features, **features},
         of_mentions={**table.of_mentions, **(of_mentions or {})},
     )
+
+
+def first_candidates(table: CandidateTable, scores: Scores) -> Tuple[NDArray[np.bool_], Rows]:
+    """RETURNS (Tuple[NDArray[bool], NDArray[int64]]): (n,) which mentions have candidates, and for each of
+    these where its best candidate by score is, a tie going to the earlier one."""
+    filled = np.diff(table.offsets) > 0
+    return filled, segment_order(scores, table.offsets)[table.offsets[:-1][filled]]
 
 
 def insert_empty(table: CandidateTable, present: NDArray[np.bool_]) -> CandidateTable:

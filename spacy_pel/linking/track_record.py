@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..types import CandidateTable, Scores
 from ..util import fingerprint, normalize_alias
-from ..util.ragged import segment_order
-from .combiners.linear import is_gold
+from .combiners.linear import right_first
 from .examples import Examples
-from .surface_record import SurfaceRecord
-from .tables import take_mentions
+from .surface_record import CountedForms, SurfaceRecord
+from .tables import first_candidates, take_mentions
 
 FEATURES = (
     "record_first",  # log(1 + how often the entity was the first candidate of an annotated mention)
@@ -74,7 +73,9 @@ class TrackRecord:
         for one, n in counted.items():
             if one.first:
                 counts[place[one.first]] += n * np.array([1, one.right, one.nil])
-        forms = ((one.form, one.nil, one.text) for one, n in counted.items() for _ in range(n))
+        forms: CountedForms = Counter()
+        for one, n in counted.items():
+            forms[one.form, one.nil, one.text] += n
         return cls(ids, counts, SurfaceRecord.of(forms))
 
     @classmethod
@@ -194,10 +195,8 @@ def _numbers(documents: Sequence[Any]) -> List[int]:
 
 def _outcomes(part: Examples, scores: Scores, texts: Sequence[int]) -> List[_Outcome]:
     table = part.table
-    filled = np.diff(table.offsets) > 0
-    first = segment_order(scores, table.offsets)[table.offsets[:-1][filled]]
-    right = np.zeros(len(part), dtype=np.bool_)
-    right[filled] = is_gold(table, part.gold)[first]
+    filled, first = first_candidates(table, scores)
+    right = right_first(table, scores, part.gold)
     ids = np.full(len(part), "", dtype=object)
     ids[filled] = part.kb.ids_at(table.kb_rows[first])
     forms = [normalize_alias(surface) for surface in part.surfaces]

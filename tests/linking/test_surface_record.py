@@ -1,6 +1,7 @@
 """What became of mentions with the same words, and how a mention is written."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def log_odds(hits, n, share):
 
 
 def test_features_by_hand():
-    record = SurfaceRecord.of(MENTIONS)
+    record = SurfaceRecord.of(Counter(MENTIONS))
     assert record.counts == {
         "first_word": {"pain": (3, 2)},
         "last_word": {"pain": (2, 0), "score": (3, 3)},
@@ -64,9 +65,9 @@ def test_shape():
 
 
 def test_it_is_saved_as_json_and_does_not_depend_on_the_order():
-    record = SurfaceRecord.of(MENTIONS)
+    record = SurfaceRecord.of(Counter(MENTIONS))
     text = json.dumps(record.state())
-    assert text == json.dumps(SurfaceRecord.of(MENTIONS[::-1]).state())
+    assert text == json.dumps(SurfaceRecord.of(Counter(MENTIONS[::-1])).state())
     assert SurfaceRecord.from_state(json.loads(text)) == record
 
 

@@ -42,8 +42,8 @@ from ...evidence.evidence import best_cosines
 from ...registry import registry
 from ...types import FUSED, TOPIC, CandidateTable, Scores
 from ...util import logger
-from ...util.ragged import owners, segment_order, segment_rank, segment_softmax, segment_sum
-from ..tables import take_mentions
+from ...util.ragged import owners, segment_rank, segment_softmax, segment_sum
+from ..tables import first_candidates, take_mentions
 
 Floats = NDArray[np.float64]
 
@@ -228,8 +228,7 @@ def right_first(
 ) -> NDArray[np.bool_]:
     """RETURNS (NDArray[bool]): (n,) is the candidate with the best score one of the mention's gold entities?
     A tie goes to the earlier candidate; False without candidates."""
-    filled = np.diff(table.offsets) > 0
-    first = segment_order(scores, table.offsets)[table.offsets[:-1][filled]]
+    filled, first = first_candidates(table, scores)
     right = np.zeros(len(table), dtype=np.bool_)
     right[filled] = is_gold(table, gold)[first]
     return right

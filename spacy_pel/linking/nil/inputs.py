@@ -10,6 +10,7 @@ from ...errors import Errors, PelError
 from ...types import CandidateTable, Scores, Vectors
 from ...util.ragged import segment_order, segment_sum
 from ..surface_record import FEATURES as _OF_MENTIONS
+from ..tables import first_candidates
 from ..track_record import FEATURES as _RECORD
 from .best_scores import Floats, best_scores
 
@@ -159,9 +160,8 @@ def _raw(table: CandidateTable, scores: Scores, directions: Vectors, with_record
 
 def _of_first(table: CandidateTable, scores: Scores, names: Sequence[str]) -> Floats:
     """RETURNS (Floats): (n, len(names)), features of the best candidates; zeros where there is none."""
-    filled = np.diff(table.offsets) > 0
+    filled, first = first_candidates(table, scores)
     values = np.zeros((len(table), len(names)))
-    first = segment_order(scores, table.offsets)[table.offsets[:-1][filled]]
     absent = np.zeros(len(scores), dtype=np.float32)
     values[filled] = np.stack([table.features.get(name, absent)[first] for name in names], axis=1)
     return values
