@@ -7,6 +7,7 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
+from ..evidence.evidence import NAMED
 from ..index.row_table import NAME_KINDS, hash_texts
 from ..index.rows_of_kb import names_of
 from ..types import NIL, CandidateTable, Entity, Vectors
@@ -14,6 +15,7 @@ from ..util import normalize_alias
 from ..util.columns import EMPTY, aligned
 from .memory import Learned
 from .query import MentionQuery
+from .surface_record import WordRecord
 
 if TYPE_CHECKING:
     from .linker import Linker
@@ -78,7 +80,9 @@ class Explanation:
     record (Optional[Dict[str, int]]): how often the first candidate was "first" for annotated mentions of the
         calibration, how often it was "right" then, and how often the mention was "nil"; None without
         candidates, and for NIL models that do not read it. P(NIL) reads the record of the other candidates
-        and of the mention's words as well.
+        as well.
+    words (Optional[Dict[str, WordRecord]]): the same of the mention's "first_word", "last_word" and "ending";
+        None where ``record`` is.
     weights (Dict[str, float]): of the combiner, by feature; empty if it has none.
     ranker_weights (Optional[Tuple[float, float]]): of the reranker's score, and of the logarithm of the
         combiner's; None without a reranker.
@@ -97,6 +101,7 @@ class Explanation:
     id_set: Optional[List[str]]
     learned: Optional[Learned]
     record: Optional[Dict[str, int]]
+    words: Optional[Dict[str, WordRecord]]
     weights: Dict[str, float]
     ranker_weights: Optional[Tuple[float, float]]
     candidates: List[CandidateEvidence]
@@ -124,13 +129,20 @@ class Explanation:
         if against := self.difference:
             parts = ", ".join(f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS])
             first, second = self.candidates[:2]
-            lines.append(f"{first.id} against {second.id}: {parts}")
+            total, more = sum(against.values()), "" if len(against) <= _PARTS else ", …"
+            lines.append(f"{first.id} against {second.id}: {total:+.2f} in all: {parts}{more}")
         if self.record is not None:
             came_first, right, nil = (self.record[name] for name in ("first", "right", "nil"))
             lines.append(
                 f"track record of {self.candidates[0].id} (mentions in the calibration): "
                 f"first {came_first:,}, right {right:,}, NIL {nil:,}"
             )
+        if self.words is not None:
+            parts = "; ".join(
+                f"{kind.replace('_', ' ')} {one.part!r} {one.mentions:,}, NIL {one.nil:,}"
+                for kind, one in self.words.items()
+            )
+            lines.append(f"mentions in the calibration with its {parts}")
         return "\n".join(lines)
 
     @property
@@ -147,7 +159,8 @@ class Explanation:
     @staticmethod
     def shown(one: CandidateEvidence) -> List[str]:
         """RETURNS (List[str]): the cells of a candidate, see HEAD."""
-        numbers = [one.features.get(name) for name in ("exact", "prior", "edit")]
+        numbers = [one.features.get(name) for name in ("prior", "edit")]
+        named = next((name for name in NAMED if one.features.get(name)), EMPTY)
         mention = _number(one.mention_cosine) + (f" (learned {one.learned})" if one.learned else "")
         return [
             one.id,
@@ -156,13 +169,14 @@ class Explanation:
             one.nearest_name or EMPTY,
             _number(one.name_cosine),
             mention,
+            named,
             *map(_number, numbers),
             _number(one.ranker_score),
         ]
 
 
 HEAD = (
-    *("id", "name", "score", "nearest name", "cosine", "mention cosine", "exact", "prior", "spelling"),
+    *("id", "name", "score", "nearest name", "cosine", "mention cosine", "named by", "prior", "spelling"),
     "ranker",
 )
 
@@ -222,6 +236,7 @@ def explain(linker: "Linker", query: MentionQuery) -> Explanation:
         id_set=link.id_set,
         learned=None if link.learned is None else entries[link.learned],
         record=None if record is None else record.of_entity(int(table.kb_rows[chosen[0]]), linker.kb),
+        words=None if record is None else record.surfaces.of_words(query.surface),
         weights=dict(getattr(linker.combiner, "weights", {})),
         ranker_weights=None if linker.reranker is None else linker.reranker.weights,
         candidates=candidates,

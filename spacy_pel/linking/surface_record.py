@@ -7,7 +7,7 @@ Whether a knowledge base has a concept depends on its kind, and the words tell t
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple
 from typing import Counter as CounterType
 
 import numpy as np
@@ -29,6 +29,15 @@ _PRIOR = 3.0  # mentions that the share of all mentions counts for
 
 CountedForms = CounterType[Tuple[str, bool, int]]
 Counts = Dict[str, Tuple[int, int]]  # part of a form -> mentions, NIL ones among them
+
+
+class WordRecord(NamedTuple):
+    """A part of a surface form, and how many annotated mentions have it, NIL ones among them; 0 for a part
+    that fewer than two texts have."""
+
+    part: str
+    mentions: int
+    nil: int
 
 
 @dataclass(frozen=True)
@@ -73,12 +82,15 @@ class SurfaceRecord:
         rows = np.array([number[surface] for surface in surfaces], dtype=np.int64)
         return dict(zip(FEATURES, values.reshape(-1, len(FEATURES))[rows].T, strict=True))
 
+    def of_words(self, surface: str) -> Dict[str, WordRecord]:
+        """RETURNS (Dict[str, WordRecord]): of the part of each of KINDS."""
+        parts = _parts(normalize_alias(surface))
+        return {kind: WordRecord(part, *self.counts[kind].get(part, (0, 0))) for kind, part in parts.items()}
+
     def _row(self, surface: str) -> List[float]:
-        form = normalize_alias(surface)
         share = (self.total[1] + 1.0) / (self.total[0] + 2.0)
         row: List[float] = []
-        for kind, part in _parts(form).items():
-            n, nil = self.counts[kind].get(part, (0, 0))
+        for _, n, nil in self.of_words(surface).values():
             hits = nil + _PRIOR * share
             row += [float(np.log(hits / (n + _PRIOR - hits))), float(np.log1p(n))]
         letters = [one for one in surface if one.isalpha()]

@@ -1,6 +1,7 @@
 """The track record of first candidates: counts, features, and that no mention tells on itself."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import IsotonicNil, LogisticNil, NetworkNil, PlattNil
+from spacy_pel.linking.surface_record import SurfaceRecord
 from spacy_pel.linking.track_record import FEATURES, TrackRecord, track_record
 from spacy_pel.types import CandidateTable, Entity
 
@@ -177,10 +179,28 @@ def test_an_explanation_tells_the_record_of_the_first_candidate():
     linker = make_linker(kb, NetworkNil(epochs=1, directions=0))
     query = MentionQuery("about fever and more", 6, 11)
     assert explain(linker, query).record == {"first": 0, "right": 0, "nil": 0}
-    linker.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]))
+    words = SurfaceRecord.of(Counter({("fever", True, 0): 1000, ("fever", False, 1): 500}))
+    linker.nil_model.record = TrackRecord(["FEVER"], np.array([[1200, 7, 4]]), words)
     found = explain(linker, query)
     assert found.record == {"first": 1200, "right": 7, "nil": 4}
-    line = "track record of FEVER (mentions in the calibration): first 1,200, right 7, NIL 4"
-    assert str(found).splitlines()[-1] == line
-    assert explain(linker, MentionQuery("qqq", 0, 3)).record is None  # no candidates
-    assert explain(make_linker(kb, LogisticNil()), query).record is None
+    assert found.words["first_word"] == ("fever", 1500, 1000) and found.words["ending"].part == "ever"
+    assert str(found).splitlines()[-2:] == [
+        "track record of FEVER (mentions in the calibration): first 1,200, right 7, NIL 4",
+        "mentions in the calibration with its first word 'fever' 1,500, NIL 1,000; last word 'fever' 1,500, "
+        "NIL 1,000; ending 'ever' 1,500, NIL 1,000",
+    ]
+    for none in (
+        explain(linker, MentionQuery("qqq", 0, 3)),  # no candidates
+        explain(make_linker(kb, LogisticNil()), query),
+    ):
+        assert none.record is none.words is None
+
+
+def test_an_explanation_says_how_a_candidate_is_named():
+    linker = make_linker(make_kb(["fever", "nucleus"]), LogisticNil())
+    lines = {
+        word: str(explain(linker, MentionQuery(word, 0, len(word)))) for word in ("fever", "fevers", "nuclear")
+    }
+    assert "named by" in lines["fever"] and "variant" not in lines["fever"]
+    assert "exact" in lines["fever"] and "FEVER" in lines["fevers"]
+    assert "variant" in lines["fevers"] and "derivation" in lines["nuclear"]
