@@ -100,7 +100,7 @@ def quickstart(
     Example: spacy-pel quickstart codes.csv my_pipeline
     """
     from ..pipeline.mentions import mention_spans
-    from ..pipeline.name_patterns import example_text
+    from ..pipeline.name_patterns import example_rows, example_text
     from ..pipeline.records import mention_record
 
     started = time.perf_counter()
@@ -120,7 +120,7 @@ def quickstart(
             linker.calibrated_threshold, linker.calibrated_by_label = _LINK_ALL, {}
         nlp.to_disk(part)
         loaded = load_pipeline(part)  # an unusable pipeline is not kept
-        names = loaded.component.kb.names_at(loaded.component.kb.live_rows[:_N_SHOWN])
+        names = loaded.component.kb.names_at(example_rows(loaded.component.kb.live_rows, _N_SHOWN))
         doc = loaded.nlp(text or example_text(names))
         spans = mention_spans(doc, loaded.component.spans_key)
         mentions = [mention_record(loaded.component, span, _N_SHOWN) for span in spans]

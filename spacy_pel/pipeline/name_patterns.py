@@ -3,8 +3,13 @@
 import re
 from typing import Iterable, List, NamedTuple, Sequence, Set
 
+import numpy as np
+
+from ..types import Rows
+
 _LONGEST_ACRONYM = 5  # characters
 _SHORTEST_WITH_NUMBER = 4  # characters of a name that may be in another number
+_ONTOLOGY = 500  # entities; fewer are taken for a table
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -62,6 +67,15 @@ def has_other_number(name: str, *, before_of: bool = False) -> bool:
     lower = [word.lower() for word in words]
     word = words[lower.index("of") - 1] if before_of and "of" in lower[1:] else words[-1]
     return not (is_acronym(word) or word.isupper())
+
+
+def example_rows(rows: Rows, n: int) -> Rows:
+    """RETURNS (NDArray[int64]): n rows to show as examples, or all if there are fewer: the first ones of a
+    table, but of an ontology, whose first entities are its most general ones, such as "All", some from the
+    middle of n equal parts."""
+    if len(rows) < _ONTOLOGY:
+        return rows[:n]
+    return rows[(2 * np.arange(n) + 1) * len(rows) // (2 * n)]
 
 
 def example_text(names: Sequence[Sequence[str]]) -> str:

@@ -135,8 +135,8 @@ class ExplainResponse(BaseModel):
         "then, and the mention was NIL."
     )
     words: Optional[Dict[str, Tuple[str, int, int]]] = Field(
-        description="The mention's first word, last word and ending, each with how many mentions in the text of "
-        "the calibration have it, and how many of these were NIL."
+        description="The mention's first word, last word and ending, each with how many mentions in the "
+        "text of the calibration have it, and how many of these were NIL."
     )
     weights: Dict[str, Optional[float]]
     ranker_weights: Optional[Tuple[float, float]]

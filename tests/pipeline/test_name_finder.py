@@ -2,10 +2,12 @@
 
 import pickle
 
+import numpy as np
 import pytest
 import spacy
 
 from spacy_pel.errors import PelError
+from spacy_pel.pipeline.name_patterns import example_rows
 from spacy_pel.types import Entity
 
 from .conftest import NAME
@@ -199,3 +201,9 @@ def test_names_outlive_the_memory_zone_in_which_they_are_read(nlp):
     with nlp.memory_zone():
         nlp.get_pipe(NAME).retire(["NEW"])
         assert found(nlp, "Velmoparin hydrate, aspirin.") == {"aspirin": "C02"}
+
+
+def test_examples_of_a_table_are_its_first_names_but_not_those_of_an_ontology():
+    assert example_rows(np.arange(2), 3).tolist() == [0, 1]
+    assert example_rows(np.arange(100, 499), 3).tolist() == [100, 101, 102]
+    assert example_rows(np.arange(0, 1200, 2), 3).tolist() == [200, 600, 1000]
