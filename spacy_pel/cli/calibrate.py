@@ -88,11 +88,10 @@ def calibrate(
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
     links = linker.fit_examples(parts, choose=choose, label_least=by_label)
     learned = learned_state(linker)
-    default = linker.nil_threshold
-    if not (n_nil or was_calibrated or linker.threshold is not None or default is None):
+    if not (n_nil or was_calibrated or linker.threshold is not None):
         message(
-            "NIL is still decided by the default weights. To keep them and their threshold, set "
-            f"threshold = {default} in the pipeline's config.cfg"
+            "P(NIL) was not fitted: as before, the NIL model's defaults decide. To link every mention that has "
+            "a candidate, set threshold = 1.0 in the pipeline's config.cfg"
         )
     if output:
         copy_pipeline(pipeline, output, learned)

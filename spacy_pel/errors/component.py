@@ -129,8 +129,8 @@ class ComponentWarnings:
     )
     W506 = (
         "[PEL-W506] The component '{name}' is not calibrated: NIL is decided by the default weights of its NIL "
-        "model, fitted on other text, at a threshold of {threshold}. Fit your own with: spacy-pel calibrate "
-        "PIPELINE CORPUS.jsonl, or set threshold."
+        "model, fitted on other text. Fit your own with: spacy-pel calibrate PIPELINE CORPUS.jsonl, or set "
+        "threshold."
     )
     W507 = (
         "[PEL-W507] P(right) and coverage were not calibrated: that needs {n} documents, any four fifths of "

@@ -72,7 +72,8 @@ class Explanation:
     name (Optional[str]): its canonical name; None for NIL.
     probability (float): P(right) of the answer.
     nil_score (float): the number that is compared with the threshold; P(NIL) after calibration.
-    threshold (Optional[float]): a higher nil_score is NIL; None = NIL only for lack of candidates.
+    threshold (Optional[float]): a higher nil_score is NIL. Before calibration it is the mention's own, above
+        which NIL is more probable than the first candidate. None = NIL only for lack of candidates.
     id_set (Optional[List[str]]): with the setting ``coverage`` and a calibration, the answers among which the
         right one is at that rate.
     learned (Optional[Learned]): the corrected mention that decides the answer, whatever the scores say; None
@@ -129,18 +130,18 @@ class Explanation:
         if against := self.difference:
             parts = ", ".join(f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS])
             first, second = self.candidates[:2]
-            total, more = sum(against.values()), "" if len(against) <= _PARTS else ", …"
-            lines.append(f"{first.id} against {second.id}: {total:+.2f} in all: {parts}{more}")
+            total, rest = sum(against.values()), "" if len(against) <= _PARTS else ", …"
+            lines.append(f"{first.id} against {second.id}: {total:+.2f} in all: {parts}{rest}")
         if self.record is not None:
             came_first, right, nil = (self.record[name] for name in ("first", "right", "nil"))
             lines.append(
                 f"track record of {self.candidates[0].id} (mentions in the calibration): "
                 f"first {came_first:,}, right {right:,}, NIL {nil:,}"
             )
-        if self.words is not None:
+        if counted := {kind: one for kind, one in (self.words or {}).items() if one.mentions}:
             parts = "; ".join(
                 f"{kind.replace('_', ' ')} {one.part!r} {one.mentions:,}, NIL {one.nil:,}"
-                for kind, one in self.words.items()
+                for kind, one in counted.items()
             )
             lines.append(f"mentions in the calibration with its {parts}")
         return "\n".join(lines)
@@ -232,7 +233,7 @@ def explain(linker: "Linker", query: MentionQuery) -> Explanation:
         name=None if link.kb_id == NIL else linker.kb[link.kb_id].canonical_name,
         probability=link.probability,
         nil_score=link.nil_score,
-        threshold=linker.threshold_of(query.label),
+        threshold=link.threshold,
         id_set=link.id_set,
         learned=None if link.learned is None else entries[link.learned],
         record=None if record is None else record.of_entity(int(table.kb_rows[chosen[0]]), linker.kb),

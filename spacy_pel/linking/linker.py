@@ -64,6 +64,8 @@ class Link:
     id_set (Optional[List[str]]): the answers, ids or "NIL", most probable first, among which the right one is
         at the rate ``coverage``. None without that setting, or before calibration.
     learned (Optional[int]): the entry of the memory that decided, see ``Linker.learn``; None = none did.
+    threshold (Optional[float]): a higher nil_score is NIL, unless ``learned`` decides; None = NIL only for
+        lack of candidates.
     """
 
     kb_id: str
@@ -73,6 +75,7 @@ class Link:
     probability: float
     id_set: Optional[List[str]] = None
     learned: Optional[int] = None
+    threshold: Optional[float] = None
 
     @property
     def candidates(self) -> List[Candidate]:
@@ -91,8 +94,8 @@ class Linker:
     nil_model (NilModel): gives the number that is compared with the threshold.
     threshold (Threshold): a mention is NIL if its nil_score is higher, and always if it
         has no candidates. May be a map, label -> threshold. None, or a label that is not in the map =
-        the one found by ``fit``; without one, the NIL model's default, if it has one; without that, NIL only
-        for lack of candidates.
+        the one found by ``fit``; without one, NIL where that is more probable than the first candidate, if
+        the NIL model can say (``is_probability``); if it cannot, NIL only for lack of candidates.
     top_k (int): candidates returned for each mention. Above 128, more are retrieved.
     entity_types (Optional[Mapping]): label -> the KB types its mentions may have; mentions with other
         labels are not filtered. Applied before ranking.
@@ -195,21 +198,14 @@ class Linker:
 
     @property
     def nil_threshold(self) -> Optional[float]:
-        """RETURNS (Optional[float]): the threshold in use: the setting, or else the calibrated one, or else
-        the NIL model's default. A label may have its own, see ``threshold_of``."""
-        return self.threshold if isinstance(self.threshold, (float, int)) else self._fallback_threshold
+        """RETURNS (Optional[float]): the threshold in use: the setting, or else the calibrated one. A label
+        may have its own, see ``threshold_of``."""
+        return self.threshold if isinstance(self.threshold, (float, int)) else self.calibrated_threshold
 
     @property
     def is_calibrated(self) -> bool:
         """RETURNS (bool): whether a NIL threshold was fitted; see ``fit``."""
         return self.calibrated_threshold is not None or bool(self.calibrated_by_label)
-
-    @property
-    def _fallback_threshold(self) -> Optional[float]:
-        if self.calibrated_threshold is not None:
-            return self.calibrated_threshold
-        default: Optional[float] = getattr(self.nil_model, "default_threshold", None)
-        return default
 
     @property
     def label_thresholds(self) -> Dict[str, float]:
@@ -220,17 +216,18 @@ class Linker:
 
     def threshold_of(self, label: str) -> Optional[float]:
         """The threshold in use for the mentions of a label. A setting takes precedence over the calibration,
-        a label's own threshold over the common one, and each of them over the NIL model's default.
+        and a label's own threshold over the common one.
 
         label (str): the mention's NER label.
-        RETURNS (Optional[float]): a higher nil_score is NIL; None = NIL only for lack of candidates.
+        RETURNS (Optional[float]): a higher nil_score is NIL; None = there is none: each mention has its own,
+            see ``Link.threshold``, or is NIL only for lack of candidates.
         """
         if isinstance(self.threshold, Mapping):
             if label in self.threshold:
                 return self.threshold[label]
         elif self.threshold is not None:
             return self.threshold
-        return self.calibrated_by_label.get(label, self._fallback_threshold)
+        return self.calibrated_by_label.get(label, self.calibrated_threshold)
 
     # -- linking -----------------------------------------------------------------------------
 
@@ -340,6 +337,8 @@ class Linker:
         values, shares = scores[order].tolist(), shares_of(table, scores)
         best, nil = segment_max(shares, table.offsets, empty=0.0), np.clip(nil_scores, 0.0, 1.0)
         of_links, of_nils = (p.tolist() for p in self.confidence.probabilities(best, nil.astype(np.float64)))
+        # without a threshold, P(NIL) against P(first) = best x (1 - P(NIL))
+        limits = (best / (1.0 + best)).tolist() if getattr(self.nil_model, "is_probability", False) else None
         ends = np.cumsum(np.minimum(np.diff(table.offsets), most)).tolist()
         sets: List[Optional[List[str]]] = [None] * len(queries)
         if with_sets:
@@ -349,6 +348,8 @@ class Linker:
             zip(queries, ends, nil_scores.tolist(), strict=True)
         ):
             threshold, stop = thresholds[query.label], min(end, start + top_k)
+            if threshold is None and limits is not None:
+                threshold = limits[number]
             is_nil = start == end or (threshold is not None and nil_score > threshold)
             learned = None
             if recalled is not None and recalled.decided[number]:
@@ -363,6 +364,7 @@ class Linker:
                     of_nils[number] if is_nil else of_links[number],
                     sets[number],
                     learned,
+                    threshold,
                 )
             )
             start = end

@@ -80,9 +80,8 @@ def warn_uncalibrated(linker: Linker, *, name: str) -> None:
         logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
     if linker.is_calibrated or linker.threshold is not None:
         return
-    threshold = linker.nil_threshold
-    text = Warnings.W505 if threshold is None else Warnings.W506
-    logger.warning(text.format(name=name, threshold=threshold))
+    decides = getattr(linker.nil_model, "is_probability", False)
+    logger.warning((Warnings.W506 if decides else Warnings.W505).format(name=name))
 
 
 def generator_kind(generator: CandidateGenerator) -> str:

@@ -146,8 +146,9 @@ class Combiner(Protocol):
 class NilModel(Protocol):
     """Gives each mention the number that is compared with the NIL threshold.
 
-    It may have a ``default_threshold`` (Optional[float]), which is used where neither the settings nor a
-    calibration give one; None, or no such attribute = there is no default.
+    It may have ``is_probability`` (bool): whether its numbers are P(NIL) before ``fit``, too. Where neither
+    settings nor calibration give a threshold, the linker then gives the more probable answer. Without it, a
+    mention is NIL only for lack of candidates.
 
     If it has a ``record`` (Optional[TrackRecord]) that is not None, the linker sets that before ``fit``, and
     adds what it says to the tables that it gives the model (``features`` of candidates, ``of_mentions``).

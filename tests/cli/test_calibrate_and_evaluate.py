@@ -107,7 +107,7 @@ def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path)
     result = run("calibrate", pipeline, corpus)
     assert result.code == 0 and "W500" in result.err
     assert "W506" not in result.err  # that it is not calibrated is no news
-    assert "set threshold = 0." in result.err
+    assert "set threshold = 1.0" in result.err
     lines = dict(line.split(maxsplit=1) for line in result.out.splitlines() if " " in line)
     assert lines["n_nil"] == "0" and lines["nil_aupr"] == lines["nil_f1"] == "–"
     assert "0 of them NIL" in result.err and "is unreliable" not in result.err
@@ -254,7 +254,7 @@ def test_evaluate_says_that_a_pipeline_is_not_calibrated(folder, pipeline, calib
     result = run("evaluate", pipeline, folder / "dev.jsonl", "--output", tmp_path / "a", "--json")
     assert result.code == 0 and "PEL-W506" in result.err and "spacy-pel calibrate" in result.err
     # its default weights tell zebra fish and quantum dot from the names of the KB
-    assert result.json["threshold"] == 0.5 and result.json["nil_f1"] > 0.9
+    assert result.json["threshold"] is None and result.json["nil_f1"] > 0.9
     result = run("evaluate", calibrated, folder / "dev.jsonl", "--output", tmp_path / "b", "--json")
     assert result.code == 0 and "PEL-W506" not in result.err
 

@@ -182,4 +182,4 @@ def test_the_default_pipeline(table, tmp_path, monkeypatch):
     found = links(nlp, "Heart attack was frequent. The students received tobramycin.")
     assert found == {"Heart attack": "I21", "students": NIL, "tobramycin": NIL}
     linker = nlp.get_pipe("proxy_entity_linker").linker
-    assert linker.nil_threshold == linker.nil_model.default_threshold and linker.calibrated_threshold is None
+    assert linker.nil_model.is_probability and linker.nil_threshold is linker.calibrated_threshold is None

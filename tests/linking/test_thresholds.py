@@ -6,19 +6,16 @@ from functools import partial
 import numpy as np
 import pytest
 
+from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
-from spacy_pel.linking.combiners import BestRow
-from spacy_pel.linking.nil import (
-    PretrainedLogisticNil,
-    ScoreThreshold,
-    best_f1_threshold,
-    precision_threshold,
-)
+from spacy_pel.linking.combiners import BestRow, LinearCombiner
+from spacy_pel.linking.explanation import explain
+from spacy_pel.linking.nil import ScoreThreshold, best_f1_threshold, precision_threshold
 from spacy_pel.linking.thresholds import fit_by_label
 from spacy_pel.types import NIL, Entity
 
@@ -34,18 +31,47 @@ def test_what_is_set_wins_and_then_the_label(linker, setting, own, other):
     assert (linker.threshold_of("A"), linker.threshold_of("B")) == (own, other)
 
 
-def test_the_default_of_the_nil_model_comes_last(linker):
-    linker.nil_model = PretrainedLogisticNil()
-    default = linker.nil_model.default_threshold
-    assert linker.nil_threshold == linker.threshold_of("A") == default == 0.5
+def test_the_threshold_of_a_label_and_the_common_one(linker):
+    assert linker.nil_threshold is linker.threshold_of("A") is None
     linker.threshold = {"A": 0.9}
-    assert (linker.threshold_of("A"), linker.threshold_of("B"), linker.nil_threshold) == (0.9, 0.5, 0.5)
+    assert (linker.threshold_of("A"), linker.threshold_of("B"), linker.nil_threshold) == (0.9, None, None)
     linker.threshold, linker.calibrated_by_label = None, {"A": 0.1}
-    assert (linker.threshold_of("A"), linker.threshold_of("B")) == (0.1, 0.5)
+    assert (linker.threshold_of("A"), linker.threshold_of("B")) == (0.1, None)
     linker.calibrated_threshold = 0.0
     assert (linker.nil_threshold, linker.threshold_of("B")) == (0.0, 0.0)
     linker.threshold = 0.7
     assert (linker.nil_threshold, linker.threshold_of("A")) == (0.7, 0.7)
+
+
+class FixedNil(ScoreThreshold):
+    """P(NIL) of 0.4 for every mention."""
+
+    is_probability = True
+
+    def __call__(self, table, scores):
+        return np.full(len(table), 0.4, dtype=np.float32)
+
+
+def test_without_a_threshold_the_more_probable_answer_is_given():
+    names = {"FEVER": ("fever",), "J00": ("common cold", "cold"), "T69": ("exposure to cold", "cold")}
+    kb = KnowledgeBase([Entity(one, name, tuple(others)) for one, (name, *others) in names.items()])
+    generator = TfIdf()
+    generator.build(kb)
+    linker = Linker(kb, None, None, LinearCombiner(), FixedNil(), generator=generator)
+    queries = [MentionQuery(text, 0, len(text), "A") for text in ("fever", "cold", "qqq")]
+    links = linker.link(queries)
+    best = [max(one.scores, default=0.0) for one in links]
+    assert best[0] > 2 / 3 > best[1] > best[2] == 0.0  # P(NIL) of 0.4 against best x 0.6
+    assert [one.kb_id == NIL for one in links] == [False, True, True]
+    assert [one.threshold for one in links] == pytest.approx([b / (1 + b) for b in best])
+    assert [one.probability for one in links[:2]] == pytest.approx([best[0] * 0.6, 0.4])
+    assert explain(linker, queries[1]).threshold == links[1].threshold < 0.4
+    linker.threshold = 0.5
+    assert [one.kb_id == NIL for one in linker.link(queries)] == [False, False, True]
+    assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
+    linker.threshold, linker.nil_model = None, ScoreThreshold()  # cannot say how probable NIL is
+    assert [one.kb_id == NIL for one in linker.link(queries)] == [False, False, True]
+    assert linker.link(queries)[0].threshold is None
 
 
 SCORES = np.asarray([0.9, 0.8, 0.3, 0.2, 0.7, 0.6, 0.5, 0.4, 0.95], dtype=np.float32)

@@ -58,7 +58,8 @@ def candidates_add(
                 copy.loaders.pop(f"{kind}_loader", None)
                 shutil.rmtree(copy.folder / kind, ignore_errors=True)
         found.to_disk(copy.folder / "generator")
-        copy.learned.pop("calibrated_by_label", None)
+        for name in ("calibrated_by_label", "confidence"):
+            copy.learned.pop(name, None)
         copy.learned["calibrated_threshold"] = None
         copy.learned["generator"] = {"kind": generator_kind(found)}
         for name in {"combiner", "nil_model", "reranker"}.intersection(copy.learned):

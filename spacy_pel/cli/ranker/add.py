@@ -50,7 +50,8 @@ def ranker_add(
         copy.loaders.pop("reranker_loader", None)
         shutil.rmtree(copy.folder / "reranker", ignore_errors=True)
         ranker.to_disk(copy.folder / "reranker")
-        copy.learned.pop("calibrated_by_label", None)
+        for name in ("calibrated_by_label", "confidence"):
+            copy.learned.pop(name, None)
         copy.learned["calibrated_threshold"] = None
         copy.learned["nil_model"]["state"] = {}
         copy.learned["reranker"] = {"kind": type(ranker).__name__, "state": {}}

@@ -17,7 +17,7 @@ The 65th nearest candidate counts as unrelated. Where there are fewer than 128, 
 and where there are fewer than 9, an entity with a cosine of 0.
 """
 
-from typing import Dict, Mapping, Optional
+from typing import Dict, Mapping
 
 import numpy as np
 
@@ -28,10 +28,9 @@ from ...util.ragged import segment_order
 from .best_scores import Floats, logistic
 from .logistic import LogisticNil
 
-DEFAULT_THRESHOLD = 0.5  # P(NIL)
-WITH_VECTORS = {"exact": -3.31, "edit": -1.15, "partial": -2.5, "distance": 4.87, "bias": -0.21}
+WITH_VECTORS = {"exact": -3.43, "edit": -1.13, "partial": -2.5, "distance": 4.87, "bias": -0.22}
 # scores of other generators have no common scale
-WITHOUT_VECTORS = {"exact": -3.94, "edit": -3.0, "partial": -2.72, "bias": 3.86}
+WITHOUT_VECTORS = {"exact": -4.02, "edit": -2.97, "partial": -2.73, "bias": 3.85}
 _FEATURES = ("name", "mention", "vote", *NAMED, "prior", "edit", "partial")
 _RANK, _LEAST = 64, 8  # of the unrelated candidate, from 0
 _CLOSE = 1e-3  # least distance of an unrelated entity
@@ -40,7 +39,7 @@ _CLOSE = 1e-3  # least distance of an unrelated entity
 @registry.pel_nil("spacy-pel.LogisticNil.v2")
 class PretrainedLogisticNil(LogisticNil):
     """As LogisticNil.v1, which it equals after ``fit``; but before ``fit`` it gives P(NIL) as well, from
-    default weights. So a pipeline without annotated text can tell NIL.
+    default weights. So a pipeline without annotated text can tell NIL: it gives the more probable answer.
 
     The default weights are those of a logistic regression over six ontologies, where a third of the mentions
     was NIL; docs/studies.md says what they find and lose on ontologies that were left out. Candidates of
@@ -50,11 +49,7 @@ class PretrainedLogisticNil(LogisticNil):
     directions (int): how many principal directions of the mentions' vectors are inputs of ``fit``; 0 = none.
     """
 
-    @property
-    def default_threshold(self) -> Optional[float]:
-        """RETURNS (Optional[float]): the threshold of the default weights; None after ``fit``, as a threshold
-        is chosen for the fitted ones."""
-        return DEFAULT_THRESHOLD if self._fitted is None else None
+    is_probability = True
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """RETURNS (Scores): (n,), P(NIL) of each mention.

@@ -22,7 +22,6 @@ from ...index.faiss_flat import FaissFlat
 from ...linking.combiners.linear import LinearCombiner, right_first
 from ...linking.nil.best_scores import best_scores
 from ...linking.nil.pretrained import (
-    DEFAULT_THRESHOLD,
     WITH_VECTORS,
     WITHOUT_VECTORS,
     default_inputs,
@@ -112,7 +111,6 @@ def fit_default_nil(
             for name, world in worlds.items()
         },
         "settings": {"mentions": n_mentions, "entities": n_entities, "seed": seed, "l2": _L2},
-        "threshold": DEFAULT_THRESHOLD,
         "weights": {
             kind: fit_weights([one for one in samples if one.has_vectors == (kind == "vectors")])
             for kind in (["vectors", "names"] if encoders else ["names"])
@@ -250,7 +248,7 @@ def left_out(samples: Sequence[Sample]) -> List[Dict[str, Any]]:
 
 
 def measure(sample: Sample, weights: Weights) -> Dict[str, float]:
-    """NIL at the default threshold.
+    """NIL where it is more probable than the first candidate.
 
     sample (Sample): not fitted on.
     weights (Dict[str, float]): with "bias".
@@ -264,7 +262,7 @@ def measure(sample: Sample, weights: Weights) -> Dict[str, float]:
         sample.filled, default_probability(default_inputs(sample.table, scores), weights), 1.0
     )
     best, _ = best_scores(sample.table, scores)
-    called, is_nil = nil_score > DEFAULT_THRESHOLD, sample.is_nil
+    called, is_nil = nil_score > best / (1.0 + best), sample.is_nil
     hits = float((called & is_nil).sum())
     right = sample.is_right & ~is_nil
     return {

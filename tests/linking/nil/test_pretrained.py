@@ -198,13 +198,11 @@ def test_after_fit_it_is_version_1():
     (table, is_nil), (fresh, _) = labelled(300, 0), labelled(100, 1)
     scores, fresh_scores = table.features["name"], fresh.features["name"]
     old, new = LogisticNil(directions=2), PretrainedLogisticNil(directions=2)
-    assert new.default_threshold == 0.5 and not np.allclose(
-        new(fresh, fresh_scores), old(fresh, fresh_scores)
-    )
+    assert new.is_probability and not np.allclose(new(fresh, fresh_scores), old(fresh, fresh_scores))
     for model in (old, new):
         model.fit(table, scores, is_nil)
     np.testing.assert_array_equal(new(fresh, fresh_scores), old(fresh, fresh_scores))
-    assert new.state() == old.state() and new.default_threshold is None
+    assert new.state() == old.state()
 
 
 def test_without_a_fit_the_state_is_empty_and_stays_at_the_defaults():
@@ -217,4 +215,3 @@ def test_without_a_fit_the_state_is_empty_and_stays_at_the_defaults():
     assert not np.allclose(other(table, scores), expected)
     other.load_state(json.loads(json.dumps(model.state())))
     np.testing.assert_array_equal(other(table, scores), expected)
-    assert other.default_threshold == 0.5
