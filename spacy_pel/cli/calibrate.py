@@ -90,8 +90,8 @@ def calibrate(
     learned = learned_state(linker)
     if not (n_nil or was_calibrated or linker.threshold is not None):
         message(
-            "P(NIL) was not fitted: as before, the NIL model's defaults decide. To link every mention that has "
-            "a candidate, set threshold = 1.0 in the pipeline's config.cfg"
+            "P(NIL) was not fitted: as before, the NIL model's defaults decide. To link every mention that "
+            "has a candidate, set threshold = 1.0 in the pipeline's config.cfg"
         )
     if output:
         copy_pipeline(pipeline, output, learned)

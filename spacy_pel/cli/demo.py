@@ -57,7 +57,7 @@ def _tables(result: Dict[str, Any], kb: Any) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    from ..evaluation.report import NOTE, LinkRow, link_row
+    from ..evaluation.report import NOTE, PROBABILITY, LinkRow, link_row
     from ..types import NIL
 
     console = Console()
@@ -66,8 +66,9 @@ def _tables(result: Dict[str, Any], kb: Any) -> str:
     with console.capture() as captured:
         for document in result["documents"]:
             table = Table(title=Text(document["id"]), title_justify="left", caption=None, expand=False)
+            titles = {"kb_id": "id", "probability": PROBABILITY, "runner_up": "runner-up"}
             for column in LinkRow._fields:
-                table.add_column(column.replace("kb_id", "id").replace("_", "-"), overflow="fold")
+                table.add_column(titles.get(column, column), overflow="fold")
             for mention in document["mentions"]:
                 row = link_row(mention, lambda entity_id: kb[entity_id].canonical_name)
                 style = "yellow" if row.kb_id == NIL else None

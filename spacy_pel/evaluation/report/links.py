@@ -7,7 +7,11 @@ from .entity_urls import entity_url
 from .page import render_template
 
 Record = Dict[str, Any]
-NOTE = "For NIL, the score is the NIL score, and the runner-up is the best candidate, which was rejected."
+PROBABILITY = "P(right)"
+NOTE = (
+    f"{PROBABILITY} is that of the answer, id or NIL. The runner-up has its score among the candidates; for "
+    "NIL it is the best candidate, which was rejected."
+)
 
 
 class LinkRow(NamedTuple):
@@ -15,7 +19,7 @@ class LinkRow(NamedTuple):
 
     mention, label: as in the document.
     kb_id, name: of the entity; "NIL" and "–" if there is none.
-    score: of the entity; for NIL the NIL score.
+    probability: P(right) of the answer.
     runner_up: name, id and score of the second-best candidate; for NIL of the best one.
     """
 
@@ -23,7 +27,7 @@ class LinkRow(NamedTuple):
     label: str
     kb_id: str
     name: str
-    score: str
+    probability: str
     runner_up: str
 
 
@@ -33,7 +37,6 @@ def link_row(record: Record, name_of: Callable[[str], str]) -> LinkRow:
     record (Record): the mention.
     name_of (Callable): id -> name.
     """
-    is_nil = record["kb_id"] == NIL
     others = [(id, score) for id, score in record["candidates"] if id != record["kb_id"]]
     runner_up = "–"
     if others:
@@ -44,7 +47,7 @@ def link_row(record: Record, name_of: Callable[[str], str]) -> LinkRow:
         label=record["label"],
         kb_id=record["kb_id"] or "–",
         name=record["name"] or "–",
-        score=show(record["nil_score"] if is_nil else record["score"]),
+        probability=show(record["probability"]),
         runner_up=runner_up,
     )
 
@@ -81,7 +84,13 @@ def render_links(
         for document in documents
     ]
     functions = {"name_of": name_of, "url_of": url_of, "show": show}
-    texts = {"title": title, "description": description, "note": NOTE, "NIL": NIL}
+    texts = {
+        "title": title,
+        "description": description,
+        "note": NOTE,
+        "NIL": NIL,
+        "PROBABILITY": PROBABILITY,
+    }
     return render_template("links.html", documents=shown, **functions, **texts)
 
 

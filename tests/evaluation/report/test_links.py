@@ -11,7 +11,7 @@ NAMES = {"C0009443": "common cold", "D003139": "<b>Cold</b>", "X1": 'say "x"'}
 TEXT = "A cold & a <script>alert(1)</script> zebra."
 
 
-def record(start, end, kb_id, candidates, nil_score=0.25):
+def record(start, end, kb_id, candidates, nil_score=0.25, probability=0.7):
     return {
         "start": start,
         "end": end,
@@ -21,14 +21,15 @@ def record(start, end, kb_id, candidates, nil_score=0.25):
         "name": NAMES.get(kb_id),
         "score": candidates[0][1] if candidates else None,
         "nil_score": nil_score,
+        "probability": probability,
         "candidates": candidates,
     }
 
 
 MENTIONS = [
     record(2, 6, "C0009443", [["C0009443", 0.75], ["D003139", 0.125]]),
-    record(11, 36, "NIL", [["X1", 0.5]], nil_score=0.875),
-    record(37, 42, "NIL", [], nil_score=1.0),
+    record(11, 36, "NIL", [["X1", 0.5]], nil_score=0.875, probability=0.8),
+    record(37, 42, "NIL", [], nil_score=1.0, probability=None),
 ]
 
 
@@ -72,10 +73,11 @@ def test_page_is_well_formed_and_shows_the_text(page):
 
 
 def test_page_tells_linked_from_nil_and_shows_candidates(page):
-    body = page[page.index("<article>") :]
+    body = page[page.index("<article>") : page.index("</article>")]
     assert body.count('class="mention"') == 1 and body.count('class="mention nil"') == 2
     assert body.count("no candidate") == 1
-    for shown in ("0.750", "0.125", "0.875", "&lt;b&gt;Cold&lt;/b&gt;", "say &#34;x&#34;"):
+    assert body.count("P(right)") == 3  # in two boxes, where it is known, and at the head of the table
+    for shown in ("0.750", "0.125", "0.875", "0.700", "0.800", "&lt;b&gt;Cold&lt;/b&gt;", "say &#34;x&#34;"):
         assert shown in body
 
 
@@ -93,11 +95,11 @@ def test_pieces_join_to_the_text_even_if_mentions_overlap():
 
 def test_rows():
     assert link_row(MENTIONS[0], NAMES.__getitem__) == (
-        *("cold", "ENTITY", "C0009443", "common cold", "0.750"),
+        *("cold", "ENTITY", "C0009443", "common cold", "0.700"),
         "<b>Cold</b> (D003139) 0.125",
     )
-    assert link_row(MENTIONS[1], NAMES.__getitem__)[2:] == ("NIL", "–", "0.875", 'say "x" (X1) 0.500')
-    assert link_row(MENTIONS[2], NAMES.__getitem__)[2:] == ("NIL", "–", "1.000", "–")
+    assert link_row(MENTIONS[1], NAMES.__getitem__)[2:] == ("NIL", "–", "0.800", 'say "x" (X1) 0.500')
+    assert link_row(MENTIONS[2], NAMES.__getitem__)[2:] == ("NIL", "–", "–", "–")
 
 
 @pytest.mark.parametrize(
