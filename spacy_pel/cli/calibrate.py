@@ -88,10 +88,11 @@ def calibrate(
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
     links = linker.fit_examples(parts, choose=choose, label_least=by_label)
     learned = learned_state(linker)
-    if not (n_nil or was_calibrated or linker.threshold is not None):
+    has_defaults = getattr(linker.nil_model, "is_probability", False)
+    if has_defaults and not (n_nil or was_calibrated or linker.threshold is not None):
         message(
-            "P(NIL) was not fitted: as before, the NIL model's defaults decide. To link every mention that "
-            "has a candidate, set threshold = 1.0 in the pipeline's config.cfg"
+            "P(NIL) was not fitted: its default weights still decide. To link every mention that has a "
+            "candidate, set threshold = 1.0 in the pipeline's config.cfg"
         )
     if output:
         copy_pipeline(pipeline, output, learned)

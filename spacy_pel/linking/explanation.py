@@ -82,8 +82,9 @@ class Explanation:
         calibration, how often it was "right" then, and how often the mention was "nil"; None without
         candidates, and for NIL models that do not read it. P(NIL) reads the record of the other candidates
         as well.
-    words (Optional[Dict[str, WordRecord]]): the same of the mention's "first_word", "last_word" and "ending";
-        None where ``record`` is.
+    words (Optional[Dict[str, WordRecord]]): the mention's "first_word", "last_word" and "ending", each with
+        how many annotated mentions have it, and how many of these were NIL; 0 for a part that fewer than two
+        texts have. None where ``record`` is.
     weights (Dict[str, float]): of the combiner, by feature; empty if it has none.
     ranker_weights (Optional[Tuple[float, float]]): of the reranker's score, and of the logarithm of the
         combiner's; None without a reranker.
@@ -128,10 +129,12 @@ class Explanation:
         if more := len(self.candidates) - len(rows):
             lines.append(f"and {more} more")
         if against := self.difference:
-            parts = ", ".join(f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS])
+            shown = [f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS]]
             first, second = self.candidates[:2]
-            total, rest = sum(against.values()), "" if len(against) <= _PARTS else ", …"
-            lines.append(f"{first.id} against {second.id}: {total:+.2f} in all: {parts}{rest}")
+            total = sum(first.contributions.values()) - sum(second.contributions.values())
+            before = "" if self.learned is None and self.ranker_weights is None else ", by the combiner alone"
+            parts = ", ".join([*shown, "…"] if len(against) > _PARTS else shown)
+            lines.append(f"evidence for {first.id} over {second.id}: {total:+.2f} ({parts}){before}")
         if self.record is not None:
             came_first, right, nil = (self.record[name] for name in ("first", "right", "nil"))
             lines.append(

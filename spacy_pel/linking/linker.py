@@ -199,7 +199,8 @@ class Linker:
     @property
     def nil_threshold(self) -> Optional[float]:
         """RETURNS (Optional[float]): the threshold in use: the setting, or else the calibrated one. A label
-        may have its own, see ``threshold_of``."""
+        may have its own, see ``threshold_of``. None = there is none: each mention has its own, see
+        ``Link.threshold``, or is NIL only for lack of candidates."""
         return self.threshold if isinstance(self.threshold, (float, int)) else self.calibrated_threshold
 
     @property
@@ -337,8 +338,7 @@ class Linker:
         values, shares = scores[order].tolist(), shares_of(table, scores)
         best, nil = segment_max(shares, table.offsets, empty=0.0), np.clip(nil_scores, 0.0, 1.0)
         of_links, of_nils = (p.tolist() for p in self.confidence.probabilities(best, nil.astype(np.float64)))
-        # without a threshold, P(NIL) against P(first) = best x (1 - P(NIL))
-        limits = (best / (1.0 + best)).tolist() if getattr(self.nil_model, "is_probability", False) else None
+        limits = self._limits(best)
         ends = np.cumsum(np.minimum(np.diff(table.offsets), most)).tolist()
         sets: List[Optional[List[str]]] = [None] * len(queries)
         if with_sets:
@@ -369,6 +369,20 @@ class Linker:
             )
             start = end
         return links
+
+    def _limits(self, best: NDArray[np.float64]) -> Optional[List[float]]:
+        """The threshold of each mention where there is no other.
+
+        best (NDArray[float64]): (n,), the best candidate's share.
+        RETURNS (Optional[List[float]]): (n,), above which NIL is more probable than the first candidate,
+            whose P(right) is best x (1 - P(NIL)); 0.5 if the combiner's scores are no probabilities. None =
+            the NIL model cannot say.
+        """
+        if not getattr(self.nil_model, "is_probability", False):
+            return None
+        if not getattr(self.combiner, "is_probability", False):
+            return [0.5] * len(best)
+        return (best / (1.0 + best)).tolist()  # type: ignore[no-any-return]
 
     def _sets(
         self,

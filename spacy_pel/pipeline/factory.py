@@ -82,7 +82,8 @@ def make_proxy_entity_linker(
     top_k (int): candidates kept for each mention in ``span._.pel_candidates``.
     threshold (Union[None, float, Dict[str, float]]): a mention is NIL if its nil_score is higher.
         May be a map, label -> threshold. None, or a label that is not in the map = the calibrated
-        one that was saved with the component.
+        one that was saved with the component; before calibration, NIL where it is more probable than the
+        first candidate, if the NIL model gives P(NIL) by default weights.
     batch_size (int): mentions per batch, across documents.
     coverage (Optional[float]): ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
         calibration. None = no sets.

@@ -127,7 +127,10 @@ class ExplainResponse(BaseModel):
     name: Optional[str]
     probability: float
     nil_score: float
-    threshold: Optional[float] = Field(description="A higher nil_score is NIL.")
+    threshold: Optional[float] = Field(
+        description="A higher nil_score is NIL. Before calibration it is the mention's own, above which NIL "
+        "is more probable than the first candidate. Null: NIL only for lack of candidates."
+    )
     id_set: Optional[List[str]]
     learned: Optional[LearnedResponse] = Field(description="The correction that decides, if one does.")
     record: Optional[Dict[str, int]] = Field(
@@ -136,7 +139,8 @@ class ExplainResponse(BaseModel):
     )
     words: Optional[Dict[str, Tuple[str, int, int]]] = Field(
         description="The mention's first word, last word and ending, each with how many mentions in the "
-        "text of the calibration have it, and how many of these were NIL."
+        "text of the calibration have it, and how many of these were NIL; 0 for a part that fewer than two "
+        "texts have."
     )
     weights: Dict[str, Optional[float]]
     ranker_weights: Optional[Tuple[float, float]]

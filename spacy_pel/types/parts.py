@@ -131,7 +131,10 @@ class CandidateGenerator(Protocol):
 
 
 class Combiner(Protocol):
-    """Scores candidates from their evidence; the best candidate has the highest score."""
+    """Scores candidates from their evidence; the best candidate has the highest score.
+
+    It may have ``is_probability`` (bool): whether the scores are those of being right, if any candidate is.
+    """
 
     def __call__(self, table: CandidateTable) -> Scores: ...  # (m,)
 
@@ -147,8 +150,8 @@ class NilModel(Protocol):
     """Gives each mention the number that is compared with the NIL threshold.
 
     It may have ``is_probability`` (bool): whether its numbers are P(NIL) before ``fit``, too. Where neither
-    settings nor calibration give a threshold, the linker then gives the more probable answer. Without it, a
-    mention is NIL only for lack of candidates.
+    settings nor calibration give a threshold, the linker then gives the more probable answer. Without a
+    threshold and without this, a mention is NIL only for lack of candidates.
 
     If it has a ``record`` (Optional[TrackRecord]) that is not None, the linker sets that before ``fit``, and
     adds what it says to the tables that it gives the model (``features`` of candidates, ``of_mentions``).

@@ -113,7 +113,7 @@ def test_without_nil_mentions_nothing_is_said_of_nil(folder, pipeline, tmp_path)
     assert "0 of them NIL" in result.err and "is unreliable" not in result.err
 
 
-def test_advice_to_keep_the_default_threshold_is_for_pipelines_without_another(folder, calibrated, tmp_path):
+def test_advice_on_default_weights_is_for_pipelines_without_a_calibration(folder, calibrated, tmp_path):
     corpus = tmp_path / "linked.jsonl"
     write_corpus(corpus, documents(10, NAMES, "k"))
     result = run("calibrate", calibrated, corpus, "--output", tmp_path / "again")

@@ -56,13 +56,14 @@ def evaluated(pipeline, folder, out):
 def test_in_the_place_of_the_vectors(folder, tfidf, tmp_path):
     calibrated = tmp_path / "calibrated"
     assert run("calibrate", folder / "pipeline", folder / "dev.jsonl", "--output", calibrated).code == 0
-    assert learned(calibrated)["calibrated_threshold"] is not None
+    assert learned(calibrated)["calibrated_threshold"] is not None and "confidence" in learned(calibrated)
     result = run("candidates", "add", calibrated, tfidf, tmp_path / "out", "--json")
     assert result.code == 0, result.err
     assert result.json["generator"] == "TfIdf" and result.json["encoder"] is False
     assert parts(tmp_path / "out") == ["cfg.json", "generator", "kb", "manifest.json"]
     saved = learned(tmp_path / "out")
     assert saved["calibrated_threshold"] is None and saved["generator"] == {"kind": "TfIdf"}
+    assert "confidence" not in saved
     assert saved["combiner"]["state"] == saved["nil_model"]["state"] == {}
     assert run("calibrate", tmp_path / "out", folder / "dev.jsonl").code == 0
     metrics = evaluated(tmp_path / "out", folder, tmp_path / "metrics")

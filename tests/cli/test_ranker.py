@@ -56,6 +56,17 @@ def test_the_files(ranked):
     assert saved["calibrated_threshold"] is not None
 
 
+def test_a_copy_with_another_ranker_is_not_calibrated(ranked, tmp_path):
+    linker = "proxy_entity_linker"
+    before = json.loads((ranked / "pipeline" / linker / "cfg.json").read_text())
+    ranker = ranked / "ranker" / "model-best"
+    assert run("ranker", "add", ranked / "pipeline", ranker, tmp_path / "out").code == 0
+    after = json.loads((tmp_path / "out" / linker / "cfg.json").read_text())
+    assert "confidence" in before and "confidence" not in after
+    assert after["calibrated_threshold"] is None and after["nil_model"]["state"] == {}
+    assert after["combiner"] == before["combiner"]
+
+
 def test_evaluate(folder, ranked, tmp_path):
     documents = list(read_corpus(folder / "dev.jsonl"))
     for i, document in enumerate(documents):

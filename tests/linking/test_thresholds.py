@@ -69,7 +69,11 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
     linker.threshold = 0.5
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, False, True]
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
-    linker.threshold, linker.nil_model = None, ScoreThreshold()  # cannot say how probable NIL is
+    linker.threshold = {"B": 0.5}  # no threshold of A: as without one
+    assert [one.kb_id == NIL for one in linker.link(queries)] == [False, True, True]
+    linker.threshold, linker.combiner = None, BestRow()  # its scores are no probabilities
+    assert [one.threshold for one in linker.link(queries)] == [0.5] * 3
+    linker.combiner, linker.nil_model = LinearCombiner(), ScoreThreshold()  # cannot say how probable NIL is
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, False, True]
     assert linker.link(queries)[0].threshold is None
 

@@ -202,5 +202,5 @@ def test_an_explanation_says_how_a_candidate_is_named():
         text = str(explain(linker, MentionQuery(word, 0, len(word))))
         assert ("named by" in text) == bool(named)
         assert [
-            one for one in ("exact", "variant", "derivation") if f" {one} " in text.split("against")[0]
+            one for one in ("exact", "variant", "derivation") if f" {one} " in text.split("evidence for")[0]
         ] == ([named] if named else [])

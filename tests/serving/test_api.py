@@ -60,6 +60,7 @@ def test_explain(client, server):
     first = why["candidates"][0]
     assert first["id"] == "C2" and first["features"]["exact"] == 1.0 and first["name_cosine"] is not None
     assert {"nil_score", "threshold", "probability", "weights"} <= why.keys()
+    assert why["record"] is why["words"] is None  # of NIL models that read no record
     # a mention that the pipeline does not find
     other = {"text": "He had renal calculus.", "start": 7, "end": 21}
     assert client.post("/explain", json=other).json()["candidates"][0]["id"] == "MESH:D5/1"

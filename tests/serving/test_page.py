@@ -81,7 +81,15 @@ def test_paste_link_correct_undo(open_page):
     expect(details.locator(".answer")).to_contain_text("heart attack")
     expect(details.locator(".gauge")).to_contain_text("threshold 0.500")
     first = details.locator("details").first
-    for said in ("Nearest name", "cosine", "Exact name", "yes", "Prior", "Spelling", "100 % alike"):
+    for said in (
+        "Nearest name",
+        "cosine",
+        "Named by",
+        "the mention itself",
+        "Prior",
+        "Spelling",
+        "100 % alike",
+    ):
         expect(first).to_contain_text(said)
     expect(first.locator(".entity")).to_contain_text("disease")
 

@@ -30,8 +30,9 @@ def candidates_add(
 ) -> None:
     """Write a copy of a pipeline whose linker uses a candidate generator.
 
-    Encoder and index are kept only if vectors are used. The copy has default evidence and NIL weights until
-    it is calibrated, because those of the pipeline were fitted on other candidates.
+    Encoder and index are kept only if vectors are used. Until it is calibrated, the copy has default evidence
+    weights, the NIL model's defaults, if it has some, and no calibrated P(right): those of the pipeline were
+    fitted on other candidates.
 
     Example: spacy-pel candidates add training/pipeline training/tfidf training/pipeline_tfidf --ensemble rrf
     """

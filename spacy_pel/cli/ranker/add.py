@@ -31,7 +31,8 @@ def ranker_add(
 ) -> None:
     """Write a copy of a pipeline whose linker reranks its best candidates.
 
-    The copy has no NIL threshold until it is calibrated: the pipeline's was fitted on other scores.
+    Until it is calibrated, the copy has no NIL threshold and no calibrated P(right): the pipeline's were
+    fitted on other scores.
 
     Example: spacy-pel ranker add training/pipeline training/ranker/model-best training/pipeline_ranked
     """

@@ -91,6 +91,8 @@ class LinearCombiner:
     RAISES (PelError): if a number is too small.
     """
 
+    is_probability = True
+
     def __init__(self, *, l2: float = 1e-4, max_mentions: Optional[int] = 20_000):
         least = {"l2": 0, "max_mentions": 1}
         for name, value in {"l2": l2, "max_mentions": max_mentions}.items():
