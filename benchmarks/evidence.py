@@ -117,22 +117,11 @@ def read_examples(pipeline: Path, corpus: Path) -> Tuple[Examples, Flags]:
     """
     nlp, name, component = load_pipeline(pipeline)
     ask, documents = query_maker(nlp, name=name), list(read_corpus(corpus))
-    found = component.linker.examples_of(
-        [query for document in documents for query in ask(document)], documents
-    )
-    used = np.flatnonzero(~found.is_nil)
-    gold = [found.gold[one] for one in used]
+    queries = [query for document in documents for query in ask(document)]
+    found = component.linker.examples_of(queries, documents).linkable
     priors = component.linker.index.priors
-    unseen = np.array([not (priors.total(rows) > 0).any() for rows in gold], dtype=np.bool_)
-    linkable = Examples(
-        found.kb,
-        [found.queries[one] for one in used],
-        take_mentions(found.table, used),
-        gold,
-        [found.documents[one] for one in used],
-        found.composite[used],
-    )
-    return linkable, unseen
+    unseen = np.array([not (priors.total(rows) > 0).any() for rows in found.gold], dtype=np.bool_)
+    return found, unseen
 
 
 def table_of(rows: List[Tuple[str, Difference, Difference]], title: str) -> Table:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..types import CandidateTable
 from .query import MentionQuery
-from .tables import join_tables
+from .tables import join_tables, take_mentions
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,19 @@ class Examples:
     def is_nil(self) -> NDArray[np.bool_]:
         """RETURNS (NDArray[bool]): (n,), True where the entity is not in the KB."""
         return np.array([len(rows) == 0 for rows in self.gold], dtype=np.bool_)
+
+    @property
+    def linkable(self) -> "Examples":
+        """RETURNS (Examples): the mentions whose entity is in the KB."""
+        used = np.flatnonzero(~self.is_nil)
+        return Examples(
+            self.kb,
+            [self.queries[i] for i in used],
+            take_mentions(self.table, used),
+            [self.gold[i] for i in used],
+            [self.documents[i] for i in used],
+            self.composite[used],
+        )
 
 
 def join_examples(parts: Sequence[Examples]) -> Examples:

@@ -39,7 +39,7 @@ from .memory.teach import make_entries
 from .nil import best_f1_threshold
 from .query import MentionQuery, read_batch
 from .reranker import Reranker
-from .tables import insert_empty, join_tables, take_mentions, with_features
+from .tables import insert_empty, join_tables, with_features
 from .thresholds import ChooseThreshold, Threshold, fit_by_label
 from .track_record import join_reads, track_record
 from .type_filter import allowed_rows, read_entity_types
@@ -558,8 +558,8 @@ class Linker:
         every = join_examples(parts)
         table, is_nil = every.table, every.is_nil
         own = parts[0]
-        linkable = np.flatnonzero(~own.is_nil)
-        self.combiner.fit(take_mentions(own.table, linkable), [own.gold[i] for i in linkable])
+        linkable = own.linkable
+        self.combiner.fit(linkable.table, linkable.gold)
         scores, read = self._fitted_scores(parts, every)
         self.confidence = Confidence()
         record = getattr(self.nil_model, "record", None)

@@ -81,13 +81,11 @@ def read_task(name: str, world: str, pipeline: Path, corpus: Path) -> WeightTask
     nlp, component_name, component = load_pipeline(pipeline)
     ask, documents = query_maker(nlp, name=component_name), list(read_corpus(corpus))
     queries = [query for document in documents for query in ask(document)]
-    found = component.linker.examples_of(queries, documents)
-    used = np.flatnonzero(~found.is_nil)
-    forms = [normalize_alias(found.queries[one].surface) for one in used]
+    found = component.linker.examples_of(queries, documents).linkable
+    forms = [normalize_alias(surface) for surface in found.surfaces]
     numbers = np.unique(np.array(forms), return_inverse=True)[1]
-    table = take_mentions(found.table, used)
-    table.vectors = None
-    return WeightTask(name, world, table, [found.gold[one] for one in used], numbers)
+    found.table.vectors = None
+    return WeightTask(name, world, found.table, found.gold, numbers)
 
 
 def fit_weights(tasks: Sequence[WeightTask], *, seed: int = 0) -> Weights:
