@@ -32,14 +32,16 @@ _READERS = {
 # settings of a linker that its encoder depends on; its calibration is that of another knowledge base, with
 # annotated text: on ontologies without, it takes half of the linkable mentions for NIL
 _TAKEN = ("encoder", "max_length", "expand_abbreviations")
-_LINK_ALL = 1.0  # NIL threshold: a name of the table is never NIL
+# NIL threshold: P(NIL) of a name of the table is below 0.1, but that of "MI" in a text that says
+# "mitral insufficiency (MI)" is not, where the table has it as myocardial infarction
+_NAMES_LINKED = 0.5
 
 _PYTHON = """\
 import spacy
 
 nlp = spacy.load({path!r})
 for ent in nlp({text!r}).ents:
-    print(ent.text, ent.kb_id_, ent._.pel_candidates[:3])"""
+    print(ent.text, ent.kb_id_, ent._.pel_name, ent._.pel_probability)"""
 
 
 @pel_cli.command("quickstart")
@@ -94,13 +96,13 @@ def quickstart(
     mention finder.
 
     Without --ner, the mentions are the names of the table and the abbreviations that a text defines for
-    them, and each is linked. With --ner, a mention may be
-    NIL: the default NIL weights decide until you `calibrate` on annotated text of your own.
+    them, and each is linked, unless the text defines it as something else. With --ner, a mention may be NIL:
+    the default NIL weights decide until you `calibrate` on annotated text of your own.
 
     Example: spacy-pel quickstart codes.csv my_pipeline
     """
     from ..pipeline.mentions import mention_spans
-    from ..pipeline.name_patterns import example_rows, example_text
+    from ..pipeline.name_patterns import example_names, example_text
     from ..pipeline.records import mention_record
 
     started = time.perf_counter()
@@ -117,11 +119,10 @@ def quickstart(
         n_names = _add_names(nlp) if with_names else 0
         if ner is None:
             linker: Any = nlp.get_pipe(FACTORY).linker  # type: ignore[attr-defined]
-            linker.calibrated_threshold, linker.calibrated_by_label = _LINK_ALL, {}
+            linker.calibrated_threshold, linker.calibrated_by_label = _NAMES_LINKED, {}
         nlp.to_disk(part)
         loaded = load_pipeline(part)  # an unusable pipeline is not kept
-        names = loaded.component.kb.names_at(example_rows(loaded.component.kb.live_rows, _N_SHOWN))
-        doc = loaded.nlp(text or example_text(names))
+        doc = loaded.nlp(text or example_text(example_names(loaded.component.kb, _N_SHOWN)))
         spans = mention_spans(doc, loaded.component.spans_key)
         mentions = [mention_record(loaded.component, span, _N_SHOWN) for span in spans]
     vectors.finish()
@@ -258,7 +259,11 @@ def _add_names(nlp: "Language") -> int:
 
 def _summary(result: Dict[str, Any]) -> str:
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
-    rows = [(found["text"], found["kb_id"], found["name"] or "") for found in result["mentions"]]
+    rows = [
+        (found["text"], found["kb_id"], f"{found['probability']:.2f}", found["name"] or "")
+        for found in result["mentions"]
+    ]
+    rows[:0] = [("mention", "id", "P(right)", "name")] if rows else []
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

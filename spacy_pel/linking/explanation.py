@@ -65,7 +65,7 @@ class Explanation:
     """The answer for a mention, and why. Printed, it is a table.
 
     text (str): the mention as the linker reads it: the long form of an abbreviation.
-    context (str): the mention, and up to 40 characters before and after it.
+    context (str): the mention, and whole words of up to 40 characters before and after it.
     context_start (int): where the mention begins in the context.
     label (str): the NER label.
     kb_id (str): the answer: an id, or "NIL".
@@ -74,6 +74,7 @@ class Explanation:
     nil_score (float): the number that is compared with the threshold; P(NIL) after calibration.
     threshold (Optional[float]): a higher nil_score is NIL. Before calibration it is the mention's own, above
         which NIL is more probable than the first candidate. None = NIL only for lack of candidates.
+    threshold_is_own (bool): whether the threshold is the mention's own.
     id_set (Optional[List[str]]): with the setting ``coverage`` and a calibration, the answers among which the
         right one is at that rate.
     learned (Optional[Learned]): the corrected mention that decides the answer, whatever the scores say; None
@@ -100,6 +101,7 @@ class Explanation:
     probability: float
     nil_score: float
     threshold: Optional[float]
+    threshold_is_own: bool
     id_set: Optional[List[str]]
     learned: Optional[Learned]
     record: Optional[Dict[str, int]]
@@ -116,6 +118,7 @@ class Explanation:
         label = f" ({self.label})" if self.label else ""
         answer = self.kb_id if self.name is None else f"{self.kb_id} {self.name}"
         threshold = "no threshold" if self.threshold is None else f"threshold {self.threshold:.3f}"
+        threshold += " of this mention" if self.threshold_is_own else ""
         lines = [
             f"{self.text}{label} in: {' '.join(self.context.split())}",
             f"answer: {answer}, P(right) {self.probability:.3f}; P(NIL) {self.nil_score:.3f}, {threshold}",
@@ -142,11 +145,11 @@ class Explanation:
                 f"first {came_first:,}, right {right:,}, NIL {nil:,}"
             )
         if counted := {kind: one for kind, one in (self.words or {}).items() if one.mentions}:
-            parts = "; ".join(
-                f"{kind.replace('_', ' ')} {one.part!r} {one.mentions:,}, NIL {one.nil:,}"
+            parts = ", ".join(
+                f"{one.mentions:,} with the {kind.replace('_', ' ')} {one.part!r} ({one.nil:,} NIL)"
                 for kind, one in counted.items()
             )
-            lines.append(f"mentions in the calibration with its {parts}")
+            lines.append(f"mentions in the calibration: {parts}")
         return "\n".join(lines)
 
     @property
@@ -163,7 +166,8 @@ class Explanation:
     @staticmethod
     def shown(one: CandidateEvidence) -> List[str]:
         """RETURNS (List[str]): the cells of a candidate, see HEAD."""
-        numbers = [one.features.get(name) for name in ("prior", "edit")]
+        # a form that annotated text never has tells nothing
+        prior = one.features.get("prior") if one.features.get("seen", 1.0) else None
         named = next((name for name in NAMED if one.features.get(name)), EMPTY)
         mention = _number(one.mention_cosine) + (f" (learned {one.learned})" if one.learned else "")
         return [
@@ -174,7 +178,7 @@ class Explanation:
             _number(one.name_cosine),
             mention,
             named,
-            *map(_number, numbers),
+            *map(_number, (prior, one.features.get("edit"))),
             _number(one.ranker_score),
         ]
 
@@ -225,7 +229,7 @@ def explain(linker: "Linker", query: MentionQuery) -> Explanation:
             )
         )
     record = getattr(linker.nil_model, "record", None) if chosen else None
-    left, right = max(0, query.start - _AROUND), query.end + _AROUND
+    left, right = _window(query.text, query.start, query.end)
     entries = {one.id: one for one in linker.memory.learned}
     return Explanation(
         text=query.surface,
@@ -237,6 +241,7 @@ def explain(linker: "Linker", query: MentionQuery) -> Explanation:
         probability=link.probability,
         nil_score=link.nil_score,
         threshold=link.threshold,
+        threshold_is_own=link.threshold is not None and linker.threshold_of(query.label) is None,
         id_set=link.id_set,
         learned=None if link.learned is None else entries[link.learned],
         record=None if record is None else record.of_entity(int(table.kb_rows[chosen[0]]), linker.kb),
@@ -289,6 +294,16 @@ class _NearestRows:
         best = int(cosines.argmax())
         is_nearest = abs(float(cosines[best]) - features["mention"]) <= _CLOSE
         return self.known.learned[int(own[best])] if is_nearest else None
+
+
+def _window(text: str, start: int, end: int) -> Tuple[int, int]:
+    """RETURNS (Tuple[int, int]): offsets of a mention and of whole words around it."""
+    left, right = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    if left and (blank := text.find(" ", left - 1, start)) >= 0:
+        left = blank + 1
+    if right < len(text) and (blank := text.rfind(" ", end, right + 1)) >= 0:
+        right = blank
+    return left, right
 
 
 def described(one: Learned) -> str:

@@ -3,13 +3,13 @@
 import re
 from typing import Iterable, List, NamedTuple, Sequence, Set
 
-import numpy as np
-
-from ..types import Rows
+from ..kb import KnowledgeBase
 
 _LONGEST_ACRONYM = 5  # characters
 _SHORTEST_WITH_NUMBER = 4  # characters of a name that may be in another number
 _ONTOLOGY = 500  # entities; fewer are taken for a table
+_NEAR = 50  # entities to choose an example from
+_SHORT = 2  # words of a short name
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -69,20 +69,27 @@ def has_other_number(name: str, *, before_of: bool = False) -> bool:
     return not (is_acronym(word) or word.isupper())
 
 
-def example_rows(rows: Rows, n: int) -> Rows:
-    """RETURNS (NDArray[int64]): n rows to show as examples, or all if there are fewer: the first ones of a
-    table, but of an ontology, whose first entities are its most general ones, such as "All", some from the
-    middle of n equal parts."""
-    if len(rows) < _ONTOLOGY:
-        return rows[:n]
-    return rows[(2 * np.arange(n) + 1) * len(rows) // (2 * n)]
+def example_names(kb: KnowledgeBase, n: int) -> List[str]:
+    """Names to show as examples: the first ones of a table; but of an ontology, whose first entities are its
+    most general ones, such as "All", short ones from n equal parts.
 
-
-def example_text(names: Sequence[Sequence[str]]) -> str:
-    """RETURNS (str): a sentence with the canonical name of each entity.
-
-    names (Sequence[Sequence[str]]): names of a few entities, the canonical one first.
+    kb (KnowledgeBase): with at least one entity.
+    n (int): how many; fewer if it has fewer entities.
+    RETURNS (List[str]): canonical names.
     """
-    *first, last = [own[0] for own in names]
+    rows = kb.live_rows
+    if len(rows) < _ONTOLOGY:
+        return [names[0] for names in kb.names_at(rows[:n])]
+    found = []
+    for part in range(n):
+        middle = (2 * part + 1) * len(rows) // (2 * n)
+        near = [names[0] for names in kb.names_at(rows[middle : middle + _NEAR])]
+        found.append(min(near, key=lambda name: max(len(name.split()), _SHORT)))  # the first short one
+    return found
+
+
+def example_text(names: Sequence[str]) -> str:
+    """RETURNS (str): a sentence with these names, at least one."""
+    *first, last = names
     listed = f"{', '.join(first)} and {last}" if first else last
     return f"This is about {listed}."

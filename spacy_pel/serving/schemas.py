@@ -131,6 +131,7 @@ class ExplainResponse(BaseModel):
         description="A higher nil_score is NIL. Before calibration it is the mention's own, above which NIL "
         "is more probable than the first candidate. Null: NIL only for lack of candidates."
     )
+    threshold_is_own: bool = Field(description="Whether the threshold is the mention's own.")
     id_set: Optional[List[str]]
     learned: Optional[LearnedResponse] = Field(description="The correction that decides, if one does.")
     record: Optional[Dict[str, int]] = Field(

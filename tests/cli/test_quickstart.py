@@ -45,12 +45,12 @@ def test_a_table_becomes_a_pipeline(folder, table, tmp_path):
     shown = ["Type 2 diabetes mellitus", "Myocardial infarction", "Fever"]
     assert "This is about Type 2 diabetes mellitus, Myocardial infarction and Fever." in result.out
     for name, kb_id in zip(shown, ["E11", "I21", "R50"], strict=True):
-        assert re.search(rf"^{name} +{kb_id} ", result.out, re.MULTILINE)
+        assert re.search(rf"^{name} +{kb_id} +(0.99|1.00) +{name}$", result.out, re.MULTILINE)
     assert "Embedding 6 entities" in result.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["codes.csv", "out"]
 
     nlp = spacy.load(tmp_path / "out")
-    assert nlp.get_pipe("proxy_entity_linker").linker.nil_threshold == 1.0
+    assert nlp.get_pipe("proxy_entity_linker").linker.nil_threshold == 0.5
     text = TEXT.format(", ".join(LINKED))
     expected = {name: kb_id for name, kb_id in LINKED.items() if kb_id}
     assert links(nlp, text) == expected
@@ -59,6 +59,14 @@ def test_a_table_becomes_a_pipeline(folder, table, tmp_path):
         assert {ent.text: ent.kb_id_ for ent in doc.ents} == expected
     (cold,) = nlp("They were cold.").ents
     assert {kb_id for kb_id, _ in cold._.pel_candidates[:2]} == {"T69", "J00"}
+
+
+def test_an_abbreviation_that_the_text_defines_as_something_else_is_not_linked(table, tmp_path):
+    default = Path(__file__).parents[2] / "assets" / "pel_medmentions"
+    assert run("quickstart", table, tmp_path / "out", "--encoder", default).code == 0
+    nlp = spacy.load(tmp_path / "out")
+    assert links(nlp, "Mitral insufficiency (MI) was found. MI was severe.") == {"MI": NIL}
+    assert links(nlp, "Heart attack, MI, fevers.") == {"Heart attack": "I21", "MI": "I21", "fevers": "R50"}
 
 
 def test_the_printed_python_runs(folder, table, tmp_path, capsys):
@@ -72,7 +80,7 @@ def test_the_printed_python_runs(folder, table, tmp_path, capsys):
         and result["components"][-1] == "proxy_entity_linker"
     )
     exec(result["python"], {})
-    assert capsys.readouterr().out.startswith("heart attack I21 [['I21', ")
+    assert capsys.readouterr().out.startswith("heart attack I21 Myocardial infarction 0.9")
 
 
 def test_the_python_is_printed_last(folder, table, tmp_path, capsys):

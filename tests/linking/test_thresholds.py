@@ -65,7 +65,8 @@ def test_without_a_threshold_the_more_probable_answer_is_given():
     assert [one.kb_id == NIL for one in links] == [False, True, True]
     assert [one.threshold for one in links] == pytest.approx([b / (1 + b) for b in best])
     assert [one.probability for one in links[:2]] == pytest.approx([best[0] * 0.6, 0.4])
-    assert explain(linker, queries[1]).threshold == links[1].threshold < 0.4
+    why = explain(linker, queries[1])
+    assert why.threshold == links[1].threshold < 0.4 and "of this mention" in str(why)
     linker.threshold = 0.5
     assert [one.kb_id == NIL for one in linker.link(queries)] == [False, False, True]
     assert [one.threshold for one in linker.link(queries)] == [0.5] * 3

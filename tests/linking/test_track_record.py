@@ -186,8 +186,8 @@ def test_an_explanation_tells_the_record_of_the_first_candidate():
     assert found.words["first_word"] == ("fever", 1500, 1000) and found.words["ending"].part == "ever"
     assert str(found).splitlines()[-2:] == [
         "track record of FEVER (mentions in the calibration): first 1,200, right 7, NIL 4",
-        "mentions in the calibration with its first word 'fever' 1,500, NIL 1,000; last word 'fever' 1,500, "
-        "NIL 1,000; ending 'ever' 1,500, NIL 1,000",
+        "mentions in the calibration: 1,500 with the first word 'fever' (1,000 NIL), 1,500 with the last "
+        "word 'fever' (1,000 NIL), 1,500 with the ending 'ever' (1,000 NIL)",
     ]
     for none in (
         explain(linker, MentionQuery("qqq", 0, 3)),  # no candidates

@@ -2,12 +2,12 @@
 
 import pickle
 
-import numpy as np
 import pytest
 import spacy
 
 from spacy_pel.errors import PelError
-from spacy_pel.pipeline.name_patterns import example_rows
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.pipeline.name_patterns import example_names
 from spacy_pel.types import Entity
 
 from .conftest import NAME
@@ -204,6 +204,10 @@ def test_names_outlive_the_memory_zone_in_which_they_are_read(nlp):
 
 
 def test_examples_of_a_table_are_its_first_names_but_not_those_of_an_ontology():
-    assert example_rows(np.arange(2), 3).tolist() == [0, 1]
-    assert example_rows(np.arange(100, 499), 3).tolist() == [100, 101, 102]
-    assert example_rows(np.arange(0, 1200, 2), 3).tolist() == [200, 600, 1000]
+    names = ["root", "one long name", "other", *(f"a name of thing {n}" for n in range(597))]
+    names[120], names[350] = "short name", "short"
+    entities = [Entity(f"X{n}", name) for n, name in enumerate(names)]
+    assert example_names(KnowledgeBase(entities[:2]), 3) == ["root", "one long name"]
+    assert example_names(KnowledgeBase(entities[:400]), 3) == ["root", "one long name", "other"]
+    assert example_names(KnowledgeBase(entities), 3) == ["short name", "a name of thing 297", names[500]]
+    assert example_names(KnowledgeBase(entities[1:]), 1) == ["a name of thing 297"]
