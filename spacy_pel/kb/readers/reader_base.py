@@ -105,7 +105,8 @@ class KBReaderBase(ABC):
             raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files"))
         if not self.ids_are_unique:
             self._settle_redirects(seen)
-        logger.info("%d entities read, %d kept, repairs: %s", n_read, n_kept, self.report or "none")
+        repairs = ", ".join(f"{kind} {count}" for kind, count in sorted(self.report.items())) or "none"
+        logger.info(f"{n_read:,} entities read, {n_kept:,} kept, repairs: {repairs}")
 
     def wants(self, entity_id: str, types: Iterable[str]) -> bool:
         """RETURNS (bool): whether an entity with this id and these types passes the filters."""
