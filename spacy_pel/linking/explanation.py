@@ -65,6 +65,7 @@ class Explanation:
     """The answer for a mention, and why. Printed, it is a table.
 
     text (str): the mention as the linker reads it: the long form of an abbreviation.
+    written (str): the mention as it is written.
     context (str): the mention, and whole words of up to 40 characters before and after it.
     context_start (int): where the mention begins in the context.
     label (str): the NER label.
@@ -93,6 +94,7 @@ class Explanation:
     """
 
     text: str
+    written: str
     context: str
     context_start: int
     label: str
@@ -116,11 +118,12 @@ class Explanation:
     def to_text(self, n: int = 5) -> str:
         """RETURNS (str): some lines and a table of the n best candidates."""
         label = f" ({self.label})" if self.label else ""
+        mention = self.text if self.text == self.written else f"{self.written}, read as {self.text}"
         answer = self.kb_id if self.name is None else f"{self.kb_id} {self.name}"
         threshold = "no threshold" if self.threshold is None else f"threshold {self.threshold:.3f}"
         threshold += " of this mention" if self.threshold_is_own else ""
         lines = [
-            f"{self.text}{label} in: {' '.join(self.context.split())}",
+            f"{mention}{label} in: {' '.join(self.context.split())}",
             f"answer: {answer}, P(right) {self.probability:.3f}; P(NIL) {self.nil_score:.3f}, {threshold}",
         ]
         if self.learned is not None:
@@ -189,11 +192,12 @@ HEAD = (
 )
 
 
-def explain(linker: "Linker", query: MentionQuery) -> Explanation:
+def explain(linker: "Linker", query: MentionQuery, *, written: Optional[str] = None) -> Explanation:
     """Link a mention and keep the evidence.
 
     linker (Linker): any.
     query (MentionQuery): the mention, as the linker is given it.
+    written (Optional[str]): the mention as it is written; None = as in the query.
     RETURNS (Explanation): with the answer of ``linker.link``.
     """
     queries = [query]
@@ -233,6 +237,7 @@ def explain(linker: "Linker", query: MentionQuery) -> Explanation:
     entries = {one.id: one for one in linker.memory.learned}
     return Explanation(
         text=query.surface,
+        written=query.surface if written is None else written,
         context=query.text[left:right],
         context_start=query.start - left,
         label=query.label,

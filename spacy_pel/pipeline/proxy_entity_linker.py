@@ -400,7 +400,7 @@ class ProxyEntityLinker(Pipe):
                 Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__)
             )
         (query,) = self._queries(span.doc, [span])
-        return explain(self.linker, query)
+        return explain(self.linker, query, written=span.text)
 
     # -- use ---------------------------------------------------------------------------------
 

@@ -119,7 +119,8 @@ class LearnedResponse(BaseModel):
 class ExplainResponse(BaseModel):
     """The answer for a mention, and why."""
 
-    text: str
+    text: str = Field(description="The mention as the linker reads it.")
+    written: str = Field(description="The mention as it is written.")
     context: str
     context_start: int = Field(description="Where the mention begins in the context.")
     label: str

@@ -88,7 +88,7 @@ class Service:
         _check_offsets(text, start, end)
         with self.nlp.memory_zone():
             (query,) = self._ask(Document("", text, [Mention(start, end, label)]))
-            found = explain(self.component.linker, query)
+            found = explain(self.component.linker, query, written=text[start:end])
         difference = found.difference
         shown = asdict(replace(found, candidates=found.candidates[:n_candidates]))
         if found.learned is not None:

@@ -31,6 +31,15 @@ def test_long_form_is_linked_and_the_text_stays(expanding, make_nlp):
     assert [e.kb_id_ for e in plain(TEXT).ents] == ["C07", "C08", "C08"]  # HD is a name of hemodialysis
 
 
+def test_an_explanation_tells_the_mention_as_written_and_as_read(expanding):
+    linker = expanding.get_pipe(NAME)
+    long, short, _ = (linker.explain(ent) for ent in expanding(TEXT).ents)
+    assert (long.written, long.text) == ("Huntington disease", "Huntington disease")
+    assert str(long).startswith("Huntington disease (")
+    assert (short.written, short.text) == ("HD", "Huntington disease")
+    assert str(short).startswith("HD, read as Huntington disease (")
+
+
 def test_without_definition_or_detector_nothing_is_expanded(expanding, nlp):
     assert [e.kb_id_ for e in expanding("HD was started.").ents] == ["C08"]
     assert [e.kb_id_ for e in nlp(TEXT).ents] == ["C07", "C08", "C08"]
