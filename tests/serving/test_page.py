@@ -79,7 +79,7 @@ def test_paste_link_correct_undo(open_page):
     found.click()
     details = page.get_by_label("Details")
     expect(details.locator(".answer")).to_contain_text("heart attack")
-    expect(details.locator(".gauge")).to_contain_text("threshold 0.500")
+    expect(details.locator(".gauge")).to_contain_text("threshold 0.500 of this mention")
     first = details.locator("details").first
     for said in (
         "Nearest name",

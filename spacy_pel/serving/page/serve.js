@@ -275,7 +275,7 @@ function answerBox(number, why) {
 function gauge(why) {
   const { nil_score: score, threshold } = why;
   const isOver = threshold !== null && score > threshold;
-  const compared = threshold === null ? "no threshold" : `threshold ${show(threshold)}`;
+  const compared = threshold === null ? "no threshold" : `threshold ${show(threshold)}${why.threshold_is_own ? " of this mention" : ""}`;
   return el("div", { class: `gauge${isOver ? " over" : ""}` },
     el("div", { class: "line" }, el("span", {}, "P(NIL) ", el("b", { class: "number" }, show(score))), el("span", { class: "quiet number" }, compared)),
     bar(score, { mark: threshold }),
