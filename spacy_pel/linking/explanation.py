@@ -135,12 +135,13 @@ class Explanation:
         if more := len(self.candidates) - len(rows):
             lines.append(f"and {more} more")
         if against := self.difference:
-            shown = [f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS]]
+            largest = [f"{name} {value:+.2f}" for name, value in list(against.items())[:_PARTS]]
             first, second = self.candidates[:2]
             total = sum(first.contributions.values()) - sum(second.contributions.values())
-            before = "" if self.learned is None and self.ranker_weights is None else ", by the combiner alone"
-            parts = ", ".join([*shown, "…"] if len(against) > _PARTS else shown)
-            lines.append(f"evidence for {first.id} over {second.id}: {total:+.2f} ({parts}){before}")
+            parts = ", ".join([*largest, "…"] if len(against) > _PARTS else largest)
+            decides = self.learned is None and self.ranker_weights is None
+            caveat = "" if decides else ", by the combiner alone"
+            lines.append(f"evidence for {first.id} over {second.id}: {total:+.2f} ({parts}){caveat}")
         if self.record is not None:
             came_first, right, nil = (self.record[name] for name in ("first", "right", "nil"))
             lines.append(

@@ -40,7 +40,7 @@ from .nil import best_f1_threshold
 from .query import MentionQuery, read_batch
 from .reranker import Reranker
 from .tables import insert_empty, join_tables, with_features
-from .thresholds import ChooseThreshold, Threshold, fit_by_label
+from .thresholds import ChooseThreshold, Threshold, even_threshold, fit_by_label
 from .track_record import join_reads, track_record
 from .type_filter import allowed_rows, read_entity_types
 
@@ -374,15 +374,14 @@ class Linker:
         """The threshold of each mention where there is no other.
 
         best (NDArray[float64]): (n,), the best candidate's share.
-        RETURNS (Optional[List[float]]): (n,), above which NIL is more probable than the first candidate,
-            whose P(right) is best x (1 - P(NIL)); 0.5 if the combiner's scores are no probabilities. None =
-            the NIL model cannot say.
+        RETURNS (Optional[List[float]]): (n,), see ``even_threshold``; 0.5 if the combiner's scores are no
+            probabilities. None = the NIL model cannot say.
         """
         if not getattr(self.nil_model, "is_probability", False):
             return None
         if not getattr(self.combiner, "is_probability", False):
             return [0.5] * len(best)
-        return (best / (1.0 + best)).tolist()  # type: ignore[no-any-return]
+        return even_threshold(best).tolist()  # type: ignore[no-any-return]
 
     def _sets(
         self,

@@ -1,4 +1,4 @@
-"""Fitting a NIL threshold for each label."""
+"""Fitting a NIL threshold for each label, and the threshold without a fitted one."""
 
 from typing import Callable, Dict, Mapping, Sequence, Union
 
@@ -41,3 +41,13 @@ def fit_by_label(
         except PelError as err:  # the required precision may be unreachable for one label
             logger.warning(Warnings.W502.format(label=label, reason=err))
     return thresholds
+
+
+def even_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The P(NIL) above which NIL is more probable than the first candidate, whose P(right) is
+    best x (1 - P(NIL)).
+
+    best (NDArray[float64]): (n,), the first candidate's share of its mention's scores.
+    RETURNS (NDArray[float64]): (n,)
+    """
+    return best / (1.0 + best)

@@ -27,6 +27,7 @@ from ...linking.nil.pretrained import (
     default_inputs,
     default_probability,
 )
+from ...linking.thresholds import even_threshold
 from ...types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
 from ...util import atomic_path, fingerprint, logger
 from .nil_tasks import NilTask, NilWorld, draw_world, nil_tasks
@@ -262,7 +263,7 @@ def measure(sample: Sample, weights: Weights) -> Dict[str, float]:
         sample.filled, default_probability(default_inputs(sample.table, scores), weights), 1.0
     )
     best, _ = best_scores(sample.table, scores)
-    called, is_nil = nil_score > best / (1.0 + best), sample.is_nil
+    called, is_nil = nil_score > even_threshold(best), sample.is_nil
     hits = float((called & is_nil).sum())
     right = sample.is_right & ~is_nil
     return {
