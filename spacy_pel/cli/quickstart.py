@@ -36,6 +36,7 @@ _TAKEN = ("encoder", "max_length", "expand_abbreviations")
 # "mitral insufficiency (MI)" is not, where the table has it as myocardial infarction
 _NAMES_LINKED = 0.5
 
+_HEAD = ("mention", "id", "P(right)", "name")
 _PYTHON = """\
 import spacy
 
@@ -258,15 +259,13 @@ def _add_names(nlp: "Language") -> int:
 
 
 def _summary(result: Dict[str, Any]) -> str:
+    from ..util.columns import EMPTY, aligned
+
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}
-    rows = [
-        (found["text"], found["kb_id"], f"{found['probability']:.2f}", found["name"] or "")
-        for found in result["mentions"]
-    ]
-    rows[:0] = [("mention", "id", "P(right)", "name")] if rows else []
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
-    linked = "\n".join(lines) or "No mention was found."
+    rows = []
+    for found in result["mentions"]:
+        # None: another component has given it an id
+        probability = EMPTY if found["probability"] is None else f"{found['probability']:.2f}"
+        rows.append((found["text"], found["kb_id"], probability, found["name"] or EMPTY))
+    linked = "\n".join(aligned(_HEAD, rows, longest=60)) if rows else "No mention was found."
     return "\n\n".join([key_values(facts), result["text"], linked, result["python"]])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import spacy
 
+from spacy_pel.cli.quickstart import _summary
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import NIL, Entity
 
@@ -67,6 +68,16 @@ def test_an_abbreviation_that_the_text_defines_as_something_else_is_not_linked(t
     nlp = spacy.load(tmp_path / "out")
     assert links(nlp, "Mitral insufficiency (MI) was found. MI was severe.") == {"MI": NIL}
     assert links(nlp, "Heart attack, MI, fevers.") == {"Heart attack": "I21", "MI": "I21", "fevers": "R50"}
+
+
+def test_a_mention_that_another_component_linked_has_no_probability():
+    found = [
+        {"text": "fever", "kb_id": "OWN:1", "probability": None, "name": None},
+        {"text": "cold", "kb_id": "J00", "probability": 0.5, "name": "Common cold"},
+    ]
+    facts = {"output": "out", "entities": 1, "names": 1, "repairs": {}, "seconds": 1.0}
+    lines = _summary({**facts, "mentions": found, "text": "Fever.", "python": ""}).splitlines()
+    assert "fever    OWN:1  –         –" in lines and "cold     J00    0.50      Common cold" in lines
 
 
 def test_the_printed_python_runs(folder, table, tmp_path, capsys):
