@@ -25,6 +25,17 @@ class PipelineCopy(NamedTuple):
     loaders: Dict[str, Any]
     learned: Dict[str, Any]
 
+    def uncalibrate(self, *parts: str) -> None:
+        """Forget the NIL thresholds, the calibration of P(right), and what these parts have learned.
+
+        parts (str): keys of ``learned``; those that are not there are left out.
+        """
+        for name in ("calibrated_by_label", "confidence"):
+            self.learned.pop(name, None)
+        self.learned["calibrated_threshold"] = None
+        for name in self.learned.keys() & parts:
+            self.learned[name]["state"] = {}
+
 
 @contextmanager
 def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:

@@ -88,8 +88,7 @@ def calibrate(
     choose = best_f1_threshold if precision is None else partial(precision_threshold, precision=precision)
     links = linker.fit_examples(parts, choose=choose, label_least=by_label)
     learned = learned_state(linker)
-    has_defaults = getattr(linker.nil_model, "is_probability", False)
-    if has_defaults and not (n_nil or was_calibrated or linker.threshold is not None):
+    if linker.decides_without_threshold and not (n_nil or was_calibrated or linker.threshold is not None):
         message(
             "P(NIL) was not fitted: its default weights still decide. To link every mention that has a "
             "candidate, set threshold = 1.0 in the pipeline's config.cfg"

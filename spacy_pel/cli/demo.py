@@ -60,13 +60,13 @@ def _tables(result: Dict[str, Any], kb: Any) -> str:
     from ..evaluation.report import NOTE, PROBABILITY, LinkRow, link_row
     from ..types import NIL
 
+    titles = {"kb_id": "id", "probability": PROBABILITY, "runner_up": "runner-up"}
     console = Console()
     if not console.is_terminal:
         console = Console(width=140)
     with console.capture() as captured:
         for document in result["documents"]:
             table = Table(title=Text(document["id"]), title_justify="left", caption=None, expand=False)
-            titles = {"kb_id": "id", "probability": PROBABILITY, "runner_up": "runner-up"}
             for column in LinkRow._fields:
                 table.add_column(titles.get(column, column), overflow="fold")
             for mention in document["mentions"]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import Warnings
 from ..types import Entity
 from ..util import logger
-from .readers.repair import Repairs, merge_duplicates, repaired_redirects
+from .readers.repair import Repairs, counts_text, merge_duplicates, repaired_redirects
 from .store.arrow_files import Table, find_strings
 from .store.arrow_store import entity_of_record
 from .store.store_writer import ENTITIES, StoreWriter
@@ -61,8 +61,7 @@ def build_store(
     if groups:
         _move_up(second, folder)
     if repairs.report:
-        counts = ", ".join(f"{kind} {count}" for kind, count in sorted(repairs.report.items()))
-        logger.warning(Warnings.W100.format(counts=counts))
+        logger.warning(Warnings.W100.format(counts=counts_text(repairs.report)))
     return writer.n_rows
 
 

@@ -209,6 +209,12 @@ class Linker:
         return self.calibrated_threshold is not None or bool(self.calibrated_by_label)
 
     @property
+    def decides_without_threshold(self) -> bool:
+        """RETURNS (bool): whether NIL is decided where there is no threshold, too, as the NIL model gives P(NIL)
+        before it is fitted."""
+        return bool(getattr(self.nil_model, "is_probability", False))
+
+    @property
     def label_thresholds(self) -> Dict[str, float]:
         """RETURNS (Dict[str, float]): label -> threshold, of the labels that have their own."""
         if isinstance(self.threshold, Mapping):
@@ -377,7 +383,7 @@ class Linker:
         RETURNS (Optional[List[float]]): (n,), see ``even_threshold``; 0.5 if the combiner's scores are no
             probabilities. None = the NIL model cannot say.
         """
-        if not getattr(self.nil_model, "is_probability", False):
+        if not self.decides_without_threshold:
             return None
         if not getattr(self.combiner, "is_probability", False):
             return [0.5] * len(best)

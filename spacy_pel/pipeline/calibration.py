@@ -80,8 +80,8 @@ def warn_uncalibrated(linker: Linker, *, name: str) -> None:
         logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
     if linker.is_calibrated or linker.threshold is not None:
         return
-    decides = getattr(linker.nil_model, "is_probability", False)
-    logger.warning((Warnings.W506 if decides else Warnings.W505).format(name=name))
+    text = Warnings.W506 if linker.decides_without_threshold else Warnings.W505
+    logger.warning(text.format(name=name))
 
 
 def generator_kind(generator: CandidateGenerator) -> str:

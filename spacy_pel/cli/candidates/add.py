@@ -59,11 +59,7 @@ def candidates_add(
                 copy.loaders.pop(f"{kind}_loader", None)
                 shutil.rmtree(copy.folder / kind, ignore_errors=True)
         found.to_disk(copy.folder / "generator")
-        for name in ("calibrated_by_label", "confidence"):
-            copy.learned.pop(name, None)
-        copy.learned["calibrated_threshold"] = None
         copy.learned["generator"] = {"kind": generator_kind(found)}
-        for name in {"combiner", "nil_model", "reranker"}.intersection(copy.learned):
-            copy.learned[name]["state"] = {}
+        copy.uncalibrate("combiner", "nil_model", "reranker")
     result = {"pipeline": str(out), "generator": generator_kind(found), "encoder": found.needs_encoder}
     emit(result, as_json=as_json, text=key_values)

@@ -51,10 +51,7 @@ def ranker_add(
         copy.loaders.pop("reranker_loader", None)
         shutil.rmtree(copy.folder / "reranker", ignore_errors=True)
         ranker.to_disk(copy.folder / "reranker")
-        for name in ("calibrated_by_label", "confidence"):
-            copy.learned.pop(name, None)
-        copy.learned["calibrated_threshold"] = None
-        copy.learned["nil_model"]["state"] = {}
+        copy.uncalibrate("nil_model")
         copy.learned["reranker"] = {"kind": type(ranker).__name__, "state": {}}
     result = {"pipeline": str(out), "ranker_fingerprint": ranker.fingerprint, **settings}
     emit(result, as_json=as_json, text=key_values)

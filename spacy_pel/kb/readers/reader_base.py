@@ -21,7 +21,7 @@ from ...errors import Errors, PelError, Warnings, quoted, shortened
 from ...types import NIL, Entity
 from ...util import logger
 from ...util.files import guarded, raw_lines
-from .repair import is_clean, repaired
+from .repair import counts_text, is_clean, repaired
 from .umls_types import expand_types
 
 
@@ -105,8 +105,7 @@ class KBReaderBase(ABC):
             raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files"))
         if not self.ids_are_unique:
             self._settle_redirects(seen)
-        repairs = ", ".join(f"{kind} {count}" for kind, count in sorted(self.report.items())) or "none"
-        logger.info(f"{n_read:,} entities read, {n_kept:,} kept, repairs: {repairs}")
+        logger.info(f"{n_read:,} entities read, {n_kept:,} kept, repairs: {counts_text(self.report)}")
 
     def wants(self, entity_id: str, types: Iterable[str]) -> bool:
         """RETURNS (bool): whether an entity with this id and these types passes the filters."""

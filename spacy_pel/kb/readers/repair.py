@@ -80,6 +80,11 @@ def repaired(entity: Entity, count: Count) -> Optional[Entity]:
     return Entity(entity_id, name, aliases, types, definition or None)
 
 
+def counts_text(report: Mapping[str, int]) -> str:
+    """RETURNS (str): counts of repairs by kind, in a line; "none" if there are none."""
+    return ", ".join(f"{kind} {count}" for kind, count in sorted(report.items())) or "none"
+
+
 def repaired_redirects(redirects: Mapping[str, str], count: Count) -> Dict[str, str]:
     """Repair the ids of redirects as those of entities; an id that nothing is left of is left out.
 
