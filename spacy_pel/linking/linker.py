@@ -210,8 +210,8 @@ class Linker:
 
     @property
     def decides_without_threshold(self) -> bool:
-        """RETURNS (bool): whether NIL is decided where there is no threshold, too, as the NIL model gives P(NIL)
-        before it is fitted."""
+        """RETURNS (bool): whether NIL is decided where there is no threshold, too, as the NIL model gives
+        P(NIL) before it is fitted."""
         return bool(getattr(self.nil_model, "is_probability", False))
 
     @property
