@@ -88,3 +88,7 @@ class KnowledgeBaseWarnings:
         "[PEL-W102] {place}: the column '{column}' is split at '|', and ';' is kept as part of a name, as in {cell}. "
         "If ';' separates names there, use one separator in the whole column."
     )
+    W105 = (
+        "[PEL-W105] {place}: the column '{column}' has no '|', so each cell is read as one name, commas included, as in "
+        "{cell}. If commas separate names, set list_separator to ','."
+    )

@@ -22,6 +22,7 @@ _USUAL_NAMES: Dict[str, Tuple[str, ...]] = {
     "definition": ("description",),
 }
 _HTML_ENTITY = re.compile(r"&#?\w+;")
+_COMMA = re.compile(r",\s*[^\W\d]")  # before a word; not the locants of "1,2-dichloroethane"
 _NO_BLANK = re.compile(r"[^\s\d];\S|\S;[^\s\d]")  # but not the locants of "1,2;3,4-diepoxybutane"
 
 
@@ -189,6 +190,9 @@ class CsvKB(KBReaderBase):
                 got=f"{shortened(cell)!r}, which may be one entry or two",
                 todo="Set list_separator to ';' if ';' separates them, or to '|' if it is part of a name.",
             )
+        if column.commas_cell is not None and 2 * column.n_commas > column.n_cells:
+            place, cell = column.commas_cell
+            logger.warning(Warnings.W105.format(place=place, column=name, cell=repr(shortened(cell))))
         return "|"
 
     def _entity(self, place: Place, cells: Dict[str, str], separators: Dict[str, str]) -> Entity:
@@ -214,9 +218,16 @@ class _ListColumn:
         self.list_cell: Optional[Tuple[Place, str]] = None  # that are lists with ";"
         self.doubtful_cell: Optional[Tuple[Place, str]] = None  # with one "; ", as in "Deficiency; iron"
         self.lines_cell: Optional[Tuple[Place, str]] = None  # of several lines
+        self.commas_cell: Optional[Tuple[Place, str]] = None  # with several commas before words
+        self.n_cells = self.n_commas = 0  # cells with text, and those of them with such a comma
 
     def see(self, place: Place, cell: str) -> None:
         cell = cell.strip()
+        commas = len(_COMMA.findall(cell))
+        self.n_cells += bool(cell)
+        self.n_commas += commas > 0
+        if commas > 1:
+            self.commas_cell = self.commas_cell or (place, cell)
         if "|" in cell:
             self.has_bar = True
             return

@@ -149,6 +149,25 @@ COLUMNS = {  # cells of the aliases -> what becomes of them, repairs, warnings
     "lines": (["T2DM\nadult-onset"], [("T2DM", "adult-onset")], 1, r"W101.*'\\n'"),
     "a bar in another cell": (["a|b", "x;y", "z"], [("a", "b"), ("x;y",), ("z",)], 0, r"W102.*line 3.*'x;y'"),
     "HTML": (["&beta;-blocker", "x;"], [("&beta;-blocker",), ("x;",)], 0, None),
+    "commas": (
+        ["MI, heart attack, coronary", ""],
+        [("MI, heart attack, coronary",), ()],
+        0,
+        r"W105.*line 2.*'MI, heart",
+    ),
+    "inverted names": (
+        ["Leukemia, Acute", "Anemia, Aplastic"],
+        [("Leukemia, Acute",), ("Anemia, Aplastic",)],
+        0,
+        None,
+    ),
+    "few with commas": (
+        ["Leukemia, Myeloid, Acute", "ALL", "CLL"],
+        [("Leukemia, Myeloid, Acute",), ("ALL",), ("CLL",)],
+        0,
+        None,
+    ),
+    "locants": (["1,2,3-trimethylbenzene"], [("1,2,3-trimethylbenzene",)], 0, None),
     "commas and slashes": (["Diabetes, type 2", "and/or"], [("Diabetes, type 2",), ("and/or",)], 0, None),
 }
 
