@@ -142,6 +142,14 @@ class TrainingErrors:
         "[PEL-E355] [pel.rows] cannot be used here: {why}. Leave [pel.rows] out, or change that setting; "
         "configs/rows_minilm.cfg shows settings that go together."
     )
+    E356 = (
+        "[PEL-E356] [pel.teacher] cannot be used here: {why}. Leave one of the two out; configs/distil_minilm.cfg shows "
+        "settings that go together."
+    )
+    E357 = (
+        "[PEL-E357] Expected a bi-encoder in {path} as the teacher, got {got}. Give the folder of a model that "
+        "'spacy-pel train' wrote."
+    )
     E390 = (
         "[PEL-E390] Expected a config in spaCy's format with a [ranker] section and known keys in {path}, but: "
         "{got}. Fix the config; configs/ranker_sapbert.cfg shows every key."

@@ -40,11 +40,13 @@ class PairBatch:
     anchors: the mentions (or bare names).
     entities: cards, names or mentions that represent entities: n positives, then m negatives.
     negative_mask: (n, n + m) bool, True = entity j is a negative of anchor i.
+    targets: (n, n + m) a teacher's similarities, or None.
     """
 
     anchors: List[Side]
     entities: List[Side]
     negative_mask: NDArray[np.bool_]
+    targets: Optional[NDArray[np.float32]] = None
 
     def __len__(self) -> int:
         return len(self.negative_mask)

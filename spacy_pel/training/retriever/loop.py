@@ -1,12 +1,13 @@
 """Training bi-encoders: examples, hard negatives, and retrieval on dev."""
 
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from ...corpora import read_corpus
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
+from ...objectives.distillation import Distillation
 from ...util import logger
 from ..base_trainer import BaseTrainer
 from ..checkpoint import Progress, read_progress
@@ -24,6 +25,7 @@ from .rows.dev import RowRetrieval
 from .rows.memory import RowMemory
 from .rows.objective import RowObjective
 from .settings import RunSettings
+from .teacher import Teacher, check_teacher, load_teacher
 
 
 class Trainer(BaseTrainer):
@@ -35,6 +37,7 @@ class Trainer(BaseTrainer):
     """
 
     stream = 4
+    teacher: Optional[Teacher] = None
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
         for name in ("kb", "train", "dev"):
@@ -44,6 +47,8 @@ class Trainer(BaseTrainer):
         if dev.metric not in known:
             raise PelError(Errors.E315.format(known=known, value=dev.metric))
         check_mixing(settings.pel.mixing, settings.pel.regularizer)
+        if settings.pel.teacher is not None:
+            check_teacher(settings.pel)
         super().__init__(
             settings.pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
         )
@@ -63,19 +68,24 @@ class Trainer(BaseTrainer):
         kb = KnowledgeBase.from_disk(paths.required("kb"))
         retrieval = DevRetrieval if pel.rows is None else RowRetrieval
         self.dev = retrieval(kb, read_corpus(paths.required("dev")), pel.training.dev, self.seed)
+        teacher = None if pel.teacher is None else load_teacher(pel.teacher.path)
         self.encoder = pel.encoder
         self.initialize(self.encoder)
         fingerprint = run_fingerprint(self.settings, kb)
         if resume and self.checkpoint.exists():
             read_progress(self.checkpoint, fingerprint)  # refuse a checkpoint of another run before any work
         planner = self._planner(kb, self.encoder)
+        self.teacher = None if teacher is None else self._teacher(kb, teacher)
         self.miner = self._miner(kb, planner)
         resumes = resume and self.checkpoint.exists()
         objective = self._objective(planner, resumes=resumes)
         return self.learn(self.encoder, objective, planner, self.dev, fingerprint=fingerprint, resume=resume)
 
     def build(self, planner: BatchPlanner, plan: Any, number: int) -> PairBatch:
-        return planner.build(plan, number)
+        batch = planner.build(plan, number)
+        if self.teacher is not None:
+            batch.targets = self.teacher.targets(planner, plan, number)
+        return batch
 
     def before_update(self, state: Progress, total: int) -> None:
         self.miner.before_update(self.encoder, state, total)
@@ -101,12 +111,16 @@ class Trainer(BaseTrainer):
         """resumes (bool): the vectors of rows will be read from the checkpoint."""
         pel, encoder = self.settings.pel, self.encoder
         if pel.rows is None:
+            distillation = None
+            if pel.teacher is not None:
+                distillation = Distillation(weight=pel.teacher.weight, scale=pel.teacher.scale)
             return Objective(
                 encoder.towers,
                 pel.loss,
                 similarity=encoder.similarity,
                 regularizer=pel.regularizer,
                 mixing=pel.mixing,
+                distillation=distillation,
             )
         if not isinstance(planner, RowPlanner) or not isinstance(self.dev, RowRetrieval):
             raise PelError(Errors.E355.format(why="this kind of training draws its batches in its own way"))
@@ -126,9 +140,7 @@ class Trainer(BaseTrainer):
         )
 
     def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
-        cache = self.settings.paths.cache or self.output / "cache"
-        with self.accelerator.main_process_first():  # the other processes read its files
-            store = cached_examples(self.settings, kb, encoder, cache, show_progress=self.show_progress)
+        store = self._examples(kb, encoder)
         planner = self.make_planner(kb, store)
         logger.info(
             "%d mentions, %d names, %d entities; %d batches per epoch",
@@ -138,6 +150,17 @@ class Trainer(BaseTrainer):
             planner.batches_per_epoch,
         )
         return planner
+
+    def _teacher(self, kb: KnowledgeBase, encoder: BiEncoder) -> Teacher:
+        """RETURNS (Teacher): with the same examples as the planner of the training, tokenised for it."""
+        planner = self.make_planner(kb, self._examples(kb, encoder))
+        planner.pad_id = encoder.tokenizer.pad_token_id
+        return Teacher(encoder, planner, self.accelerator)
+
+    def _examples(self, kb: KnowledgeBase, encoder: BiEncoder) -> ExampleStore:
+        cache = self.settings.paths.cache or self.output / "cache"
+        with self.accelerator.main_process_first():  # the other processes read its files
+            return cached_examples(self.settings, kb, encoder, cache, show_progress=self.show_progress)
 
     def _miner(self, kb: KnowledgeBase, planner: BatchPlanner) -> Miner:
         path, table = self.settings.paths.negatives, None

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from ...encoders.tower import span_means
 from ...errors import Errors, PelError
+from ...objectives.distillation import Distillation
 from ...objectives.mixing import Mixing
 from ...objectives.regularizers import GradientRegularizer, Regularizer
 from ...similarities import Encoded, Similarity, TokenVectors, join, take
@@ -27,6 +28,7 @@ class Objective(nn.Module):
     similarity (Optional[Similarity]): of the towers' vectors; the cosine by default.
     regularizer (Optional[Regularizer]): adds the loss of perturbed entities, in training mode only.
     mixing (Optional[Mixing]): makes the loss's negatives from those of the batch.
+    distillation (Optional[Distillation]): adds the divergence from the batch's targets, where it has any.
     RAISES (PelError): if there are both a regularizer and mixing.
     """
 
@@ -38,6 +40,7 @@ class Objective(nn.Module):
         similarity: Optional[Similarity] = None,
         regularizer: Optional[Regularizer] = None,
         mixing: Optional[Mixing] = None,
+        distillation: Optional[Distillation] = None,
     ):
         super().__init__()
         check_mixing(mixing, regularizer)
@@ -46,12 +49,14 @@ class Objective(nn.Module):
         self.similarity: Similarity = similarity or Cosine()
         self.regularizer = regularizer
         self.mixing = mixing
+        self.distillation = distillation
 
     def forward(self, batch: PairBatch) -> Tuple[Tensor, Dict[str, float]]:
         """RETURNS (tuple): the mean loss, and metrics for the log: "similarity+", "similarity-"
         (means over positives and over the hardest negatives) and "accuracy" in the batch; with
         a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing that has
-        weights "mix_weight", the mean W; and the loss's own ``metrics``, if it has any.
+        weights "mix_weight", the mean W; with targets "loss_distillation"; and the loss's own ``metrics``,
+        if it has any.
         """
         regularizer = self.regularizer if self.training else None
         anchors = self._encode(self._inputs(batch.anchors))
@@ -71,12 +76,23 @@ class Objective(nn.Module):
         else:
             loss = self._mixed_loss(self.mixing, anchors, entities, scores, mask, metrics)
         metrics.update(getattr(self.loss, "metrics", {}))
+        if self.distillation is not None and batch.targets is not None:
+            targets = torch.from_numpy(batch.targets).to(self._device)
+            divergence = self.distillation(scores, targets, mask).mean()
+            metrics["loss_distillation"] = float(divergence.detach())
+            loss = loss + self.distillation.weight * divergence
         if regularizer is not None:
             clean = _Clean(scores, loss, mask, reused)
             loss, perturbed = self._regularized(regularizer, inputs, anchors, clean)
             metrics["loss_adversarial"] = float(perturbed.detach())
             loss = loss + regularizer.weight * perturbed
         return loss, metrics
+
+    def similarities(self, batch: PairBatch) -> Tensor:
+        """RETURNS (Tensor): (n, m) similarities of the anchors and the entities."""
+        return self._scores(
+            self._encode(self._inputs(batch.anchors)), self._encode(self._inputs(batch.entities))
+        )
 
     def _scores(self, anchors: Encoded, entities: Encoded) -> Tensor:
         """RETURNS (Tensor): (n, m) similarities."""

@@ -69,6 +69,20 @@ class RowSettings(Strict):
         return self
 
 
+class TeacherSettings(Strict):
+    """``[pel.teacher]``: learn a larger encoder's similarities, too (distillation, Hinton et al. 2015).
+
+    The teacher reads the texts of each batch; the model in training learns to order the entities as it does,
+    beside learning the gold ones.
+    """
+
+    path: Path = Field(title="Model folder of the teacher, from 'spacy-pel train'")
+    weight: float = Field(
+        default=1.0, gt=0, title="Weight of the divergence from the teacher, beside the loss"
+    )
+    scale: float = Field(default=20.0, gt=0, title="Multiplies the similarities of both before the softmax")
+
+
 class DevSettings(BaseDevSettings):
     """``[pel.training.dev]``: what is measured to choose model-best."""
 
@@ -129,6 +143,7 @@ class PelSettings(Strict):
     mixing: Optional[Mixing] = None
     positives: ViewSettings = ViewSettings()
     rows: Optional[RowSettings] = None
+    teacher: Optional[TeacherSettings] = None
     training: TrainingSettings = TrainingSettings()
 
 
