@@ -342,6 +342,7 @@ TRAININGS = {
     "settings": {
         "pel.positives": settings.ViewSettings(),
         "pel.rows": settings.RowSettings(),
+        "pel.teacher": settings.TeacherSettings.model_construct(),
         "pel.training": settings.TrainingSettings(),
         "pel.training.optimizer": OptimizerSettings(),
         "pel.training.mining": settings.MiningSettings(),
@@ -366,8 +367,10 @@ def test_settings_of_trainings(title):
     }
     for part, schema in TRAININGS[title].items():
         flat = {key: value for key, value in schema if not hasattr(value, "model_dump")}
+        needed = {key: "required" for key, field in type(schema).model_fields.items() if field.is_required()}
         assert written.pop(part) == {
-            key: json.dumps(value, separators=(",", ":")) for key, value in flat.items()
+            **needed,
+            **{key: json.dumps(value, separators=(",", ":")) for key, value in flat.items()},
         }
     assert not written
 
