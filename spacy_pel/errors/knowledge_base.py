@@ -90,5 +90,5 @@ class KnowledgeBaseWarnings:
     )
     W105 = (
         "[PEL-W105] {place}: the column '{column}' has no '|', so each cell is read as one name, commas included, as in "
-        "{cell}. If commas separate names, set list_separator to ','."
+        "{cell}. If commas separate names, write '|' there, or set list_separator to ',' (it holds for aliases and types)."
     )

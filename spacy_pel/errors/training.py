@@ -143,8 +143,8 @@ class TrainingErrors:
         "configs/rows_minilm.cfg shows settings that go together."
     )
     E356 = (
-        "[PEL-E356] [pel.teacher] cannot be used here: {why}. Leave one of the two out; configs/distil_minilm.cfg shows "
-        "settings that go together."
+        "[PEL-E356] [pel.teacher] cannot be used here: {why}. Leave [pel.teacher] out, or change that setting; "
+        "configs/distil_minilm.cfg shows settings that go together."
     )
     E357 = (
         "[PEL-E357] Expected a bi-encoder in {path} as the teacher, got {got}. Give the folder of a model that "

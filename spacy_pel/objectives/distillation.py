@@ -1,4 +1,4 @@
-"""Distillation: a larger model's order of the entities as a second target (Hinton et al. 2015)."""
+"""Distillation: a larger model's distribution over the entities as a second target (Hinton et al. 2015)."""
 
 import torch
 from torch import Tensor, nn
@@ -9,8 +9,8 @@ class Distillation(nn.Module):
 
         L(m, P) = sum_{e in P} q(e) (log q(e) - log p(e)),  p = softmax(scale * s),  q = softmax(scale * t)
 
-    with the similarities s of the model in training and t of the teacher. Where the gold entity alone says
-    "not this one" of every other, the teacher says which of them are nearly right. The divergence is that of
+    with the similarities s of the model in training and t of the teacher. The gold entity only says that
+    every other one is wrong; the teacher says which of them are nearly right. The divergence is that of
     Hinton et al. (2015, section 2) with temperature 1 / scale, without their factor T^2.
 
     weight (float): multiplies it, beside the loss.

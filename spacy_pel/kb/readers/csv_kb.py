@@ -22,7 +22,7 @@ _USUAL_NAMES: Dict[str, Tuple[str, ...]] = {
     "definition": ("description",),
 }
 _HTML_ENTITY = re.compile(r"&#?\w+;")
-_COMMA = re.compile(r",\s*[^\W\d]")  # before a word; not the locants of "1,2-dichloroethane"
+_COMMA = re.compile(r",\s+\w")  # not those of "1,2-dichloroethane" and "N,N-dimethylaniline"
 _NO_BLANK = re.compile(r"[^\s\d];\S|\S;[^\s\d]")  # but not the locants of "1,2;3,4-diepoxybutane"
 
 
@@ -165,9 +165,11 @@ class CsvKB(KBReaderBase):
                     column.see(place, cells[position[field]])
         self.report.clear()  # each repair is counted when the file is read
         self.report.update(report)
-        return {field: self._separator(names[position[field]], columns[field]) for field in columns}
+        return {
+            field: self._separator(field, names[position[field]], column) for field, column in columns.items()
+        }
 
-    def _separator(self, name: str, column: "_ListColumn") -> str:
+    def _separator(self, field: str, name: str, column: "_ListColumn") -> str:
         if column.has_bar:
             if column.list_cell is not None:
                 place, cell = column.list_cell
@@ -190,7 +192,8 @@ class CsvKB(KBReaderBase):
                 got=f"{shortened(cell)!r}, which may be one entry or two",
                 todo="Set list_separator to ';' if ';' separates them, or to '|' if it is part of a name.",
             )
-        if column.commas_cell is not None and 2 * column.n_commas > column.n_cells:
+        # a type may have commas: "Amino Acid, Peptide, or Protein"
+        if field == "aliases" and column.commas_cell is not None and 2 * column.n_commas > column.n_cells:
             place, cell = column.commas_cell
             logger.warning(Warnings.W105.format(place=place, column=name, cell=repr(shortened(cell))))
         return "|"
@@ -218,19 +221,20 @@ class _ListColumn:
         self.list_cell: Optional[Tuple[Place, str]] = None  # that are lists with ";"
         self.doubtful_cell: Optional[Tuple[Place, str]] = None  # with one "; ", as in "Deficiency; iron"
         self.lines_cell: Optional[Tuple[Place, str]] = None  # of several lines
-        self.commas_cell: Optional[Tuple[Place, str]] = None  # with several commas before words
-        self.n_cells = self.n_commas = 0  # cells with text, and those of them with such a comma
+        self.commas_cell: Optional[Tuple[Place, str]] = None  # with several commas between words
+        # how many of the cells without "|" have text, and how many of these have such a comma
+        self.n_cells = self.n_commas = 0
 
     def see(self, place: Place, cell: str) -> None:
         cell = cell.strip()
+        if "|" in cell:
+            self.has_bar = True
+            return
         commas = len(_COMMA.findall(cell))
         self.n_cells += bool(cell)
         self.n_commas += commas > 0
         if commas > 1:
             self.commas_cell = self.commas_cell or (place, cell)
-        if "|" in cell:
-            self.has_bar = True
-            return
         if "\n" in cell:
             self.lines_cell = self.lines_cell or (place, cell)
         plain = _HTML_ENTITY.sub("", cell).strip("; ")

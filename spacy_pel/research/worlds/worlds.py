@@ -161,7 +161,7 @@ class WorldTrainer(Trainer):
         settings = settings.model_copy(update={"pel": pel})
         super().__init__(settings, output, gpu_id=gpu_id, show_progress=show_progress)
 
-    def make_planner(self, kb: KnowledgeBase, store: ExampleStore) -> SameWorldPlanner:
+    def make_planner(self, kb: KnowledgeBase, store: ExampleStore, *, pad_id: int) -> SameWorldPlanner:
         pel = self.settings.pel
         return SameWorldPlanner(
             store,
@@ -169,6 +169,6 @@ class WorldTrainer(Trainer):
             views=pel.positives,
             negatives=self.negatives,
             batch_size=self.training.batch_size,
-            pad_id=pel.encoder.tokenizer.pad_token_id,
+            pad_id=pad_id,
             seed=self.seed,
         )

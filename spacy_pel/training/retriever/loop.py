@@ -47,8 +47,7 @@ class Trainer(BaseTrainer):
         if dev.metric not in known:
             raise PelError(Errors.E315.format(known=known, value=dev.metric))
         check_mixing(settings.pel.mixing, settings.pel.regularizer)
-        if settings.pel.teacher is not None:
-            check_teacher(settings.pel)
+        check_teacher(settings.pel)
         super().__init__(
             settings.pel.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
         )
@@ -68,7 +67,7 @@ class Trainer(BaseTrainer):
         kb = KnowledgeBase.from_disk(paths.required("kb"))
         retrieval = DevRetrieval if pel.rows is None else RowRetrieval
         self.dev = retrieval(kb, read_corpus(paths.required("dev")), pel.training.dev, self.seed)
-        teacher = None if pel.teacher is None else load_teacher(pel.teacher.path)
+        teacher = load_teacher(pel)
         self.encoder = pel.encoder
         self.initialize(self.encoder)
         fingerprint = run_fingerprint(self.settings, kb)
@@ -93,14 +92,14 @@ class Trainer(BaseTrainer):
     def after_checkpoint(self, state: Progress) -> None:
         self.miner.after_checkpoint(state)
 
-    def make_planner(self, kb: KnowledgeBase, store: ExampleStore) -> BatchPlanner:
+    def make_planner(self, kb: KnowledgeBase, store: ExampleStore, *, pad_id: int) -> BatchPlanner:
         """RETURNS (BatchPlanner): plans epochs over the examples; a subclass may return another kind."""
         pel = self.settings.pel
         settings: Dict[str, Any] = {
             "views": pel.positives,
             "negatives": pel.negatives,
             "batch_size": self.training.batch_size,
-            "pad_id": pel.encoder.tokenizer.pad_token_id,
+            "pad_id": pad_id,
             "seed": self.seed,
         }
         if pel.rows is not None:
@@ -141,7 +140,7 @@ class Trainer(BaseTrainer):
 
     def _planner(self, kb: KnowledgeBase, encoder: BiEncoder) -> BatchPlanner:
         store = self._examples(kb, encoder)
-        planner = self.make_planner(kb, store)
+        planner = self.make_planner(kb, store, pad_id=encoder.tokenizer.pad_token_id)
         logger.info(
             "%d mentions, %d names, %d entities; %d batches per epoch",
             len(store.mentions),
@@ -153,8 +152,8 @@ class Trainer(BaseTrainer):
 
     def _teacher(self, kb: KnowledgeBase, encoder: BiEncoder) -> Teacher:
         """RETURNS (Teacher): with the same examples as the planner of the training, tokenised for it."""
-        planner = self.make_planner(kb, self._examples(kb, encoder))
-        planner.pad_id = encoder.tokenizer.pad_token_id
+        store = self._examples(kb, encoder)
+        planner = self.make_planner(kb, store, pad_id=encoder.tokenizer.pad_token_id)
         return Teacher(encoder, planner, self.accelerator)
 
     def _examples(self, kb: KnowledgeBase, encoder: BiEncoder) -> ExampleStore:

@@ -29,7 +29,7 @@ class Objective(nn.Module):
     regularizer (Optional[Regularizer]): adds the loss of perturbed entities, in training mode only.
     mixing (Optional[Mixing]): makes the loss's negatives from those of the batch.
     distillation (Optional[Distillation]): adds the divergence from the batch's targets, where it has any.
-    RAISES (PelError): if there are both a regularizer and mixing.
+    RAISES (PelError): if there are both a regularizer and mixing, or one of them and distillation.
     """
 
     def __init__(
@@ -44,6 +44,10 @@ class Objective(nn.Module):
     ):
         super().__init__()
         check_mixing(mixing, regularizer)
+        if distillation is not None and (mixing is not None or regularizer is not None):
+            raise PelError(
+                Errors.E356.format(why="the batch is perturbed or mixed, and it reads texts as they are")
+            )
         self.towers = towers
         self.loss = loss
         self.similarity: Similarity = similarity or Cosine()

@@ -70,10 +70,10 @@ class RowSettings(Strict):
 
 
 class TeacherSettings(Strict):
-    """``[pel.teacher]``: learn a larger encoder's similarities, too (distillation, Hinton et al. 2015).
+    """``[pel.teacher]``: learn from a larger encoder (distillation, Hinton et al. 2015).
 
-    The teacher reads the texts of each batch; the model in training learns to order the entities as it does,
-    beside learning the gold ones.
+    The teacher reads the texts of each batch; the model in training learns its distribution over the entities
+    of the batch, beside the gold ones.
     """
 
     path: Path = Field(title="Model folder of the teacher, from 'spacy-pel train'")

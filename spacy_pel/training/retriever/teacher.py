@@ -1,7 +1,6 @@
-"""The teacher of a training: another encoder, whose similarities the batches bring along."""
+"""The teacher: another encoder, whose similarities are added to each batch."""
 
-from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import torch
@@ -42,24 +41,30 @@ class Teacher:
         return scores
 
 
-def load_teacher(path: Path) -> BiEncoder:
-    """RETURNS (BiEncoder): the model in a folder.
+def load_teacher(pel: PelSettings) -> Optional[BiEncoder]:
+    """RETURNS (Optional[BiEncoder]): the model that [pel.teacher] names; None without that section.
 
-    RAISES (PelError): if there is none, or it is of another kind.
+    RAISES (PelError): if it is missing or of another kind, or does not go together with another setting.
     """
-    encoder = load_encoder(path)
+    if pel.teacher is None:
+        return None
+    check_teacher(pel)
+    encoder = load_encoder(pel.teacher.path)
     if not isinstance(encoder, BiEncoder):
-        raise PelError(Errors.E357.format(path=path, got=type(encoder).__name__))
+        raise PelError(Errors.E357.format(path=pel.teacher.path, got=type(encoder).__name__))
+    own, its = (one.similarity.registered_name for one in (pel.encoder, encoder))
+    if own != its:  # one scale is for both
+        raise PelError(Errors.E356.format(why=f"its similarity is {its}, and that of [pel.encoder] is {own}"))
     return encoder
 
 
 def check_teacher(pel: PelSettings) -> None:
-    """RAISES (PelError): if another setting does not go together with [pel.teacher]."""
+    """RAISES (PelError): if another section does not go together with [pel.teacher]."""
     reasons = {
-        "[pel.regularizer] perturbs entities, which the teacher does not see": pel.regularizer,
-        "[pel.mixing] mixes negatives, which the teacher does not see": pel.mixing,
-        "[pel.rows] compares mentions with rows beyond the batch": pel.rows,
+        "it reads the texts as they are, and [pel.regularizer] perturbs them": pel.regularizer,
+        "it reads texts, and [pel.mixing] makes negatives that have none": pel.mixing,
+        "it reads the texts of a batch, and [pel.rows] compares mentions with others": pel.rows,
     }
     for why, setting in reasons.items():
-        if setting is not None:
+        if pel.teacher is not None and setting is not None:
             raise PelError(Errors.E356.format(why=why))

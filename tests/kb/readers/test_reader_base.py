@@ -167,7 +167,9 @@ COLUMNS = {  # cells of the aliases -> what becomes of them, repairs, warnings
         0,
         None,
     ),
+    "commas before digits": (["heart attack, 5-HT, 3TC"], [("heart attack, 5-HT, 3TC",)], 0, "W105"),
     "locants": (["1,2,3-trimethylbenzene"], [("1,2,3-trimethylbenzene",)], 0, None),
+    "locants of letters": (["N,N,N-trimethylaniline"], [("N,N,N-trimethylaniline",)], 0, None),
     "commas and slashes": (["Diabetes, type 2", "and/or"], [("Diabetes, type 2",), ("and/or",)], 0, None),
 }
 
@@ -184,6 +186,13 @@ def test_csv_lists_in_one_cell(write, caplog, cells, aliases, repairs, warning):
             list(CsvKB(strict=True)([path]))
     else:
         assert list(CsvKB(strict=True)([path]))
+
+
+def test_csv_types_may_have_commas(write, caplog):
+    kind = "Amino Acid, Peptide, or Protein"
+    path = write("concept_id,canonical_name,types", f'C1,insulin,"{kind}"', name="kb.csv")
+    assert [entity.types for entity in CsvKB()([path])] == [(kind,)]
+    assert "PEL-W" not in caplog.text
 
 
 def test_csv_a_doubtful_list_needs_the_setting(write):

@@ -10,10 +10,14 @@ from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.negatives import MinedNegatives
+from spacy_pel.objectives.distillation import Distillation
+from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
+from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.training.device import make_accelerator
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.loop import Trainer
+from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.training.retriever.teacher import Teacher
 from spacy_pel.types import MentionInText
@@ -54,7 +58,10 @@ def test_the_student_is_nearer_to_the_teacher_than_without_it(train, teacher, tm
     near, far = (
         float(
             kl_div(
-                torch.log_softmax(similarities(tmp_path / run / "model-last"), dim=1), goal, log_target=True
+                torch.log_softmax(similarities(tmp_path / run / "model-last"), dim=1),
+                goal,
+                reduction="batchmean",
+                log_target=True,
             )
         )
         for run in ("with", "without")
@@ -140,6 +147,32 @@ def test_an_interrupted_training_resumes_exactly_and_only_with_the_same_teacher(
 def test_settings_without_a_meaning_are_refused(train, teacher, tmp_path, change, said):
     with pytest.raises(PelError, match=f"PEL-E356.*{said}"):
         train(tmp_path / "out", pel__teacher__path=str(teacher), **change)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_teacher_reads_with_its_own_padding(data, tmp_path):
+    settings = read_settings(CONFIG, {**data, **SMALL})
+    trainer, large = Trainer(settings, tmp_path / "run", show_progress=False), random_encoder()
+    settings.pel.encoder.initialize()
+    large.tokenizer.pad_token = large.tokenizer.sep_token
+    kb = KnowledgeBase.from_disk(settings.paths.kb)
+    made = trainer._teacher(kb, large)
+    assert made.planner.pad_id == large.tokenizer.sep_token_id != settings.pel.encoder.tokenizer.pad_token_id
+
+
+def test_objectives_that_do_not_go_together_are_refused():
+    towers = random_encoder().towers
+    with pytest.raises(PelError, match="PEL-E356"):
+        Objective(towers, CrossEntropy(), regularizer=FGSM(), distillation=Distillation())
+
+
+def test_another_similarity_is_refused(train, teacher, tmp_path):
+    with pytest.raises(PelError, match="PEL-E356.*Cosine.*Euclidean"):
+        train(
+            tmp_path / "out",
+            pel__teacher__path=str(teacher),
+            pel__encoder__similarity={"@pel_similarities": "spacy-pel.Euclidean.v1"},
+        )
     assert not (tmp_path / "out").exists()
 
 
