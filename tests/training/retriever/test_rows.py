@@ -20,6 +20,7 @@ from spacy_pel.training.retriever.settings import RowSettings, ViewSettings, rea
 from spacy_pel.util.ragged import Ragged, offsets_of
 
 from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics, random_encoder
+from .test_resume import Stopped, stops_before
 
 NOTHING = np.zeros(0, dtype=np.int64)
 
@@ -328,19 +329,9 @@ def test_it_learns_and_the_same_seed_gives_the_same_model(train, tmp_path):
     assert best["recall@1"] > 50  # of 16 entities
 
 
-class Stopped(Exception):
-    pass
-
-
 def test_an_interrupted_training_resumes_exactly(train, tmp_path, monkeypatch):
-    class Stopping(Trainer):
-        def _update(self, objective, optimizer, batches, number, total):
-            if number == 6:
-                raise Stopped
-            return super()._update(objective, optimizer, batches, number, total)
-
     with pytest.raises(Stopped):
-        train(tmp_path / "halves", trainer=Stopping)
+        train(tmp_path / "halves", trainer=stops_before(6))
     filled = []
     monkeypatch.setattr(loop.RowMemory, "fill", lambda *args, **kwargs: filled.append(1))
     train(tmp_path / "halves", resume=True)

@@ -23,6 +23,7 @@ from spacy_pel.training.retriever.teacher import Teacher
 from spacy_pel.types import MentionInText
 
 from ..conftest import CONFIG, NAMES, SMALL, differing, document, make_documents, metrics, random_encoder
+from .test_resume import Stopped, stops_before
 
 
 @pytest.fixture(scope="module")
@@ -107,20 +108,10 @@ def test_targets_are_the_teachers_similarities_of_the_texts_in_the_batch(data):
     assert its.mined is student.mined, "hard negatives are those of the student"
 
 
-class Stopped(Exception):
-    pass
-
-
 def test_an_interrupted_training_resumes_exactly_and_only_with_the_same_teacher(train, teacher, tmp_path):
-    class Stopping(Trainer):
-        def _update(self, objective, optimizer, batches, number, total):
-            if number == 6:
-                raise Stopped
-            return super()._update(objective, optimizer, batches, number, total)
-
     path = str(teacher)
     with pytest.raises(Stopped):
-        train(tmp_path / "halves", trainer=Stopping, pel__teacher__path=path)
+        train(tmp_path / "halves", trainer=stops_before(6), pel__teacher__path=path)
     other = teacher.with_name("model-best")
     if load_encoder(other).fingerprint == load_encoder(teacher).fingerprint:
         pytest.fail("the two models of the teacher's run should differ")
