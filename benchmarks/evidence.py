@@ -39,6 +39,7 @@ KINDS: Dict[str, Tuple[str, ...]] = {
     "counts of annotated text": ("prior", "popularity", "seen", TOPIC),
     "topics": (TOPIC,),
     "equal names": ("exact",),
+    "formulas": ("formula",),
     "variants": ("variant",),
     "derivations": ("derivation",),
     "spelling": ("edit", "partial"),

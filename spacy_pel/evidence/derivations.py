@@ -18,7 +18,8 @@ _SOUNDED = _VOWELS | {"y"}
 _ENDINGS = """
     ar=us/um/a/e  ular=le/ulus/ula/ule/e/  lar=
     al=/us/um/a/e/on/y/is  eal=us/um/es  ngeal=nx  iceal=ix  ical=ex/ix/icus/y  ial=ia/ium/y/us/e/ion  ian=y
-    ic=/us/um/y/a/is/ium/ia/e  nic=  tic=/sis/tis/s  stic=sm  genic=genesis  ptic=pse/psy/psis/psia
+    ate=ic_acid  ic=/us/um/y/a/is/ium/ia/e/ic_acid
+    nic=  tic=/sis/tis/s  stic=sm  genic=genesis  ptic=pse/psy/psis/psia
     etic=etes  ous=/us/um/a/y  tous=  ive=ion  ory=ion  ary=/a/e  ant=ance/ancy  ent=ence/ency
     ed=ion/ation/ing/ment  bed=ption  ced=ction  ded=sion  ied=ication/y
     ing=/ion/ation/ment/e  bing=ption  cing=ction  ding=sion  ying=ication
@@ -46,7 +47,8 @@ _NOUNS = """
     bound binding
 """
 _OF_ENDING = {
-    ending: nouns.split("/") for ending, _, nouns in (one.partition("=") for one in _ENDINGS.split())
+    ending: nouns.replace("_", " ").split("/")
+    for ending, _, nouns in (one.partition("=") for one in _ENDINGS.split())
 }
 _OF_WORD = dict(zip(_NOUNS.split()[::2], _NOUNS.split()[1::2], strict=True))
 _LONGEST = max(map(len, _OF_ENDING))

@@ -48,10 +48,11 @@ FEATURES = (
     "popularity",  # log(1 + how often annotated text named the entity)
     "edit",  # spelling: Indel similarity of the surface form to the entity's nearest name, 0..1
     "partial",  # the same for the best stretch of the longer of the two strings
-    "variant",  # 1 if no name is the surface form, but one of the entity's is a variant: see variants.py
-    "derivation",  # 1 if no name is the form or a variant, but one of the entity's is derived: derivations.py
+    "formula",  # 1 if no name is the surface form, but one of the entity's spells it out: see formulas.py
+    "variant",  # 1 if there is neither, but one of the entity's names is a variant of the form: variants.py
+    "derivation",  # 1 if there is none of these, but one of the entity's names is derived: derivations.py
 )
-NAMED = ("exact", "variant", "derivation")  # FEATURES that come from the KB's alias map
+NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
 Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
 VOTE_TEMPERATURE = 0.05
 _BLOCK = 4096  # mentions at a time
@@ -90,8 +91,9 @@ def gather_evidence(
 
     Candidates come from three sources: the nearest rows of the index (names and mentions
     are searched apart, so that the mentions of one frequent entity cannot crowd out the
-    names), the KB's alias map, where regular variants of a name lead to each other and adjectives and verbs
-    lead to nouns, and the entities that the surface form named in annotated text.
+    names), the KB's alias map, where regular variants of a name lead to each other, formulas of chemicals to
+    their names, and adjectives and verbs to nouns, and the entities that the surface form named in annotated
+    text.
 
     kb (KnowledgeBase): the knowledge base of the index.
     source (RowSource): the index.
@@ -102,7 +104,7 @@ def gather_evidence(
         are searched together.
     row_k (int): rows to find per mention, among names and among mentions each.
     top_k (int): candidates to keep per mention: those that the surface form names first (exact
-        match, prior, variant or derivation), then those with the best row.
+        match, prior, formula, variant or derivation), then those with the best row.
     RETURNS (CandidateTable): distinct entities per mention, in that order.
     """
     masks = [None] * len(surfaces) if allowed is None else list(allowed)
@@ -197,12 +199,26 @@ def votes(mention_rows: Found) -> NDArray[np.float64]:
 
 def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> List[Found]:
     """RETURNS (List[Found]): for each of NAMED the entities, with value 1: those that have the normalised
-    surface form among their names; where there are none, those that have a variant of it; and where there
-    are none of these either, those that have a derivation of it. No type filter has a say in that."""
+    surface form among their names; where there are none, those that have a name of the formula that it is;
+    then a variant of it; and where there are none of these either, those that have a derivation of it. No
+    type filter has a say in that."""
     found = [kb.rows_of_aliases(forms.distinct, normalized=True)]
+    found.append(_rows_of_formulas(kb, forms, found[0]))
     for others in (variants, derivations):
         found.append(_rows_of_others(kb, forms.distinct, found, others))
     return [_of_forms(rows, forms) for rows in found]
+
+
+def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Rows]) -> List[Rows]:
+    """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that have the first of its
+    names as a formula that is one, or a variant of it; none where the form itself is a name."""
+    wanted = [() if len(rows) else names for names, rows in zip(forms.formulas, exact, strict=True)]
+    readings = [[(name, *variants(name)) for name in names] for names in wanted]
+    rows = iter(
+        kb.rows_of_aliases([form for own in readings for one in own for form in one], normalized=True)
+    )
+    found = [[np.concatenate([next(rows) for _ in one]) for one in own] for own in readings]
+    return [np.unique(next((one for one in own if len(one)), np.empty(0, np.int64))) for own in found]
 
 
 def _rows_of_others(

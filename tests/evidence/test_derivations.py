@@ -43,6 +43,8 @@ ENTITIES = [
         ("hypertensive", "hypertension"),
         ("olfactory", "olfaction"),
         ("obese", "obesity"),
+        ("aspartate", "aspartic acid"),
+        ("acetoacetic", "acetoacetic acid"),
         ("deficient", "deficiency"),
         ("transfected", "transfection"),
         ("transcribed", "transcription"),
@@ -140,4 +142,4 @@ def test_names_without_vectors():
     rows = np.array([kb.row("ARTERY"), kb.row("LIVER")])
     ranked = RankedRows(rows, np.array([0.9, 0.1], np.float32), np.array([0, 2]))
     table = candidate_table(kb, ranked, [MentionInText("hepatic", 0, 7)])
-    assert [table.features[name].tolist() for name in NAMED] == [[0, 0], [0, 0], [0, 1]]
+    assert [table.features[name].tolist() for name in NAMED] == [[0, 0], [0, 0], [0, 0], [0, 1]]

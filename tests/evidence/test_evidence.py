@@ -71,7 +71,8 @@ def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
                 "edit": max(indel(key, name) for name in own_names(kb, row)),
                 "partial": max(fuzz.partial_ratio(key, name) / 100 for name in own_names(kb, row)),
                 "variant": float(row in variant),
-                "derivation": 0.0,  # no word of this knowledge base has one
+                "formula": 0.0,  # no name of this knowledge base is one of a formula
+                "derivation": 0.0,  # and no word has one
             }
 
         def order(row, rows=rows, best=best):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.evidence.evidence import NAMED
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
@@ -198,9 +199,10 @@ def test_an_explanation_tells_the_record_of_the_first_candidate():
 
 def test_an_explanation_says_how_a_candidate_is_named():
     linker = make_linker(make_kb(["fever", "nucleus"]), LogisticNil())
-    for word, named in {"fever": "exact", "fevers": "variant", "nuclear": "derivation", "feverr": ""}.items():
+    kinds = {"fever": "exact", "14C-fever": "formula", "fevers": "variant", "nuclear": "derivation", "feverr": ""}
+    for word, named in kinds.items():
         text = str(explain(linker, MentionQuery(word, 0, len(word))))
         assert ("named by" in text) == bool(named)
-        assert [
-            one for one in ("exact", "variant", "derivation") if f" {one} " in text.split("evidence for")[0]
-        ] == ([named] if named else [])
+        assert [one for one in NAMED if f" {one} " in text.split("evidence for")[0]] == (
+            [named] if named else []
+        )

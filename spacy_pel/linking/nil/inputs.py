@@ -136,7 +136,9 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
     columns.append(_entropy(scores, starts, counts[filled]))
     features: Dict[str, Scores] = table.features
     absent = np.zeros(len(scores), dtype=np.float32)
-    columns += [features.get(name, absent)[top] for name in _TOP]
+    # the name of a formula is a name as much as a variant is, and too rare for a weight of its own
+    variant = np.maximum(features.get("variant", absent), features.get("formula", absent))
+    columns += [{**features, "variant": variant}.get(name, absent)[top] for name in _TOP]
     columns.append(np.log(features.get("prior", absent)[top] + _EPSILON))
     columns += [np.maximum.reduceat(features.get(name, absent), starts) for name in _BEST]
     summary[filled] = np.stack(columns, axis=1)

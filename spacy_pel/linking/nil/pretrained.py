@@ -5,9 +5,10 @@ set of weights serves several encoders (``research default-nil`` fits and measur
 
 input    | what it is                                        | why
 ---------|---------------------------------------------------|-----------------------------------------------
-exact    | 1 if the mention is one of its names, a variant   | a name is a name
-         | of one, or derived from one, or else its share of |
-         | the form's mentions in annotated text             |
+exact    | 1 if the mention is one of its names, its formula | a name is a name
+         | or a variant of one, or derived from one, or else |
+         | its share of the form's mentions in annotated     |
+         | text                                              |
 edit     | spelling: similarity to its nearest name          | variants, typing errors
 partial  | the same for the best stretch                     | a name inside a longer mention, or around it
 distance | (1 - its cosine) / (1 - the cosine of an          | synonyms; how similar unrelated texts are, and

@@ -47,6 +47,7 @@ def make_table(n, seed, best_everywhere=False):
         "edit": mixed,
         "partial": mixed,
         "variant": ~right & (rng.random(m) < 0.1) & (not best_everywhere),
+        "formula": np.zeros(m),
         "derivation": np.zeros(m),
     }
     features = {name: np.asarray(features[name], dtype=np.float32) for name in FEATURES}
@@ -188,7 +189,7 @@ def test_features_have_weights_and_foreign_weights_are_refused():
     with pytest.raises(PelError, match="PEL-E421"):
         combiner.load_state({"weights": {"height": 1.0}})
     combiner.load_state({"weights": {"name": 2.0}})  # learned before the other features were added
-    assert {name: weight for name, weight in combiner.weights.items() if weight} == {"name": 2.0}
+    assert combiner.weights == {**DEFAULT_WEIGHTS, "name": 2.0}
     combiner.fit(make_table(60, 0), gold_of(make_table(60, 0)))
     combiner.load_state({})
     assert combiner.weights == DEFAULT_WEIGHTS

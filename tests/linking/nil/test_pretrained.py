@@ -11,6 +11,7 @@ from spacy_pel.candidates.bm25 import BM25
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.evidence.evidence import NAMED
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
@@ -137,7 +138,7 @@ def table_of(name, **features):
     return CandidateTable(np.arange(n), np.asarray([0, n]), columns)
 
 
-@pytest.mark.parametrize("name", ["exact", "variant", "derivation"])
+@pytest.mark.parametrize("name", NAMED)
 def test_what_leads_to_a_name_counts_as_a_name(name):
     """ "Hepatic" is spelled like nothing that the knowledge base has, but it has the liver."""
     cosines = np.linspace(0.9, 0.1, 9)

@@ -1,0 +1,288 @@
+"""Mentions that write a chemical in symbols."""
+
+import numpy as np
+import pytest
+
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.evidence import chemicals
+from spacy_pel.evidence.evidence import NAMED, gather_evidence
+from spacy_pel.evidence.formulas import formula_names
+from spacy_pel.evidence.name_features import candidate_table
+from spacy_pel.evidence.surface_forms import SurfaceForms
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking.combiners.linear import LinearCombiner
+from spacy_pel.linking.nil.inputs import summarize, summary_names
+from spacy_pel.types import Document, Entity, Mention, MentionInText, RankedRows
+from spacy_pel.util import normalize_alias
+
+ENTITIES = [
+    Entity("CALCIUM", "Calcium"),
+    Entity("CALCIUM2", "calcium(2+)"),
+    Entity("CHLORIDES", "Chlorides"),
+    Entity("CACL2", "Calcium Chloride"),
+    Entity("FERRIC", "ferric chloride"),
+    Entity("IRON3", "iron trichloride"),
+    Entity("CO", "Carbon Monoxide"),
+    Entity("COBALT", "cobalt"),
+    Entity("ETHANOL", "ethanol"),
+    Entity("RETIRED", "sodium chloride"),
+    Entity("DOPAMINE", "dopamine"),
+    Entity("KCL", "KCL compound", aliases=("KCL",)),
+    Entity("KCL2", "potassium chloride"),
+    Entity("HYDROCHLOROTHIAZIDE", "HCT", aliases=("hydrochlorothiazide",)),
+]
+
+
+@pytest.mark.parametrize(
+    "written, name",
+    [
+        ("H2O", "water"),
+        ("H2O2", "hydrogen peroxide"),
+        ("CO", "carbon monoxide"),
+        ("Co", "cobalt"),
+        ("Fe", "iron"),
+        ("K", "potassium"),
+        ("Ca2+", "calcium"),
+        ("Ca++", "calcium"),
+        ("Ca2+", normalize_alias("calcium(2+)")),
+        ("Na+", "sodium ion"),
+        ("Fe3+", "ferric ion"),
+        ("Fe(III)", "ferric iron"),
+        ("Cr(VI)", "hexavalent chromium"),
+        ("Cl-", "chloride"),
+        ("SO42-", "sulfate"),
+        ("NO3-", "nitrate"),
+        ("HCO3 -", "bicarbonate"),
+        ("PO4(3-)", "phosphate"),
+        ("NH4+", "ammonium"),
+        ("OH-", "hydroxide"),
+        ("O2-", "superoxide"),
+        ("O2•−", "superoxide"),
+        ("Ca2+ ions", "calcium"),
+        ("13C", normalize_alias("carbon-13")),
+        ("[14C]", normalize_alias("carbon-14")),
+        ("C-13", normalize_alias("carbon-13")),
+        ("P32", normalize_alias("phosphorus-32")),
+        ("99mTc", normalize_alias("technetium-99m")),
+        ("3H", "tritium"),
+        ("NaCl", "sodium chloride"),
+        ("MgCl2", "magnesium chloride"),
+        ("MgCl2", "magnesium dichloride"),
+        ("FeCl3", "ferric chloride"),
+        ("FeCl3", normalize_alias("iron(III) chloride")),
+        ("FeCl2", "ferrous chloride"),
+        ("CuSO4·5H2O", "cupric sulfate"),
+        ("Ca(OH)2", "calcium hydroxide"),
+        ("(NH4)2SO4", "ammonium sulfate"),
+        ("NH4Cl", "ammonium chloride"),
+        ("Na2HPO4", "disodium hydrogen phosphate"),
+        ("TiO2", "titanium dioxide"),
+        ("AlCl3", "aluminium chloride"),
+        ("AlCl3", "aluminum chloride"),
+        ("K2Cr2O7", "potassium dichromate"),
+        ("H₂SO₄", "sulfuric acid"),
+        ("H(2)O(2)", "hydrogen peroxide"),
+        ("Ca²⁺", "calcium"),
+        ("EtOH", "ethanol"),
+        ("L-Arg", "l arginine"),
+        ("L-Arg", "arginine"),
+        ("DL-Met", "methionine"),
+        ("[3H]dopamine", "dopamine"),
+        ("[3H]-L-arginine", "l arginine"),
+        ("[U-14C]glucose", "glucose"),
+        ("125I-insulin", "insulin"),
+        ("bupropion HCl", "bupropion hydrochloride"),
+        ("bupropion HCl", "bupropion"),
+    ],
+)
+def test_a_formula_is_read(written, name):
+    assert name in formula_names(written)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *(
+            "",
+            " ",
+            "-",
+            "+",
+            "()",
+            "(2+)",
+            "H",
+            "p53",
+            "CD4",
+            "B12",
+            "H3",
+            "C14",
+            "K562",
+            "COX2",
+            "IL-2",
+            "5-HT",
+        ),
+        *(
+            "In",
+            "At",
+            "He",
+            "no",
+            "nacl",
+            "calcium",
+            "Na0Cl",
+            "NaCl2",
+            "MgCl",
+            "VF",
+            "VCN",
+            "Ca9+",
+            "XCl2",
+            "Cl+",
+        ),
+        *("Ca(OH", "14-3-3", "HCl solution of salts", "٣H", "NaCl" * 20),
+    ],
+)
+def test_what_is_no_formula_has_no_name(written):
+    assert formula_names(written) == ()
+
+
+@pytest.mark.parametrize(
+    "written, names",
+    [
+        ("FeCl3", ("ferric chloride", "iron iii chloride", "iron chloride", "iron trichloride")),
+        ("Cu2O", ("cuprous oxide", "copper i oxide", "copper oxide", "dicopper oxide")),
+        ("HCl", ("hydrochloric acid", "hydrogen chloride")),
+        ("NO2", ("nitrogen dioxide",)),
+        ("NO2-", ("nitrite", "nitrite ion", "nitrite anion")),
+        ("Zn", ("zinc atom", "zinc")),
+    ],
+)
+def test_the_preferred_name_comes_first(written, names):
+    assert formula_names(written) == names
+
+
+def test_names_are_in_normal_form_and_distinct():
+    tables = [chemicals.ELEMENTS, chemicals.KNOWN]
+    names = [name for table in tables for own in table.values() for name in own]
+    names += [name for _, own in chemicals.ANIONS.values() for name in own]
+    for metal in chemicals.CATIONS:
+        for anion in chemicals.ANIONS:
+            for formula in (f"{metal}{anion}", f"{metal}2{anion}", f"{metal}({anion})3"):
+                found = formula_names(formula)
+                names += found
+                assert len(set(found)) == len(found)
+    assert all(name == normalize_alias(name) for name in names)
+
+
+def test_every_charge_of_a_table_belongs_to_an_element():
+    assert {symbol[:-1] for symbol in chemicals.CHARGED} <= set(chemicals.ELEMENTS)
+    assert {isotope.lstrip("0123456789").lstrip("m") for isotope in chemicals.ISOTOPES} <= set(
+        chemicals.ELEMENTS
+    )
+    assert all(formula_names(isotope) for isotope in chemicals.ISOTOPES)
+
+
+@pytest.fixture
+def kb():
+    return KnowledgeBase(ENTITIES)
+
+
+def named(kb, *surfaces, documents=(), allowed=None):
+    """RETURNS (List[Dict[str, List[str]]]): for each mention the ids by kind of name."""
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    table = gather_evidence(kb, index, encoder.encode_names(surfaces), surfaces, allowed=allowed)
+    ids = np.array(kb.ids_at(table.kb_rows))
+    return [
+        {
+            name: sorted(ids[start:stop][table.features[name][start:stop] == 1])
+            for name in NAMED
+            if table.features[name][start:stop].any()
+        }
+        for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True)
+    ]
+
+
+def test_a_formula_finds_the_first_of_its_names_or_a_variant_of_it(kb):
+    assert named(kb, "CaCl2", "Cl-", "FeCl3", "Ca2+", "EtOH", "[3H]dopamine") == [
+        {"formula": ["CACL2"]},
+        {"formula": ["CHLORIDES"]},
+        {"formula": ["FERRIC"]},  # and not the one that is called iron trichloride
+        {"formula": ["CALCIUM2"]},
+        {"formula": ["ETHANOL"]},
+        {"formula": ["DOPAMINE"]},
+    ]
+
+
+def test_capitals_count_for_formulas_alone(kb):
+    assert named(kb, "CO", "Co", "co", "CO") == [
+        {"formula": ["CO"]},
+        {"formula": ["COBALT"]},
+        {},
+        {"formula": ["CO"]},
+    ]
+    assert SurfaceForms.of(["CO", "Co", "co", "CO"]).distinct == ["co", "co", "co"]
+
+
+def test_a_name_of_the_knowledge_base_is_no_formula(kb):
+    assert named(kb, "KCl", "HCT") == [{"exact": ["KCL"]}, {"exact": ["HYDROCHLOROTHIAZIDE"]}]
+
+
+def test_retired_and_excluded_entities_are_not_found(kb):
+    assert named(kb, "NaCl") == [{"formula": ["RETIRED"]}]
+    kb.retire(["RETIRED"])
+    mask = np.ones(kb.n_rows, dtype=np.bool_)
+    mask[kb.row("ETHANOL")] = False
+    assert named(kb, "NaCl", "EtOH", allowed=[None, mask]) == [{}, {}]
+
+
+def test_generators_of_names_give_the_same_evidence(kb):
+    rows = np.array([kb.row("CALCIUM"), kb.row("CACL2")])
+    ranked = RankedRows(rows, np.array([0.9, 0.1], np.float32), np.array([0, 2]))
+    table = candidate_table(kb, ranked, [MentionInText("CaCl2", 0, 5)])
+    assert {name: table.features[name].tolist() for name in NAMED} == {
+        "exact": [0, 0],
+        "formula": [0, 1],
+        "variant": [0, 0],
+        "derivation": [0, 0],
+    }
+
+
+def gathered(kb, surface, documents=()):
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    return gather_evidence(kb, index, encoder.encode_names([surface]), [surface])
+
+
+def first(kb, table, combiner):
+    return kb.id_at(table.kb_rows[combiner(table).argmax()])
+
+
+def test_the_weighted_sum_trusts_a_formula_more_than_letters():
+    kb = KnowledgeBase([*ENTITIES, Entity("HCLA", "HCl gas mixture"), Entity("ACID", "hydrochloric acid")])
+    table = gathered(kb, "HCl")
+    combiner = LinearCombiner()
+    assert first(kb, table, combiner) == "ACID"
+    combiner.weights["formula_unseen"] = 0.0
+    assert first(kb, table, combiner) == "HCLA"
+    # a pipeline that was calibrated before there was this evidence
+    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "formula_unseen"}
+    combiner.load_state({"weights": fitted})
+    assert first(kb, table, combiner) == "ACID"
+    # annotated text that has the form knows better
+    seen = [Document("d", "HCl", [Mention(0, 3, "", ("HCLA",))])]
+    assert first(kb, gathered(kb, "HCl", seen), combiner) == "HCLA"
+
+
+def test_a_fit_on_text_without_formulas_keeps_the_default_weight(kb):
+    table = gathered(kb, "calcium chloride solution")
+    combiner = LinearCombiner()
+    combiner.fit(table, [np.array([kb.row("CACL2")])])
+    assert combiner.weights["formula_unseen"] == LinearCombiner().weights["formula_unseen"]
+    assert combiner.weights["edit"] != LinearCombiner().weights["edit"]
+
+
+def test_the_nil_model_takes_the_name_of_a_formula_for_a_name(kb):
+    for surface, named in {"CaCl2": 1, "CaCl2x": 0}.items():
+        table = gathered(kb, surface)
+        summary = dict(zip(summary_names(), summarize(table, LinearCombiner()(table))[0], strict=True))
+        assert (summary["top_variant"], summary["top_exact"]) == (named, 0)
