@@ -23,10 +23,11 @@ from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_diff
 from spacy_pel.evidence.evidence import NAMED
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
 from spacy_pel.linking.examples import Examples
+from spacy_pel.linking.label_types import label_types
 from spacy_pel.linking.tables import take_mentions, with_features
 from spacy_pel.pipeline.gold import query_maker
 from spacy_pel.pipeline.saved import load_pipeline
-from spacy_pel.types import TOPIC, CandidateTable
+from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable
 from spacy_pel.util import machine_note, progress, write_json
 from spacy_pel.util.ragged import segment_order
 
@@ -37,6 +38,7 @@ KINDS: Dict[str, Tuple[str, ...]] = {
     "vectors": ("name", "mention", "vote"),
     "vectors of annotated mentions": ("mention", "vote"),
     "counts of annotated text": ("prior", "popularity", "seen", TOPIC),
+    "labels": (LABEL_TYPE,),
     "topics": (TOPIC,),
     "equal names": ("exact",),
     "formulas": ("formula",),
@@ -119,7 +121,7 @@ def read_examples(pipeline: Path, corpus: Path) -> Tuple[Examples, Flags]:
     nlp, name, component = load_pipeline(pipeline)
     ask, documents = query_maker(nlp, name=name), list(read_corpus(corpus))
     queries = [query for document in documents for query in ask(document)]
-    found = component.linker.examples_of(queries, documents).linkable
+    _, [found] = label_types([component.linker.examples_of(queries, documents).linkable])
     priors = component.linker.index.priors
     unseen = np.array([not (priors.total(rows) > 0).any() for rows in found.gold], dtype=np.bool_)
     return found, unseen

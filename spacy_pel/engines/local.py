@@ -116,6 +116,7 @@ def pipeline_fingerprint(nlp: Any, component: Any) -> str:
         [linker.nil_threshold, linker.combiner.state(), linker.nil_model.state()],
         linker.calibrated_by_label,
         linker.confidence.state(),
+        *([linker.label_types.state()] if linker.label_types else []),
         *([linker.reranker.ranker.fingerprint, linker.reranker.state()] if linker.reranker else []),
     )
 

@@ -284,6 +284,10 @@ class KnowledgeBase:
         """RETURNS (List[List[str]]): canonical name and aliases of each row."""
         return self._merged.names_at(self._checked(rows))
 
+    def types_at(self, rows: ArrayLike) -> List[List[str]]:
+        """RETURNS (List[List[str]]): the types of each row; of a retired one, as they were."""
+        return self._merged.types_at(self._checked(rows))
+
     def normalized_names_at(self, rows: ArrayLike) -> Tuple[List[str], Rows]:
         """Names in normal form, as stored.
 

@@ -15,6 +15,7 @@ from ..index.topics import TopicReader
 from ..kb import KnowledgeBase
 from ..kb.id_coverage import prefix_hint, warn_of_other_ids
 from ..types import (
+    LABEL_TYPE,
     NIL,
     TOPIC,
     Candidate,
@@ -31,6 +32,7 @@ from ..util import logger
 from ..util.ragged import owners, places_in_pieces, segment_max, segment_order
 from .confidence import DEPTH, N_FOLDS, Confidence, cross_fitted, id_set, shares_of
 from .examples import Examples, join_examples
+from .label_types import LabelTypes, label_types
 from .memory import Correction, Learned, Memory
 from .memory.known import IndexWithMemory, Known
 from .memory.memory import check_by
@@ -141,6 +143,7 @@ class Linker:
         self.batch_size = batch_size
         self.coverage = coverage
         self.confidence = Confidence()
+        self.label_types = LabelTypes()
         self.reranker = reranker
         self.calibrated_threshold: Optional[float] = None
         self.calibrated_by_label: Dict[str, float] = {}
@@ -297,6 +300,9 @@ class Linker:
             texts = [query.around for query, keep in zip(queries, present, strict=True) if keep]
             shares = self._topics.shares(texts, table.kb_rows, owners(table.offsets))
             table = with_features(table, {TOPIC: shares})
+        if self.label_types:
+            own = [query for query, keep in zip(queries, present, strict=True) if keep]
+            table = with_features(table, {LABEL_TYPE: self.label_types.shares(self.kb, own, table)})
         return table if present.all() else insert_empty(table, present)
 
     def gather(
@@ -545,7 +551,8 @@ class Linker:
         choose: ChooseThreshold = best_f1_threshold,
         label_least: Optional[int] = None,
     ) -> List[Link]:
-        """Fit the combiner on the mentions of the first part whose entity is in the KB, then the reranker's
+        """Count which types the labels of the first part stand for, fit the combiner on its mentions whose
+        entity is in the KB, then the reranker's
         weights, then the NIL model on the mentions of all parts, choose the threshold with the best F1 of the
         NIL class, and calibrate P(right) and the sets by cross-fitting over documents.
 
@@ -560,6 +567,7 @@ class Linker:
             get their own threshold. None = one for all.
         RETURNS (List[Link]): the links of the first part's mentions with the fitted parts.
         """
+        self.label_types, parts = label_types(parts)
         every = join_examples(parts)
         table, is_nil = every.table, every.is_nil
         own = parts[0]

@@ -6,6 +6,7 @@ from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Warnings
 from ..linking import Linker, Reranker
 from ..linking.confidence import Confidence
+from ..linking.label_types import LabelTypes
 from ..types import CandidateGenerator, Combiner, NilModel
 from ..util import logger
 
@@ -23,6 +24,7 @@ def learned_state(linker: Linker) -> Dict[str, Any]:
         **({"calibrated_by_label": dict(by_label)} if by_label else {}),
         "combiner": _state(linker.combiner),
         "nil_model": _state(linker.nil_model),
+        **({"label_types": linker.label_types.state()} if linker.label_types else {}),
         **({"confidence": linker.confidence.state()} if linker.confidence.is_fitted else {}),
         **({"generator": {"kind": generator}} if generator != _DEFAULT_GENERATOR else {}),
         **({"reranker": _reranker_state(linker.reranker)} if linker.reranker else {}),
@@ -42,6 +44,7 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
     name (str): the component's name, for the warning.
     """
     if _load(linker, saved, name):
+        linker.label_types = LabelTypes.from_state(saved.get("label_types", {}))
         linker.calibrated_threshold = saved["calibrated_threshold"]
         linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
         linker.confidence = Confidence.from_state(saved.get("confidence", {}))

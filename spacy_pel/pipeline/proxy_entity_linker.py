@@ -31,6 +31,7 @@ from ..kb import KnowledgeBase
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
 from ..linking.confidence import Confidence
 from ..linking.explanation import Explanation, explain
+from ..linking.label_types import LabelTypes
 from ..types import (
     NIL,
     CandidateGenerator,
@@ -174,18 +175,23 @@ class ProxyEntityLinker(Pipe):
         return self._linker is not None
 
     @property
-    def _fitted(self) -> Optional[Tuple[Optional[float], Dict[str, float], Confidence]]:
+    def _fitted(self) -> Optional[Tuple[Optional[float], Dict[str, float], Confidence, LabelTypes]]:
         """What is fitted of the linker itself; the parts have their own. None without data."""
         linker = self._linker
         if linker is None:
             return None
-        return linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence
+        by_label, confidence = linker.calibrated_by_label, linker.confidence
+        return linker.calibrated_threshold, by_label, confidence, linker.label_types
 
     @_fitted.setter
-    def _fitted(self, fitted: Optional[Tuple[Optional[float], Dict[str, float], Confidence]]) -> None:
+    def _fitted(
+        self, fitted: Optional[Tuple[Optional[float], Dict[str, float], Confidence, LabelTypes]]
+    ) -> None:
         linker = self.linker
         if fitted is not None:
-            linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence = fitted
+            linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence, linker.label_types = (
+                fitted
+            )
 
     def _use(self, data: LinkerData) -> None:
         """Link with this data from now on.

@@ -13,6 +13,7 @@ NIL = "NIL"  # the id of a mention whose concept the knowledge base lacks
 
 # features of a CandidateTable beside those of the evidence
 FUSED = "fused"  # the fused ranks of several generators
+LABEL_TYPE = "label_type"  # P(type of the entity | label of the mention), see ``linking/label_types.py``
 TOPIC = "topic"  # P(entity | text), from annotated texts near the mention's, see ``index/topics.py``
 
 Vectors = NDArray[np.float32]  # (n, width)
@@ -28,8 +29,8 @@ class CandidateTable:
 
     kb_rows: (m,) int64, rows of the knowledge base.
     offsets: (n + 1,) int64.
-    features: name -> (m,) float32; names in ``FEATURES`` of ``evidence/evidence.py``, FUSED and TOPIC
-        where several generators found the candidates.
+    features: name -> (m,) float32; names in ``FEATURES`` of ``evidence/evidence.py``, FUSED where
+        several generators found the candidates, LABEL_TYPE and TOPIC where these are known.
     vectors: (n, width) of the mentions, where they are known.
     of_mentions: name -> (n,) float32, what is known of the mentions themselves; see ``SurfaceRecord``.
     """

@@ -14,7 +14,7 @@ from spacy_pel.corpora import write_corpus
 from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.examples import Examples
-from spacy_pel.types import TOPIC, CandidateTable, Document, Mention
+from spacy_pel.types import LABEL_TYPE, TOPIC, CandidateTable, Document, Mention
 
 
 def made_up_examples(n: int = 200) -> Examples:
@@ -54,7 +54,7 @@ def test_the_order_of_the_table_gives_nothing_away():
 
 
 def test_every_feature_belongs_to_a_kind():
-    assert {name for features in KINDS.values() for name in features} == {*FEATURES, TOPIC}
+    assert {name for features in KINDS.values() for name in features} == {*FEATURES, LABEL_TYPE, TOPIC}
 
 
 def test_differences_and_intervals():

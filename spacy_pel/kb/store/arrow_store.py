@@ -163,6 +163,10 @@ class ArrowStore:
         aliases = self._table.take("aliases", rows).to_pylist()
         return [[name, *others] for name, others in zip(names, aliases, strict=True)]
 
+    def types_at(self, rows: Rows) -> List[List[str]]:
+        names = self.type_names
+        return [[names[code] for code in codes] for codes in self._table.take("types", rows).to_pylist()]
+
     def normalized_names_at(self, rows: Rows) -> Tuple[List[str], Rows]:
         """RETURNS (Tuple[List[str], NDArray[int64]]): see ``AliasMap.names_at``."""
         return self._aliases.names_at(rows)

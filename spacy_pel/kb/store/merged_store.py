@@ -202,6 +202,14 @@ class MergedStore:
         pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return {kind: count for kind, count in pairs if count > 0}
 
+    def types_at(self, rows: Rows) -> List[List[str]]:
+        stored = np.minimum(rows, self.store.n_rows - 1)
+        types = self.store.types_at(stored) if self.store.n_rows else [[] for _ in rows]
+        for i, row in enumerate(rows.tolist() if self.overlay.rows else ()):
+            if changed := self.overlay.rows.get(row):
+                types[i] = list(changed[0].types)
+        return types
+
     def rows_with_types(self, types: Collection[str]) -> Mask:
         """RETURNS (NDArray[bool]): by row; live and of any of these types. Cached, not writable."""
         key = frozenset(types)

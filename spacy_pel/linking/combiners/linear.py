@@ -26,6 +26,8 @@ formula_unseen  | 1 if one of its names spells it out, and  | as exact_unseen: "
                 | the form is no name                       |
 derivation      | 1 if a noun that it may stand for is one  | as exact_unseen: "nuclear" is "nucleus"
 _unseen         | of its names, and no variant is a name    |
+log_label_type  | log(min(label_type, 0.05) + 0.001)        | no mention of the label names such a type; how
+                |                                           | frequent the others are differs between texts
 log_topic       | log(topic + 0.001)                        | annotated texts on the same subject name it
 fused           | ranks of several generators, fused        | what they agree on; 0 of one generator alone
 fused_first     | 1 / (1 + rank by fused)                   | as name_first
@@ -42,7 +44,7 @@ from numpy.typing import NDArray
 from ...errors import Errors, PelError
 from ...evidence.evidence import best_cosines
 from ...registry import registry
-from ...types import FUSED, TOPIC, CandidateTable, Scores
+from ...types import FUSED, LABEL_TYPE, TOPIC, CandidateTable, Scores
 from ...util import logger
 from ...util.ragged import owners, segment_rank, segment_softmax, segment_sum
 from ..tables import first_candidates, take_mentions
@@ -50,6 +52,7 @@ from ..tables import first_candidates, take_mentions
 Floats = NDArray[np.float64]
 
 _EPSILON = 1e-3
+_USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
 # All but the weights of formulas and derivations: they are right in 98 and 96 of 100 cases, but so rare that
@@ -75,6 +78,7 @@ DEFAULT_WEIGHTS = {
     "variant_unseen": 2.24,
     "formula_unseen": 12.0,
     "derivation_unseen": 10.0,
+    "log_label_type": 0.0,  # nothing is known of labels before calibration
     "log_topic": 0.28,
     "fused": 0.0,
     "fused_first": 0.0,
@@ -193,10 +197,15 @@ def linear_features(table: CandidateTable) -> Dict[str, Floats]:
         "variant_unseen": wide.get("variant", absent) * unseen,
         "formula_unseen": wide.get("formula", absent) * unseen,
         "derivation_unseen": wide.get("derivation", absent) * unseen,
+        "log_label_type": _log_label_type(wide[LABEL_TYPE]) if LABEL_TYPE in wide else absent,
         "log_topic": np.log(wide[TOPIC] + _EPSILON) if TOPIC in wide else absent,
         "fused": fused,
         "fused_first": fused_first,
     }
+
+
+def _log_label_type(share: Floats) -> Floats:
+    return np.log(np.minimum(share, _USUAL) + _EPSILON)  # type: ignore[no-any-return]
 
 
 class ConditionalLogit:

@@ -1,0 +1,135 @@
+"""Which types of entities the labels of mentions stand for: a "Chemical" is hardly ever a disease."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..types import LABEL_TYPE, CandidateTable, Scores
+from ..util.ragged import owners
+from .examples import Examples
+from .query import MentionQuery
+from .tables import take_mentions, with_features
+
+Counts = Mapping[
+    str, Mapping[str, float]
+]  # label -> type -> mentions; "" is the type of entities without any
+
+_FOLDS = 5  # of the documents
+_SMOOTHING = 0.5  # mentions that each type has before any is counted
+_LEAST_LABELS = 2  # of a single label all that could be learned is how frequent types are
+
+
+@dataclass(frozen=True)
+class LabelTypes:
+    """Counts of annotated mentions by label and by the types of their entity.
+
+    counts (Mapping): label, capitals ignored -> type -> mentions. An entity with several types counts as a
+        part of one for each. Empty = nothing is known.
+    """
+
+    counts: Counts = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.counts)
+
+    @classmethod
+    def of(
+        cls, kb: KnowledgeBase, queries: Sequence[MentionQuery], gold: Sequence[NDArray[np.int64]]
+    ) -> "LabelTypes":
+        """Count mentions.
+
+        kb (KnowledgeBase): the entities.
+        queries (Sequence[MentionQuery]): (n,), the mentions.
+        gold (Sequence[NDArray[int64]]): (n,), the KB rows of their entities; none = not counted.
+        RETURNS (LabelTypes): empty where there are fewer than two labels, or all entities are of one type.
+        """
+        rows = [int(of_mention[0]) for of_mention in gold if len(of_mention)]
+        labels = [
+            query.label.casefold() for query, of_mention in zip(queries, gold, strict=True) if len(of_mention)
+        ]
+        counts: Dict[str, Dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        for label, types in zip(labels, kb.types_at(rows), strict=True):
+            for kind in types or [""]:
+                counts[label][kind] += 1 / max(len(types), 1)
+        known = {kind for of_label in counts.values() for kind in of_label}
+        if len(counts) < _LEAST_LABELS or len(known) < 2:
+            return cls()
+        return cls({label: dict(sorted(of_label.items())) for label, of_label in sorted(counts.items())})
+
+    def shares(self, kb: KnowledgeBase, queries: Sequence[MentionQuery], table: CandidateTable) -> Scores:
+        """P(type | label) of candidates.
+
+        kb (KnowledgeBase): whose rows they are.
+        queries (Sequence[MentionQuery]): (n,), the mentions.
+        table (CandidateTable): their m candidates.
+        RETURNS (NDArray[float32]): (m,), of the likeliest of its types; 1 for a label that was never counted.
+        """
+        rows, which = np.unique(table.kb_rows, return_inverse=True)
+        types = [of_row or [""] for of_row in kb.types_at(rows)]
+        label_of = [query.label.casefold() for query in queries]
+        known = sorted(set(label_of) & set(self.counts))
+        by_label = np.ones(
+            (len(known) + 1, len(rows)), dtype=np.float32
+        )  # the last: labels that are not known
+        for number, label in enumerate(known):
+            share, floor = self._smoothed(label)
+            by_label[number] = [max(share.get(kind, floor) for kind in of_row) for of_row in types]
+        place = {label: number for number, label in enumerate(known)}
+        number_of = np.array([place.get(label, len(known)) for label in label_of], dtype=np.int64)
+        return by_label[number_of[owners(table.offsets)], which]
+
+    def _smoothed(self, label: str) -> Tuple[Dict[str, float], float]:
+        """RETURNS (tuple): the share of each type that the label had, and of any other."""
+        counts = self.counts[label]
+        n_types = len({kind for of_label in self.counts.values() for kind in of_label}) + 1
+        total = sum(counts.values()) + _SMOOTHING * n_types
+        return {kind: (n + _SMOOTHING) / total for kind, n in counts.items()}, _SMOOTHING / total
+
+    def state(self) -> Dict[str, Any]:
+        """RETURNS (Dict[str, Any]): as JSON."""
+        return {label: dict(of_label) for label, of_label in self.counts.items()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "LabelTypes":
+        """RETURNS (LabelTypes): as saved by ``state``."""
+        return cls({label: dict(of_label) for label, of_label in state.items()})
+
+
+def label_types(parts: Sequence[Examples]) -> Tuple[LabelTypes, List[Examples]]:
+    """Count the labels and types of annotated mentions, for the evidence of the same mentions and of others.
+
+    parts (Sequence[Examples]): annotated mentions. Those of the first part count.
+    RETURNS (tuple): the counts, and the parts with the feature LABEL_TYPE: of the first part by the counts of
+        its other documents, in five folds. Without it if the counts are empty.
+    """
+    own = parts[0]
+    known = LabelTypes.of(own.kb, own.queries, own.gold)
+    if not known:
+        return known, [_without(part) for part in parts]
+    read = [_in_folds(own), *(known.shares(part.kb, part.queries, part.table) for part in parts[1:])]
+    return known, [
+        replace(part, table=with_features(part.table, {LABEL_TYPE: shares}))
+        for part, shares in zip(parts, read, strict=True)
+    ]
+
+
+def _in_folds(part: Examples) -> Scores:
+    numbers: Dict[Any, int] = {}
+    fold = np.array([numbers.setdefault(one, len(numbers)) for one in part.documents]) % _FOLDS
+    of_candidate = np.repeat(fold, np.diff(part.table.offsets))
+    shares = np.ones(len(part.table.kb_rows), dtype=np.float32)
+    for number in np.unique(fold).tolist():
+        others, own = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        counted = LabelTypes.of(part.kb, [part.queries[i] for i in others], [part.gold[i] for i in others])
+        queries = [part.queries[i] for i in own]
+        shares[of_candidate == number] = counted.shares(part.kb, queries, take_mentions(part.table, own))
+    return shares
+
+
+def _without(part: Examples) -> Examples:
+    features = {name: values for name, values in part.table.features.items() if name != LABEL_TYPE}
+    return replace(part, table=replace(part.table, features=features))

@@ -1,0 +1,163 @@
+"""Labels as evidence: which types their mentions name, counted in calibration."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.label_types import LabelTypes, label_types
+from spacy_pel.linking.memory import Correction
+from spacy_pel.linking.nil import LogisticNil
+from spacy_pel.pipeline.calibration import learned_state, load_learned_state
+from spacy_pel.types import LABEL_TYPE, CandidateTable, Entity
+
+# each name is a drug's and a disease's
+NAMES = [
+    f"{one}{other}"
+    for one in ("mor", "sal", "tef", "bel", "nur")
+    for other in ("apin", "idox", "uvel", "onit")
+]
+ENTITIES = [
+    Entity(f"{kind[0]}{n}", name, (), (kind,)) for n, name in enumerate(NAMES) for kind in ("drug", "illness")
+]
+
+
+def make_kb(entities=ENTITIES):
+    return KnowledgeBase(entities)
+
+
+def make_linker(kb):
+    generator = TfIdf()
+    generator.build(kb)
+    return Linker(kb, None, None, LinearCombiner(), LogisticNil(), generator=generator)
+
+
+def query(text, label):
+    return MentionQuery(text, 0, len(text), label)
+
+
+def annotated(labels=("Chemical", "Disease")):
+    """RETURNS (tuple): queries, gold ids and documents: each name twice, with both meanings, and NIL ones."""
+    kinds = dict(zip("di", labels, strict=True))
+    pairs = [(query(name, kinds[kind]), (f"{kind}{n}",)) for n, name in enumerate(NAMES) for kind in "di"]
+    pairs += [(query(f"{NAMES[n]}ella", labels[0]), ("NONE",)) for n in range(4)]
+    queries, gold = zip(*pairs, strict=True)
+    return list(queries), list(gold), [f"doc{n // 2}" for n in range(len(pairs))]
+
+
+def fitted(kb=None, labels=("Chemical", "Disease")):
+    linker = make_linker(make_kb() if kb is None else kb)
+    queries, gold, documents = annotated(labels)
+    linker.fit_mentions(queries, gold, documents=documents)
+    return linker
+
+
+def test_counts_and_shares_by_hand():
+    kb = make_kb([Entity("A", "a", (), ("x",)), Entity("B", "b", (), ("x", "y")), Entity("C", "c")])
+    queries = [query("a", "Chem"), query("b", "CHEM"), query("c", "dis"), query("d", "dis")]
+    known = LabelTypes.of(kb, queries, [np.array([0]), np.array([1]), np.array([2]), np.array([], np.int64)])
+    assert known.counts == {"chem": {"x": 1.5, "y": 0.5}, "dis": {"": 1.0}}
+    table = CandidateTable(np.array([0, 1, 2, 1, 2, 0]), np.array([0, 3, 3, 5, 6]), {})
+    asked = [query("a", "chem"), query("b", "chem"), query("c", "Dis"), query("d", "gene")]
+    # each of three types and of one more has half a mention before any is counted
+    of_chem = {"x": 2.0 / 4, "y": 1.0 / 4, "": 0.5 / 4}
+    of_dis = {"": 1.5 / 3, "x": 0.5 / 3, "y": 0.5 / 3}
+    expected = [of_chem["x"], of_chem["x"], of_chem[""], of_dis["x"], of_dis[""], 1.0]
+    assert known.shares(kb, asked, table).tolist() == pytest.approx(expected)
+    assert len(known.shares(kb, [], CandidateTable(np.zeros(0, np.int64), np.zeros(1, np.int64), {}))) == 0
+
+
+@pytest.mark.parametrize(
+    "labels, kb",
+    [
+        (("", ""), ENTITIES),
+        (("Chemical", "Disease"), [Entity(e.concept_id, e.canonical_name) for e in ENTITIES]),
+    ],
+)
+def test_one_label_or_one_type_says_nothing(labels, kb):
+    linker = fitted(make_kb(kb), labels)
+    assert not linker.label_types
+    assert LABEL_TYPE not in linker.evidence([query(NAMES[0], "Chemical")]).features
+    assert "label_types" not in learned_state(linker)
+    assert linker.combiner.weights["log_label_type"] == 0
+
+
+def test_after_calibration_the_label_decides_between_entities_of_one_name():
+    linker = make_linker(make_kb())
+    one, other = query("salapin", "Chemical"), query("salapin", "Disease")
+    assert len({link.ids[0] for link in linker.link([one, other])}) == 1
+    linker = fitted()
+    assert linker.label_types.counts["chemical"] == {"drug": 20.0}
+    number = NAMES.index("morapin")
+    for label, expected in (("Chemical", "d"), ("CHEMICAL", "d"), ("disease", "i")):
+        assert linker.link([query("morapin", label)])[0].ids[0] == f"{expected}{number}"
+    # a label that nobody has annotated: as if there were none
+    shares = linker.evidence([query("morapin", "GENE")]).features[LABEL_TYPE]
+    assert set(shares.tolist()) == {1.0}
+
+
+def test_links_do_not_depend_on_what_they_are_linked_with():
+    linker = fitted()
+    queries = [query(name, label) for name in NAMES[:5] for label in ("Chemical", "Disease", "", "GENE")]
+    queries.insert(3, query("  ", "Chemical"))
+    together = linker.link(queries)
+    assert together == [linker.link([one])[0] for one in queries]
+
+
+def test_no_document_tells_on_itself():
+    kb = make_kb([Entity("A", "alphabet", (), ("x",)), Entity("B", "alphabets", (), ("y",))])
+    linker = make_linker(kb)
+    labels = ["L", "L", "M", "M", "L"]
+    queries = [query("alphabet", label) for label in labels]
+    answers = [("A",), ("B",), ("A",), ("B",), ("A",)]  # B bears the label L in the second document alone
+    part = linker.examples(queries, answers, documents=["1", "2", "3", "4", "5"])
+    known, [read] = label_types([part])
+    assert part.table.kb_rows.tolist() == [0, 1] * 5
+    with_own = known.shares(kb, queries, part.table).reshape(5, 2)
+    in_folds = read.table.features[LABEL_TYPE].reshape(5, 2)
+    assert in_folds[1, 1] == pytest.approx(0.5 / 3.5) and with_own[1, 1] == pytest.approx(1.5 / 4.5)
+    again = label_types([read])[1][0].table.features[LABEL_TYPE]
+    np.testing.assert_array_equal(again.reshape(5, 2), in_folds)
+
+
+def test_what_is_counted_is_saved_and_follows_the_knowledge_base():
+    linker = fitted()
+    state = json.loads(json.dumps(learned_state(linker)))
+    other = make_linker(make_kb())
+    load_learned_state(other, state, name="linker")
+    asked = [query(name, label) for name in NAMES for label in ("Chemical", "Disease")]
+    assert other.link(asked) == linker.link(asked)
+    del state["label_types"]  # a calibration from before there were labels
+    load_learned_state(other, state, name="linker")
+    assert not other.label_types
+    # an entity that was added since counts by its types, and a changed one by the new ones
+    number = NAMES.index("morapin")
+    linker.kb.update(
+        [Entity(f"d{number}", "morapin", (), ("illness",)), Entity(f"i{number}", "morapin", (), ("drug",))]
+    )
+    linker.follow()
+    assert linker.link([query("morapin", "Chemical")])[0].ids[0] == f"i{number}"
+    assert linker.kb.types_at([linker.kb.row(f"i{number}"), linker.kb.row("d3")]) == [["drug"], ["drug"]]
+
+
+def test_a_calibration_again_starts_anew():
+    linker = fitted()
+    first = learned_state(linker)
+    queries, gold, documents = annotated()
+    linker.fit_mentions(queries, gold, documents=documents)
+    assert learned_state(linker) == first
+    queries, gold, documents = annotated(("", ""))
+    linker.fit_mentions(queries, gold, documents=documents)
+    assert not linker.label_types
+
+
+def test_a_learned_mention_without_candidates_is_linked():
+    linker = fitted()
+    unknown = query("zzz", "Chemical")
+    linker.learn([unknown], [Correction("zzz", 0, 3, "d0", "Chemical")])
+    (link,) = linker.link([unknown])
+    assert link.kb_id == "d0" and all(np.isfinite(link.scores))
