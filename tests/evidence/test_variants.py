@@ -229,7 +229,9 @@ def test_the_plural_of_a_name_wins_like_the_name():
         [Entity("MAST", "mast cell"), Entity("OTHER", "mast cells a", aliases=("mast cells x",))]
     )
     assert linked(kb, "mast cells") == "MAST"
-    assert linked(kb, "mast cells", weights={**LinearCombiner().weights, "variant_unseen": 0.0}) == "OTHER"
+    # not with weights that were fitted before there was this feature
+    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "variant_unseen"}
+    assert linked(kb, "mast cells", weights=fitted) == "OTHER"
     # annotated text that has the form knows better
     seen = [Document("d", "mast cells", [Mention(0, 10, "", ("OTHER",))])]
     assert linked(kb, "mast cells", documents=seen) == "OTHER"

@@ -159,12 +159,14 @@ class LinearCombiner:
     def load_state(self, state: Dict[str, Any]) -> None:
         """Load the weights of another LinearCombiner; an empty state gives the defaults.
 
-        RAISES (PelError): if a weight is for an unknown feature. One added later has its default weight.
+        RAISES (PelError): if a weight is for an unknown feature. One added later has weight 0, but formulas have
+            their default one: hardly any text has enough of them to fit it.
         """
         weights = state.get("weights", DEFAULT_WEIGHTS)
         if not set(weights) <= set(DEFAULT_WEIGHTS):
             raise PelError(Errors.E421.format(expected=list(DEFAULT_WEIGHTS), got=list(weights)))
-        self.weights = {name: float(weights.get(name, default)) for name, default in DEFAULT_WEIGHTS.items()}
+        later = {"formula_unseen": DEFAULT_WEIGHTS["formula_unseen"]}
+        self.weights = {name: float(weights.get(name, later.get(name, 0.0))) for name in DEFAULT_WEIGHTS}
 
 
 def linear_features(table: CandidateTable) -> Dict[str, Floats]:
