@@ -159,8 +159,8 @@ class LinearCombiner:
     def load_state(self, state: Dict[str, Any]) -> None:
         """Load the weights of another LinearCombiner; an empty state gives the defaults.
 
-        RAISES (PelError): if a weight is for an unknown feature. One added later has weight 0, but formulas have
-            their default one: hardly any text has enough of them to fit it.
+        RAISES (PelError): if a weight is for an unknown feature. One added later has weight 0, formulas
+            their default one: hardly any text has enough of them for a fit.
         """
         weights = state.get("weights", DEFAULT_WEIGHTS)
         if not set(weights) <= set(DEFAULT_WEIGHTS):
