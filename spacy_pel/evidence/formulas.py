@@ -35,13 +35,18 @@ _IONS = re.compile(r"[ -]ions?$")
 _WATER = re.compile(r"[.*x×] ?\d*[nx]?H2O$")  # of a crystal
 _MASS_FIRST = re.compile(rf"\[?(\d{{1,3}}m?)-?({_SYMBOL})\]?")
 _MASS_LAST = re.compile(rf"({_SYMBOL})(-?)(\d{{1,3}}m?)")
-_CHARGE = re.compile(r"(.+?)(?:(\d?)([+-])|(\+{2,3}|-{2,3}))")
+_CHARGE = re.compile(rf"({_SYMBOL})(?:(\d?)\+|(\+{{2,3}}))")
 _STATE = re.compile(rf"({_SYMBOL})\((I|II|III|IV|V|VI|VII|VIII)\)")
 _SALT = re.compile(rf"(\(NH4\)|NH4|{_SYMBOL})([2-8]?)(\(?)([A-Z][A-Za-z0-9]*)(\)?)([2-8]?)")
 _LABELLED = re.compile(rf"\[?(?:(?:U|\d(?:,\d)*)-)?(\d{{1,3}}m?{_SYMBOL})\d?\]?-?(\w.{{2,}})")
 _ACIDS = {"HCl": "hydrochloride", "HBr": "hydrobromide"}
 _OF_BASE = re.compile(rf"(.*\w{{3}})[ .-]({'|'.join(_ACIDS)})")
 _HANDED = re.compile(r"(?:([LD])|DL)-([A-Z][a-z]{2})")
+_ANION_NAMES = {
+    symbol + sign: tuple(form for name in names for form in (name, f"{name} ion", f"{name} anion"))
+    for symbol, (charge, names) in ANIONS.items()
+    for sign in (f"{charge}-", "-" * charge)
+}
 
 
 @lru_cache(maxsize=4096)
@@ -69,7 +74,8 @@ def _names(text: str) -> Iterator[str]:
     if text in ELEMENTS and text not in ABBREVIATIONS:
         yield from _atom(text)
     yield from _isotope(text)
-    yield from _ion(text)
+    yield from _cation(text)
+    yield from _ANION_NAMES.get(text, ())
     yield from _salt(text)
     if handed := _HANDED.fullmatch(text):
         for name in KNOWN.get(handed[2], ()):
@@ -103,15 +109,14 @@ def _isotope(text: str) -> Iterator[str]:
         yield from _atom(symbol)
 
 
-def _ion(text: str) -> Iterator[str]:
+def _cation(text: str) -> Iterator[str]:
     if state := _STATE.fullmatch(text):
-        symbol, charge, positive = state[1], _ROMAN.index(state[2].lower()), True
+        symbol, charge = state[1], _ROMAN.index(state[2].lower())
     elif ion := _CHARGE.fullmatch(text):
-        symbol, positive = ion[1], "+" in ion[0][len(ion[1]) :]
-        charge = len(ion[4]) if ion[4] else int(ion[2] or 1)
+        symbol, charge = ion[1], len(ion[3]) if ion[3] else int(ion[2] or 1)
     else:
         return
-    if positive and symbol in METALS and 0 < charge <= MOST:
+    if symbol in METALS and 0 < charge <= MOST:
         if f"{symbol}{charge}" in CHARGED:
             known = CHARGED[f"{symbol}{charge}"]
             yield from (f"{known} ion", f"{known} {ELEMENTS[symbol][0]}", f"{known} cation")
@@ -119,14 +124,6 @@ def _ion(text: str) -> Iterator[str]:
             yield from (f"{element} {charge}", f"{element} {_ROMAN[charge]}")  # the first of "calcium(2+)"
             yield from (f"{_VALENT[charge]}valent {element}", f"{element} {_VALENT[charge]}valent ion")
             yield from (f"{element} ion", f"{element} cation", element)
-    for anion, (negative, names) in ANIONS.items():  # "NO3-" may be read as NO with three charges
-        if not positive and text.startswith(anion) and text[len(anion) :] in _signs(negative):
-            for name in names:
-                yield from (name, f"{name} ion", f"{name} anion")
-
-
-def _signs(charge: int) -> Names:
-    return ("-", "1-") if charge == 1 else (f"{charge}-", "-" * charge)
 
 
 def _salt(text: str) -> Iterator[str]:

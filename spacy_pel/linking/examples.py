@@ -1,7 +1,7 @@
 """Annotated mentions with their evidence: what the parts of a linker are fitted on."""
 
 from dataclasses import dataclass
-from typing import Any, List, Sequence
+from typing import Any, Dict, List, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from ..kb import KnowledgeBase
 from ..types import CandidateTable
 from .query import MentionQuery
 from .tables import join_tables, take_mentions
+
+_FOLDS = 5  # of the documents
 
 
 @dataclass(frozen=True)
@@ -47,15 +49,30 @@ class Examples:
     @property
     def linkable(self) -> "Examples":
         """RETURNS (Examples): the mentions whose entity is in the KB."""
-        used = np.flatnonzero(~self.is_nil)
+        return self.take(np.flatnonzero(~self.is_nil))
+
+    def take(self, rows: NDArray[np.int64]) -> "Examples":
+        """RETURNS (Examples): the mentions of the given positions only."""
         return Examples(
             self.kb,
-            [self.queries[i] for i in used],
-            take_mentions(self.table, used),
-            [self.gold[i] for i in used],
-            [self.documents[i] for i in used],
-            self.composite[used],
+            [self.queries[i] for i in rows],
+            take_mentions(self.table, rows),
+            [self.gold[i] for i in rows],
+            [self.documents[i] for i in rows],
+            self.composite[rows],
         )
+
+    @property
+    def document_numbers(self) -> NDArray[np.int64]:
+        """RETURNS (NDArray[int64]): (n,), the documents numbered in the order of their first mention."""
+        numbers: Dict[Any, int] = {}
+        return np.array([numbers.setdefault(one, len(numbers)) for one in self.documents], dtype=np.int64)
+
+    @property
+    def folds(self) -> NDArray[np.int64]:
+        """RETURNS (NDArray[int64]): (n,), which fifth of the documents each mention is in: by counts of the
+        other fifths, no document tells on itself."""
+        return self.document_numbers % _FOLDS
 
 
 def join_examples(parts: Sequence[Examples]) -> Examples:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
@@ -12,13 +13,11 @@ from ..types import LABEL_TYPE, CandidateTable, Scores
 from ..util.ragged import owners
 from .examples import Examples
 from .query import MentionQuery
-from .tables import take_mentions, with_features
+from .tables import with_features
 
-Counts = Mapping[
-    str, Mapping[str, float]
-]  # label -> type -> mentions; "" is the type of entities without any
+# label -> type -> mentions; "" is the type of entities without any
+Counts = Mapping[str, Mapping[str, float]]
 
-_FOLDS = 5  # of the documents
 _SMOOTHING = 0.5  # mentions that each type has before any is counted
 _LEAST_LABELS = 2  # of a single label all that could be learned is how frequent types are
 
@@ -47,10 +46,9 @@ class LabelTypes:
         gold (Sequence[NDArray[int64]]): (n,), the KB rows of their entities; none = not counted.
         RETURNS (LabelTypes): empty where there are fewer than two labels, or all entities are of one type.
         """
-        rows = [int(of_mention[0]) for of_mention in gold if len(of_mention)]
-        labels = [
-            query.label.casefold() for query, of_mention in zip(queries, gold, strict=True) if len(of_mention)
-        ]
+        linkable = [(query, rows) for query, rows in zip(queries, gold, strict=True) if len(rows)]
+        labels = [query.label.casefold() for query, _ in linkable]
+        rows = [int(rows[0]) for _, rows in linkable]
         counts: Dict[str, Dict[str, float]] = defaultdict(lambda: defaultdict(float))
         for label, types in zip(labels, kb.types_at(rows), strict=True):
             for kind in types or [""]:
@@ -72,22 +70,24 @@ class LabelTypes:
         types = [of_row or [""] for of_row in kb.types_at(rows)]
         label_of = [query.label.casefold() for query in queries]
         known = sorted(set(label_of) & set(self.counts))
-        by_label = np.ones(
-            (len(known) + 1, len(rows)), dtype=np.float32
-        )  # the last: labels that are not known
+        by_label = np.ones((len(known) + 1, len(rows)), dtype=np.float32)  # the last: of unknown labels
         for number, label in enumerate(known):
-            share, floor = self._smoothed(label)
+            share, floor = self._smoothed[label]
             by_label[number] = [max(share.get(kind, floor) for kind in of_row) for of_row in types]
         place = {label: number for number, label in enumerate(known)}
         number_of = np.array([place.get(label, len(known)) for label in label_of], dtype=np.int64)
         return by_label[number_of[owners(table.offsets)], which]
 
-    def _smoothed(self, label: str) -> Tuple[Dict[str, float], float]:
-        """RETURNS (tuple): the share of each type that the label had, and of any other."""
-        counts = self.counts[label]
+    @cached_property
+    def _smoothed(self) -> Dict[str, Tuple[Dict[str, float], float]]:
+        """For each label the share of each type that it had, and of any other."""
         n_types = len({kind for of_label in self.counts.values() for kind in of_label}) + 1
-        total = sum(counts.values()) + _SMOOTHING * n_types
-        return {kind: (n + _SMOOTHING) / total for kind, n in counts.items()}, _SMOOTHING / total
+        smoothed = {}
+        for label, counts in self.counts.items():
+            total = sum(counts.values()) + _SMOOTHING * n_types
+            shares = {kind: (n + _SMOOTHING) / total for kind, n in counts.items()}
+            smoothed[label] = shares, _SMOOTHING / total
+        return smoothed
 
     def state(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON."""
@@ -118,15 +118,13 @@ def label_types(parts: Sequence[Examples]) -> Tuple[LabelTypes, List[Examples]]:
 
 
 def _in_folds(part: Examples) -> Scores:
-    numbers: Dict[Any, int] = {}
-    fold = np.array([numbers.setdefault(one, len(numbers)) for one in part.documents]) % _FOLDS
+    fold = part.folds
     of_candidate = np.repeat(fold, np.diff(part.table.offsets))
     shares = np.ones(len(part.table.kb_rows), dtype=np.float32)
     for number in np.unique(fold).tolist():
-        others, own = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        counted = LabelTypes.of(part.kb, [part.queries[i] for i in others], [part.gold[i] for i in others])
-        queries = [part.queries[i] for i in own]
-        shares[of_candidate == number] = counted.shares(part.kb, queries, take_mentions(part.table, own))
+        others, own = (part.take(np.flatnonzero(chosen)) for chosen in (fold != number, fold == number))
+        counted = LabelTypes.of(part.kb, others.queries, others.gold)
+        shares[of_candidate == number] = counted.shares(part.kb, own.queries, own.table)
     return shares
 
 

@@ -296,12 +296,12 @@ class Linker:
         if allowed is not None:
             allowed = [mask for mask, keep in zip(allowed, present, strict=True) if keep]
         table = self.generator.generate(self.kb, mentions, allowed=allowed, top_k=max(top_k, DEPTH))
+        own = [query for query, keep in zip(queries, present, strict=True) if keep]
         if self._topics is not None:
-            texts = [query.around for query, keep in zip(queries, present, strict=True) if keep]
+            texts = [query.around for query in own]
             shares = self._topics.shares(texts, table.kb_rows, owners(table.offsets))
             table = with_features(table, {TOPIC: shares})
         if self.label_types:
-            own = [query for query, keep in zip(queries, present, strict=True) if keep]
             table = with_features(table, {LABEL_TYPE: self.label_types.shares(self.kb, own, table)})
         return table if present.all() else insert_empty(table, present)
 
@@ -552,9 +552,9 @@ class Linker:
         label_least: Optional[int] = None,
     ) -> List[Link]:
         """Count which types the labels of the first part stand for, fit the combiner on its mentions whose
-        entity is in the KB, then the reranker's
-        weights, then the NIL model on the mentions of all parts, choose the threshold with the best F1 of the
-        NIL class, and calibrate P(right) and the sets by cross-fitting over documents.
+        entity is in the KB, then the reranker's weights, then the NIL model on the mentions of all parts,
+        choose the threshold with the best F1 of the NIL class, and calibrate P(right) and the sets by
+        cross-fitting over documents.
 
         As a rule the encoder was trained on the other parts: its cosines are better there than elsewhere, and
         weights fitted there would trust them too much. What a KB lacks shows there all the same.

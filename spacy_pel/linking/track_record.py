@@ -29,7 +29,6 @@ FEATURES = (
 )
 _KINDS = ("first", "right", "nil")  # of counts
 _PRIOR = 3.0  # mentions that the shares of all entities together count for
-_FOLDS = 5  # of the documents of a single part
 
 
 class Read(NamedTuple):
@@ -150,7 +149,7 @@ def track_record(parts: Sequence[Examples], scores: Sequence[Scores]) -> Tuple[T
         parts. Of a single part, by those of its other documents, in five folds.
     """
     if len(parts) == 1:
-        texts = [_numbers(parts[0].documents)]
+        texts = [parts[0].document_numbers.tolist()]
     else:
         texts = [[number] * len(part) for number, part in enumerate(parts)]
     outcomes = [_outcomes(*one) for one in zip(parts, scores, texts, strict=True)]
@@ -174,7 +173,7 @@ def join_reads(found: Sequence[Read]) -> Read:
 
 
 def _in_folds(part: Examples, outcomes: Sequence[_Outcome]) -> Read:
-    fold = np.array(_numbers(part.documents)) % _FOLDS
+    fold = part.folds
     of_candidate = np.repeat(fold, np.diff(part.table.offsets))
     read = Read({}, {})
     for number in np.unique(fold).tolist():
@@ -186,11 +185,6 @@ def _in_folds(part: Examples, outcomes: Sequence[_Outcome]) -> Read:
             for name, values in of_fold.items():
                 whole.setdefault(name, np.zeros(len(where), dtype=np.float32))[where == number] = values
     return read
-
-
-def _numbers(documents: Sequence[Any]) -> List[int]:
-    numbers: Dict[Any, int] = {}
-    return [numbers.setdefault(one, len(numbers)) for one in documents]
 
 
 def _outcomes(part: Examples, scores: Scores, texts: Sequence[int]) -> List[_Outcome]:

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from spacy_pel.encoders.hash_embed import HashEmbed
+from evidence.gathering import gather, marked
 from spacy_pel.evidence import chemicals
-from spacy_pel.evidence.evidence import NAMED, gather_evidence
+from spacy_pel.evidence.evidence import NAMED
 from spacy_pel.evidence.formulas import formula_names
 from spacy_pel.evidence.name_features import candidate_table
 from spacy_pel.evidence.surface_forms import SurfaceForms
-from spacy_pel.index import EntityIndex
-from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.linking.nil.inputs import summarize, summary_names
@@ -186,20 +184,10 @@ def kb():
     return KnowledgeBase(ENTITIES)
 
 
-def named(kb, *surfaces, documents=(), allowed=None):
+def named(kb, *surfaces, allowed=None):
     """RETURNS (List[Dict[str, List[str]]]): for each mention the ids by kind of name."""
-    encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
-    table = gather_evidence(kb, index, encoder.encode_names(surfaces), surfaces, allowed=allowed)
-    ids = np.array(kb.ids_at(table.kb_rows))
-    return [
-        {
-            name: sorted(ids[start:stop][table.features[name][start:stop] == 1])
-            for name in NAMED
-            if table.features[name][start:stop].any()
-        }
-        for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True)
-    ]
+    found = marked(kb, gather(kb, *surfaces, allowed=allowed), NAMED)
+    return [{name: ids for name, ids in of_mention.items() if ids} for of_mention in found]
 
 
 def test_a_formula_finds_the_first_of_its_names_or_a_variant_of_it(kb):
@@ -247,19 +235,13 @@ def test_generators_of_names_give_the_same_evidence(kb):
     }
 
 
-def gathered(kb, surface, documents=()):
-    encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
-    return gather_evidence(kb, index, encoder.encode_names([surface]), [surface])
-
-
 def first(kb, table, combiner):
     return kb.id_at(table.kb_rows[combiner(table).argmax()])
 
 
 def test_the_weighted_sum_trusts_a_formula_more_than_letters():
     kb = KnowledgeBase([*ENTITIES, Entity("HCLA", "HCl gas mixture"), Entity("ACID", "hydrochloric acid")])
-    table = gathered(kb, "HCl")
+    table = gather(kb, "HCl")
     combiner = LinearCombiner()
     assert first(kb, table, combiner) == "ACID"
     combiner.weights["formula_unseen"] = 0.0
@@ -270,11 +252,11 @@ def test_the_weighted_sum_trusts_a_formula_more_than_letters():
     assert first(kb, table, combiner) == "ACID"
     # annotated text that has the form knows better
     seen = [Document("d", "HCl", [Mention(0, 3, "", ("HCLA",))])]
-    assert first(kb, gathered(kb, "HCl", seen), combiner) == "HCLA"
+    assert first(kb, gather(kb, "HCl", documents=seen), combiner) == "HCLA"
 
 
 def test_a_fit_on_text_without_formulas_keeps_the_default_weight(kb):
-    table = gathered(kb, "calcium chloride solution")
+    table = gather(kb, "calcium chloride solution")
     combiner = LinearCombiner()
     combiner.fit(table, [np.array([kb.row("CACL2")])])
     assert combiner.weights["formula_unseen"] == LinearCombiner().weights["formula_unseen"]
@@ -283,6 +265,6 @@ def test_a_fit_on_text_without_formulas_keeps_the_default_weight(kb):
 
 def test_the_nil_model_takes_the_name_of_a_formula_for_a_name(kb):
     for surface, named in {"CaCl2": 1, "CaCl2x": 0}.items():
-        table = gathered(kb, surface)
+        table = gather(kb, surface)
         summary = dict(zip(summary_names(), summarize(table, LinearCombiner()(table))[0], strict=True))
         assert (summary["top_variant"], summary["top_exact"]) == (named, 0)

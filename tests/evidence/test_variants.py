@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from evidence.gathering import gather, marked
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.evidence.name_features import candidate_table
 from spacy_pel.evidence.variants import british_or_american, other_numbers, other_spellings, variants
 from spacy_pel.index import EntityIndex
@@ -33,17 +33,8 @@ def kb():
     return KnowledgeBase(ENTITIES)
 
 
-def gathered(kb, *surfaces, documents=(), allowed=None):
-    encoder = HashEmbed(width=64)
-    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
-    vectors = encoder.encode_names(surfaces)
-    table = gather_evidence(kb, index, vectors, surfaces, allowed=allowed)
-    ids = np.array(kb.ids_at(table.kb_rows))
-    names = ("exact", "variant")
-    return [
-        {name: sorted(ids[start:stop][table.features[name][start:stop] == 1]) for name in names}
-        for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True)
-    ]
+def gathered(kb, *surfaces, allowed=None):
+    return marked(kb, gather(kb, *surfaces, allowed=allowed), ("exact", "variant"))
 
 
 @pytest.mark.parametrize(

@@ -134,11 +134,11 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
     second = order[np.minimum(starts + 1, len(order) - 1)]
     columns = [scores[top], np.where(counts[filled] > 1, scores[top] - scores[second], scores[top])]
     columns.append(_entropy(scores, starts, counts[filled]))
-    features: Dict[str, Scores] = table.features
     absent = np.zeros(len(scores), dtype=np.float32)
     # the name of a formula is a name as much as a variant is, and too rare for a weight of its own
-    variant = np.maximum(features.get("variant", absent), features.get("formula", absent))
-    columns += [{**features, "variant": variant}.get(name, absent)[top] for name in _TOP]
+    variant = np.maximum(table.features.get("variant", absent), table.features.get("formula", absent))
+    features: Dict[str, Scores] = {**table.features, "variant": variant}
+    columns += [features.get(name, absent)[top] for name in _TOP]
     columns.append(np.log(features.get("prior", absent)[top] + _EPSILON))
     columns += [np.maximum.reduceat(features.get(name, absent), starts) for name in _BEST]
     summary[filled] = np.stack(columns, axis=1)
