@@ -22,7 +22,8 @@ def convert(
     reader: Annotated[
         str,
         typer.Option(
-            help="The format: pubtator, bioc, st21pv, craft, gsc, zeshel, docbin, jsonl, or any registered."
+            help="The format: pubtator, bioc, st21pv, craft, gsc, zeshel, docbin, jsonl, mentionlist, or any "
+            "registered."
         ),
     ],
     split: Annotated[

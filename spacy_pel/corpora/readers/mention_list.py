@@ -1,0 +1,77 @@
+"""Annotated mentions without their texts: a table with a row for each."""
+
+from pathlib import Path
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+
+from ...errors import Errors, PelError, quoted
+from ...registry import registry
+from ...types import Document
+from ...util import read_lines
+from ...util.tables import read_cells
+from ..policy import split_ids
+from .reader_base import CorpusReaderBase
+
+# what the columns may be called
+_COLUMNS = {"document": ("document", "pmid"), "id": ("id", "cui"), "mention": ("mention", "text")}
+_SPLIT = {"split": ("split",)}
+_BETWEEN = ", "
+
+
+@registry.pel_corpus_readers("spacy-pel.MentionList.v1")
+class MentionList(CorpusReaderBase):
+    """Reads a tab-separated table with the columns document (or pmid), id (or cui), mention (or text) and
+    perhaps split, in any order. Other columns are ignored.
+
+    The text of a document is its mentions in their order, joined by ", ". From that, ``kb merge`` and
+    ``index`` learn names, counts of surface forms and topics as from any corpus. Do not train an encoder or
+    a detector on it, and do not evaluate on it.
+
+    part (Optional[str]): keep the rows with this in the column split, e.g. "dev"; None = all.
+    label (Optional[str]): the label of every mention.
+    strip_prefix (str): taken off the ids that have it, e.g. "UMLS:".
+    """
+
+    def __init__(
+        self, *, part: Optional[str] = None, label: Optional[str] = "ENTITY", strip_prefix: str = ""
+    ) -> None:
+        super().__init__(label=label, strip_prefix=strip_prefix)
+        self.part = part
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        for path in paths:
+            documents: Dict[str, List[Tuple[str, str]]] = {}  # id -> mentions with their ids
+            for document, entity_ids, mention in self._rows(path):
+                documents.setdefault(document, []).append((mention, entity_ids))
+            for document_id, mentions in documents.items():
+                yield self._document(document_id, mentions, path)
+
+    def _rows(self, path: Path) -> Iterator[Tuple[str, str, str]]:
+        """YIELDS (Tuple[str, str, str]): document, ids and mention of each row of the part."""
+        rows = read_cells(path, read_lines(path), quotes=False)
+        _, header = next(rows, (1, []))
+        columns = {**_COLUMNS, **(_SPLIT if self.part is not None else {})}
+        found = {field: [name for name in names if name in header] for field, names in columns.items()}
+        if missing := [" or ".join(columns[field]) for field in columns if not found[field]]:
+            expected = f"a header with {', '.join(missing)}"
+            raise self._unexpected(f"{path}, line 1", expected, quoted(header))
+        for number, cells in rows:
+            if len(cells) != len(header):
+                expected = f"{len(header)} cells as in the header"
+                raise self._unexpected(f"{path}, line {number}", expected, str(len(cells)))
+            row = {field: " ".join(cells[header.index(names[0])].split()) for field, names in found.items()}
+            if row.get("split") == self.part:
+                yield row["document"], row["id"], row["mention"]
+
+    def _document(self, document_id: str, mentions: Sequence[Tuple[str, str]], path: Path) -> Document:
+        document = Document(document_id, _BETWEEN.join(mention for mention, _ in mentions))
+        start = 0
+        for mention, given in mentions:
+            span = start, start + len(mention)
+            ids, composite = split_ids(given, strip_prefix=self.strip_prefix)
+            where = f"{path} ({document_id})"
+            self.add(document, [span], mention, label="", ids=ids, composite=composite, where=where)
+            start = span[1] + len(_BETWEEN)
+        return document
+
+    def _unexpected(self, where: str, expected: str, got: str) -> PelError:
+        return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="mentionlist"))
