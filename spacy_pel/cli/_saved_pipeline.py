@@ -35,6 +35,8 @@ class PipelineCopy(NamedTuple):
         self.learned["calibrated_threshold"] = None
         for name in self.learned.keys() & parts:
             self.learned[name]["state"] = {}
+        if "combiner" in parts:  # which weighs them
+            self.learned.pop("label_types", None)
 
 
 @contextmanager

@@ -3,11 +3,9 @@
 In all tables "/" separates the names of a chemical, the preferred one first, and "_" stands for a blank.
 """
 
-from typing import Dict, Sequence, Tuple
+from typing import Dict, Tuple
 
 Names = Tuple[str, ...]
-
-MOST = 8  # the highest charge, and the largest number of parts, that are named
 
 _ELEMENTS = """
     H hydrogen  He helium  Li lithium  Be beryllium  B boron  C carbon  N nitrogen  O oxygen  F fluorine
@@ -23,11 +21,19 @@ _ELEMENTS = """
     Po polonium  At astatine  Rn radon  Ra radium  Ac actinium  Th thorium  U uranium  Np neptunium
     Pu plutonium  Am americium
 """
-_NO_METALS = "H He B C N O F Ne Si P S Cl Ar Se Br Kr I Xe At Rn"
+# the usual charges of an element, and of ammonium, in salts and as ions
+_VALENCES = """
+    Li 1  Be 2  Na 1  Mg 2  Al 3  K 1  Ca 2  Sc 3  Ti 3/4  V 2/3/4/5  Cr 2/3/6  Mn 2/3/4/7  Fe 2/3  Co 2/3
+    Ni 2/3  Cu 1/2  Zn 2  Ga 3  Ge 4  As 3/5  Se 4/6  Rb 1  Sr 2  Y 3  Zr 4  Nb 5  Mo 4/5/6  Tc 4/7  Ru 2/3/4
+    Rh 3  Pd 2/4  Ag 1  Cd 2  In 3  Sn 2/4  Sb 3/5  Te 4/6  Cs 1  Ba 2  La 3  Ce 3/4  Pr 3  Nd 3  Sm 3  Eu 2/3
+    Gd 3  Tb 3  Dy 3  Ho 3  Er 3  Tm 3  Yb 3  Lu 3  Hf 4  Ta 5  W 4/6  Re 4/7  Os 4/8  Ir 3/4  Pt 2/4  Au 1/3
+    Hg 1/2  Tl 1/3  Pb 2/4  Bi 3/5  Ra 2  Ac 3  Th 4  U 3/4/6  Np 5  Pu 3/4  Am 3  NH4 1
+"""
 _NO_SALTS = "U V W Y"  # of these, since "VF" is ventricular fibrillation
-_SINGLE, _DOUBLE = "Li Na K Rb Cs Ag NH4", "Mg Ca Sr Ba Ra Zn Cd"  # the only charge that they have
-# words, acetyl, and abbreviations of much else; nor is a letter an element, but for potassium in blood tests
-_NOT_ALONE = "Ac Am At Be Er He Ho In Os Pr Ra Re Ta Th Tm B C F H I N O P S U V W Y"
+# symbols that mostly mean something else: words, acetyl, creatinine, patients, blood groups; and single
+# letters, but for potassium in blood tests
+_NOT_ALONE = "Ac Am At Be Cr Er He Ho In La Os Pr Pt Ra Re Rh Ta Th Tm B C F H I N O P S U V W Y"
+NO_FORMULAS = frozenset("CaO2 PtO2 TcO2".split())  # oxygen in arteries, in tissue, and under the skin
 # of two charges, the higher one ends in "-ic"
 _CHARGES = """
     Fe2 ferrous  Fe3 ferric  Cu1 cuprous  Cu2 cupric  Sn2 stannous  Sn4 stannic  Hg1 mercurous  Hg2 mercuric
@@ -79,7 +85,7 @@ _MOLECULES = """
     HOSCN hypothiocyanous_acid  HAuCl4 chloroauric_acid/gold_tetrachloride_acid  SiO2 silicon_dioxide/silica
     CrO3 chromium_trioxide  As2O3 arsenic_trioxide  P2O5 phosphorus_pentoxide  V2O5 vanadium_pentoxide
     Fe3O4 ferrosoferric_oxide/magnetite  OsO4 osmium_tetroxide  Al2O3 aluminum_oxide/alumina
-    ZrO2 zirconium_oxide/zirconium_dioxide  CaO2 calcium_peroxide  BaO2 barium_peroxide
+    ZrO2 zirconium_oxide/zirconium_dioxide  BaO2 barium_peroxide
     K3Fe(CN)6 potassium_ferricyanide/potassium_hexacyanoferrate_3
     K4Fe(CN)6 potassium_ferrocyanide/potassium_hexacyanoferrate_4  H+ hydrogen_ion/proton/hydron
     H3O+ hydronium_ion/hydronium  NH4+ ammonium_ion/ammonium/ammonia  O2- superoxide/superoxide_anion
@@ -92,9 +98,8 @@ _SHORTHANDS = """
     EtOAc ethyl_acetate  AcOEt ethyl_acetate  AcOH acetic_acid  HOAc acetic_acid  Ac2O acetic_anhydride
     NaOAc sodium_acetate  Et2O ethyl_ether/diethyl_ether  Et3N triethylamine  MeCN acetonitrile
     DMSO dimethyl_sulfoxide  Me2SO dimethyl_sulfoxide  DMF dimethylformamide/n_n_dimethylformamide
-    THF tetrahydrofuran/oxolane  TFA trifluoroacetic_acid  EtBr ethidium_bromide/ethidium
-    PEG polyethylene_glycol/polyethylene_glycols  PVP povidone/polyvinylpyrrolidone
-    BSA bovine_serum_albumin/serum_albumin_bovine
+    EtBr ethidium_bromide/ethidium  PEG polyethylene_glycol/polyethylene_glycols
+    PVP povidone/polyvinylpyrrolidone
     DPPH 2_2_diphenyl_1_picrylhydrazyl/1_1_diphenyl_2_picrylhydrazyl  cAMP cyclic_amp/3_5_cyclic_amp
     NADH nad  MTT 3_4_5_dimethylthiazol_2_yl_2_5_diphenyltetrazolium_bromide
     NBT nitro_blue_tetrazolium/nitroblue_tetrazolium
@@ -118,25 +123,28 @@ _AMINO_ACIDS = """
 
 def _table(text: str) -> Dict[str, Names]:
     words = text.split()
-    return {
+    table = {
         symbol: tuple(name.replace("_", " ") for name in names.split("/"))
         for symbol, names in zip(words[::2], words[1::2], strict=True)
     }
+    if 2 * len(table) < len(words):
+        raise ValueError("a symbol has two entries")
+    return table
 
 
 ELEMENTS = _table(_ELEMENTS)
-METALS = frozenset(ELEMENTS) - frozenset(_NO_METALS.split())
 ABBREVIATIONS = frozenset(_NOT_ALONE.split())  # symbols that mean an element only with a charge or a mass
 ISOTOPES = frozenset(_ISOTOPES.split())
+# without a hyphen the others are residues ("K40"), serogroups ("O18") and the like
+MASS_LAST = frozenset("32P 33P 35S 90Y 123I 124I 125I 129I 131I 235U 238U".split())
 HYDROGEN = {"2H": "deuterium", "3H": "tritium"}
 CHARGED = {symbol: names[0] for symbol, names in _table(_CHARGES).items()}  # e.g. "Fe3": "ferric"
-KNOWN = {**_table(_MOLECULES), **_table(_SHORTHANDS), **_table(_AMINO_ACIDS)}
+MOLECULES, SHORTHANDS, AMINO_ACIDS = map(_table, (_MOLECULES, _SHORTHANDS, _AMINO_ACIDS))
+KNOWN = {**MOLECULES, **SHORTHANDS, **AMINO_ACIDS}
 ANIONS = {  # charge and names of each
     symbol[:-1].rstrip("_"): (int(symbol[-1]), names) for symbol, names in _table(_ANIONS).items()
 }
-
-_ONLY_CHARGE = {**dict.fromkeys(_SINGLE.split(), 1), **dict.fromkeys(_DOUBLE.split(), 2)}
-CATIONS: Dict[str, Sequence[int]] = {  # the charges that each may have in a salt
-    symbol: [_ONLY_CHARGE[symbol]] if symbol in _ONLY_CHARGE else range(1, MOST + 1)
-    for symbol in (*sorted(METALS - frozenset(_NO_SALTS.split())), "NH4")
+VALENCES = {symbol: tuple(map(int, charges)) for symbol, charges in _table(_VALENCES).items()}
+CATIONS = {  # the charges that each may have in a salt
+    symbol: charges for symbol, charges in VALENCES.items() if symbol not in _NO_SALTS.split()
 }

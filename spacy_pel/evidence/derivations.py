@@ -27,10 +27,10 @@ _ENDINGS = """
     e=ion/ing/ity  be=ption  ce=ction  de=sion  y=ication  =ion/ing/ity/ment
 """
 _OF_WORDS = frozenset(["", "e", "es", "s"])  # endings of nouns as well: "cats" are no "cation"
-# "organic" has nothing to do with an organ
+# "organic" has nothing to do with an organ, nor "nicotinic" receptors with nicotinic acid
 _NOT_DERIVED = frozenset(
-    "basic clonal colony cubic digital during general generic infant lactate mental molar native organic "
-    "positive prone signal vertical".split()
+    "basic clonal colony cubic digital during general generic infant lactate mental molar native nicotinic "
+    "organic positive prone signal vertical".split()
 )
 # adjectives and participles, and nouns of another root or vowel that they stand for; "_" is a blank
 _NOUNS = """

@@ -49,8 +49,8 @@ FEATURES = (
     "edit",  # spelling: Indel similarity of the surface form to the entity's nearest name, 0..1
     "partial",  # the same for the best stretch of the longer of the two strings
     "formula",  # 1 if no name is the surface form, but one of the entity's spells it out: see formulas.py
-    "variant",  # 1 if there is neither, but one of the entity's names is a variant of the form: variants.py
-    "derivation",  # 1 if there is none of these, but one of the entity's names is derived: derivations.py
+    "variant",  # 1 if neither holds, but one of the entity's names is a variant of the form: variants.py
+    "derivation",  # 1 if none of these holds, but one of the entity's names is derived: derivations.py
 )
 NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
 Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
@@ -199,9 +199,9 @@ def votes(mention_rows: Found) -> NDArray[np.float64]:
 
 def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> List[Found]:
     """RETURNS (List[Found]): for each of NAMED the entities, with value 1: those that have the normalised
-    surface form among their names; where there are none, those that have a name of the formula that it is;
-    then a variant of it; and where there are none of these either, those that have a derivation of it. No
-    type filter has a say in that."""
+    surface form among their names; where there are none, those that have the name of the chemical that it
+    writes in symbols; where there are none, those that have a variant of it; and where there are none of
+    these either, those that have a derivation of it. No type filter has a say in that."""
     found = [kb.rows_of_aliases(forms.distinct, normalized=True)]
     found.append(_rows_of_formulas(kb, forms, found[0]))
     for others in (variants, derivations):
@@ -210,15 +210,16 @@ def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> List[Found]:
 
 
 def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Rows]) -> List[Rows]:
-    """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that have the first of its
-    names as a formula that is one, or a variant of it; none where the form itself is a name."""
-    wanted = [() if len(rows) else names for names, rows in zip(forms.formulas, exact, strict=True)]
-    readings = [[(name, *variants(name)) for name in names] for names in wanted]
-    rows = iter(
-        kb.rows_of_aliases([form for own in readings for one in own for form in one], normalized=True)
-    )
-    found = [[np.concatenate([next(rows) for _ in one]) for one in own] for own in readings]
-    return [np.unique(next((one for one in own if len(one)), np.empty(0, np.int64))) for own in found]
+    """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that bear the first of its
+    names as a formula that any entity bears, as it is or as a variant; none where the form is a name."""
+    found = [np.empty(0, np.int64) for _ in exact]
+    for form, names in enumerate(forms.formulas):
+        for name in names if not len(exact[form]) else ():
+            rows = kb.rows_of_aliases([name, *variants(name)], normalized=True)
+            if any(map(len, rows)):
+                found[form] = np.unique(np.concatenate(rows))
+                break
+    return found
 
 
 def _rows_of_others(

@@ -16,8 +16,9 @@ from .chemicals import (
     HYDROGEN,
     ISOTOPES,
     KNOWN,
-    METALS,
-    MOST,
+    MASS_LAST,
+    NO_FORMULAS,
+    VALENCES,
     Names,
 )
 
@@ -31,6 +32,7 @@ _ASCII = str.maketrans(
     {**dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"), **dict.fromkeys("·•∙⋅●˙", ".")}
 )
 _SET_OFF = re.compile(r"\((\d{0,2}[+-]?)\)")  # raised or lowered in print: "H(2)O(2)", "Ca(2+)"
+_ATOM_CHARGE = re.compile(rf"({_SYMBOL})\((\d-)\)")  # "O(2-)" is oxide, but "O2-" superoxide
 _IONS = re.compile(r"[ -]ions?$")
 _WATER = re.compile(r"[.*x×] ?\d*[nx]?H2O$")  # of a crystal
 _MASS_FIRST = re.compile(rf"\[?(\d{{1,3}}m?)-?({_SYMBOL})\]?")
@@ -38,9 +40,15 @@ _MASS_LAST = re.compile(rf"({_SYMBOL})(-?)(\d{{1,3}}m?)")
 _CHARGE = re.compile(rf"({_SYMBOL})(?:(\d?)\+|(\+{{2,3}}))")
 _STATE = re.compile(rf"({_SYMBOL})\((I|II|III|IV|V|VI|VII|VIII)\)")
 _SALT = re.compile(rf"(\(NH4\)|NH4|{_SYMBOL})([2-8]?)(\(?)([A-Z][A-Za-z0-9]*)(\)?)([2-8]?)")
-_LABELLED = re.compile(rf"\[?(?:(?:U|\d(?:,\d)*)-)?(\d{{1,3}}m?{_SYMBOL})\d?\]?-?(\w.{{2,}})")
+_LABELLED = re.compile(rf"(\[?)(?:(?:U|\d(?:,\d)*)-)?(\d{{1,3}}m?{_SYMBOL})\d?\]?-?(\w.{{2,}})")
+# what follows an isotope and is no compound, as in "131I-therapy" and "35S-promoter"
+_NO_COMPOUND = re.compile(
+    r"dating|enrich|imaging|immuno|label|promoter|radio|scinti|therapy|treat|uptake|(mr[is]|nmr|pet|scan|spect|ubt)\b",
+    re.IGNORECASE,
+)
 _ACIDS = {"HCl": "hydrochloride", "HBr": "hydrobromide"}
 _OF_BASE = re.compile(rf"(.*\w{{3}})[ .-]({'|'.join(_ACIDS)})")
+_NO_BASE = re.compile("(^| )(aqueous|conc|concentrated|diluted?|fuming|m?ethanolic)$", re.IGNORECASE)
 _HANDED = re.compile(r"(?:([LD])|DL)-([A-Z][a-z]{2})")
 _ANION_NAMES = {
     symbol + sign: tuple(form for name in names for form in (name, f"{name} ion", f"{name} anion"))
@@ -60,8 +68,12 @@ def formula_names(written: str) -> Names:
         "iron iii chloride", "iron chloride", "iron trichloride"); empty for what is no formula.
     """
     text = unicodedata.normalize("NFKC", written).translate(_ASCII).strip()
+    if text in NO_FORMULAS:
+        return ()
     if len(text) > _LONGEST:
         return tuple(dict.fromkeys(_compound(text)))
+    if atom := _ATOM_CHARGE.fullmatch(text):
+        return _ANION_NAMES.get("".join(atom.groups()), ())
     text = _IONS.sub("", _SET_OFF.sub(r"\1", text))
     if text.endswith((" +", " -")):
         text = text[:-2] + text[-1]
@@ -84,9 +96,13 @@ def _names(text: str) -> Iterator[str]:
 
 def _compound(text: str) -> Iterator[str]:
     """RETURNS (Iterator[str]): names of a compound without its label, of a base with an acid and without."""
-    if (labelled := _LABELLED.fullmatch(text)) and labelled[1] in ISOTOPES:
-        yield normalize_alias(labelled[2])
-    if salt := _OF_BASE.fullmatch(text):
+    if (labelled := _LABELLED.fullmatch(text)) and labelled[2] in ISOTOPES:
+        bracket, isotope, compound = labelled.groups()
+        # without brackets "2H-" says where a ring has hydrogen
+        if bracket or isotope != "2H" and not _NO_COMPOUND.match(compound):
+            yield normalize_alias(compound)
+            yield from KNOWN.get(compound, ())
+    if (salt := _OF_BASE.fullmatch(text)) and not _NO_BASE.search(salt[1]):
         yield from (f"{normalize_alias(salt[1])} {_ACIDS[salt[2]]}", normalize_alias(salt[1]))
 
 
@@ -97,7 +113,9 @@ def _atom(symbol: str) -> Names:
 def _isotope(text: str) -> Iterator[str]:
     if first := _MASS_FIRST.fullmatch(text):
         mass, symbol = first[1], first[2]
-    elif (last := _MASS_LAST.fullmatch(text)) and (last[2] or len(last[3]) > 1 and last[1] not in "CHN"):
+    elif (last := _MASS_LAST.fullmatch(text)) and (
+        last[2] or len(last[1]) > 1 or last[3] + last[1] in MASS_LAST
+    ):
         symbol, mass = last[1], last[3]
     else:
         return
@@ -116,7 +134,7 @@ def _cation(text: str) -> Iterator[str]:
         symbol, charge = ion[1], len(ion[3]) if ion[3] else int(ion[2] or 1)
     else:
         return
-    if symbol in METALS and 0 < charge <= MOST:
+    if symbol in ELEMENTS and charge in VALENCES.get(symbol, ()):
         if f"{symbol}{charge}" in CHARGED:
             known = CHARGED[f"{symbol}{charge}"]
             yield from (f"{known} ion", f"{known} {ELEMENTS[symbol][0]}", f"{known} cation")

@@ -12,8 +12,8 @@ from .formulas import formula_names
 class SurfaceForms(NamedTuple):
     """Normalised once for a batch: the alias map, the priors and spelling all read them.
 
-    distinct (List[str]): normalised surface forms, each once, but twice where capitals make another
-        formula of it: "CO" and "Co".
+    distinct (List[str]): normalised surface forms, each once, but once for each formula where capitals
+        make another one of it: "CO", "Co".
     formulas (List[Tuple[str, ...]]): for each of them the names that it has as a formula, see formulas.py.
     which (NDArray[int64]): (n,), the surface form of each mention.
     """

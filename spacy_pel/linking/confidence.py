@@ -182,7 +182,7 @@ class Confidence:
 def cross_fitted(
     table: CandidateTable,
     gold: Sequence[NDArray[np.int64]],
-    documents: Sequence[Any],
+    documents: NDArray[Any],
     combiner: Combiner,
     nil_model: NilModel,
     *,
@@ -194,7 +194,7 @@ def cross_fitted(
 
     table (CandidateTable): the candidates of n mentions.
     gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity; empty = NIL.
-    documents (Sequence[Any]): (n,), which document each mention is in.
+    documents (NDArray): (n,), which document each mention is in, by its number or id.
     combiner (Combiner), nil_model (NilModel): fitted already; copies are fitted here.
     n_ranked (Optional[int]): the combiner is fitted on this many of the first mentions; None = on all.
     reranker (Optional[Reranker]): also fitted; its two weights are kept.
@@ -204,16 +204,14 @@ def cross_fitted(
     from sklearn.model_selection import GroupKFold
 
     is_nil = np.array([len(rows) == 0 for rows in gold])
-    numbers: Dict[Any, int] = {}
-    groups = np.array([numbers.setdefault(one, len(numbers)) for one in documents])
-    if len(numbers) < N_FOLDS:
+    if len(np.unique(documents)) < N_FOLDS:
         return None
     found = segment_sum(is_gold(table, gold), table.offsets) > 0
     filled = np.diff(table.offsets) > 0
     owner = owners(table.offsets)
     ranked = len(gold) if n_ranked is None else n_ranked
     result = AnswerScores(np.zeros(len(table.kb_rows), np.float32), np.zeros(len(gold), np.float32))
-    for kept, left_out in GroupKFold(N_FOLDS).split(groups, groups=groups):
+    for kept, left_out in GroupKFold(N_FOLDS).split(documents, groups=documents):
         linkable = kept[found[kept] & (kept < ranked)]
         n_nil = int(is_nil[kept][filled[kept]].sum())
         if not len(linkable) or n_nil in (0, int(filled[kept].sum())):

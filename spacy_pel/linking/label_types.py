@@ -27,7 +27,7 @@ class LabelTypes:
     """Counts of annotated mentions by label and by the types of their entity.
 
     counts (Mapping): label, capitals ignored -> type -> mentions. An entity with several types counts as a
-        part of one for each. Empty = nothing is known.
+        part of one for each, and so do the entities of a mention with several. Empty = nothing is known.
     """
 
     counts: Counts = field(default_factory=dict)
@@ -46,13 +46,16 @@ class LabelTypes:
         gold (Sequence[NDArray[int64]]): (n,), the KB rows of their entities; none = not counted.
         RETURNS (LabelTypes): empty where there are fewer than two labels, or all entities are of one type.
         """
-        linkable = [(query, rows) for query, rows in zip(queries, gold, strict=True) if len(rows)]
-        labels = [query.label.casefold() for query, _ in linkable]
-        rows = [int(rows[0]) for _, rows in linkable]
+        pairs = [
+            (query.label.casefold(), int(row), 1 / len(rows))
+            for query, rows in zip(queries, gold, strict=True)
+            for row in rows
+        ]
+        types = kb.types_at([row for _, row, _ in pairs])
         counts: Dict[str, Dict[str, float]] = defaultdict(lambda: defaultdict(float))
-        for label, types in zip(labels, kb.types_at(rows), strict=True):
-            for kind in types or [""]:
-                counts[label][kind] += 1 / max(len(types), 1)
+        for (label, _, share), of_entity in zip(pairs, types, strict=True):
+            for kind in of_entity or [""]:
+                counts[label][kind] += share / max(len(of_entity), 1)
         known = {kind for of_label in counts.values() for kind in of_label}
         if len(counts) < _LEAST_LABELS or len(known) < 2:
             return cls()
@@ -67,16 +70,19 @@ class LabelTypes:
         RETURNS (NDArray[float32]): (m,), of the likeliest of its types; 1 for a label that was never counted.
         """
         rows, which = np.unique(table.kb_rows, return_inverse=True)
-        types = [of_row or [""] for of_row in kb.types_at(rows)]
+        numbers: Dict[Tuple[str, ...], int] = {}  # of the combinations of types: far fewer than entities
+        types_of = np.array(
+            [numbers.setdefault(tuple(types or [""]), len(numbers)) for types in kb.types_at(rows)], np.int64
+        )
         label_of = [query.label.casefold() for query in queries]
         known = sorted(set(label_of) & set(self.counts))
-        by_label = np.ones((len(known) + 1, len(rows)), dtype=np.float32)  # the last: of unknown labels
+        by_label = np.ones((len(known) + 1, len(numbers)), dtype=np.float32)  # the last: of unknown labels
         for number, label in enumerate(known):
             share, floor = self._smoothed[label]
-            by_label[number] = [max(share.get(kind, floor) for kind in of_row) for of_row in types]
+            by_label[number] = [max(share.get(kind, floor) for kind in types) for types in numbers]
         place = {label: number for number, label in enumerate(known)}
         number_of = np.array([place.get(label, len(known)) for label in label_of], dtype=np.int64)
-        return by_label[number_of[owners(table.offsets)], which]
+        return by_label[number_of[owners(table.offsets)], types_of[which]]
 
     @cached_property
     def _smoothed(self) -> Dict[str, Tuple[Dict[str, float], float]]:

@@ -567,12 +567,13 @@ class Linker:
             get their own threshold. None = one for all.
         RETURNS (List[Link]): the links of the first part's mentions with the fitted parts.
         """
-        self.label_types, parts = label_types(parts)
+        known, parts = label_types(parts)
         every = join_examples(parts)
         table, is_nil = every.table, every.is_nil
         own = parts[0]
         linkable = own.linkable
         self.combiner.fit(linkable.table, linkable.gold)
+        self.label_types = known
         scores, read = self._fitted_scores(parts, every)
         self.confidence = Confidence()
         record = getattr(self.nil_model, "record", None)
@@ -597,7 +598,7 @@ class Linker:
             found = cross_fitted(
                 table,
                 every.gold,
-                every.documents,
+                every.document_numbers,
                 self.combiner,
                 self.nil_model,
                 n_ranked=len(own),

@@ -16,7 +16,8 @@ class MentionQuery(NamedTuple):
 
     text (str): the text. A document of any length: templates read only what is near the mention.
     start, end (int): the mention's character offsets in ``text``, end exclusive.
-    label (str): the NER label, "" if there is none; chooses the type filter.
+    label (str): the NER label, "" if there is none; chooses the type filter and the threshold,
+        and after calibration it says which types to expect.
     """
 
     text: str

@@ -36,15 +36,14 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
 
     Only what still applies is loaded; otherwise a warning is logged, as it is if no NIL threshold was fitted.
     With another kind of combiner, NIL model and threshold are not loaded either, as they were fitted on its
-    scores; nor are they with another kind of NIL model or reranker. With another kind of generator nothing
-    is loaded.
+    scores; nor are they with another kind of NIL model or reranker. The types of labels go with the combiner,
+    which weighs them. With another kind of generator nothing is loaded.
 
     linker (Linker): built from the config.
     saved (Dict[str, Any]): from ``learned_state``.
     name (str): the component's name, for the warning.
     """
     if _load(linker, saved, name):
-        linker.label_types = LabelTypes.from_state(saved.get("label_types", {}))
         linker.calibrated_threshold = saved["calibrated_threshold"]
         linker.calibrated_by_label = dict(saved.get("calibrated_by_label", {}))
         linker.confidence = Confidence.from_state(saved.get("confidence", {}))
@@ -69,6 +68,8 @@ def _load(linker: Linker, saved: Dict[str, Any], name: str) -> bool:
             logger.warning(Warnings.W501.format(name=name, saved=saved[key]["kind"], now=type(part).__name__))
             return False
         part.load_state(saved[key]["state"])
+        if key == "combiner":
+            linker.label_types = LabelTypes.from_state(saved.get("label_types", {}))
     return True
 
 

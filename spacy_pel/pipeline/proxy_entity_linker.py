@@ -397,7 +397,7 @@ class ProxyEntityLinker(Pipe):
         """Why is a mention linked as it is?
 
         span (Span): a mention, linked or not, of a document that the components before this one have
-            processed. Its label chooses the type filter and the threshold.
+            processed. Its label counts as in linking.
         RETURNS (Explanation): the answer that the pipeline gives, with the evidence for each candidate.
         RAISES (PelError): if this is not a span of text.
         """

@@ -90,6 +90,8 @@ def test_what_has_no_derivations(form):
         ("states", "station"),
         ("during", "duration"),
         ("organic", "organ"),
+        ("nicotinic", "nicotinic acid"),
+        ("nicotinic receptor", "nicotinic acid receptor"),
         ("basic", "base"),
         ("mpsiiic", "mpsiii"),
         ("bleed", "bleedding"),

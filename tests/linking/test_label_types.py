@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.label_types import LabelTypes, label_types
 from spacy_pel.linking.memory import Correction
-from spacy_pel.linking.nil import LogisticNil
+from spacy_pel.linking.nil import LogisticNil, ScoreThreshold
 from spacy_pel.pipeline.calibration import learned_state, load_learned_state
 from spacy_pel.types import LABEL_TYPE, CandidateTable, Entity
 
@@ -69,6 +70,15 @@ def test_counts_and_shares_by_hand():
     expected = [of_chem["x"], of_chem["x"], of_chem[""], of_dis["x"], of_dis[""], 1.0]
     assert known.shares(kb, asked, table).tolist() == pytest.approx(expected)
     assert len(known.shares(kb, [], CandidateTable(np.zeros(0, np.int64), np.zeros(1, np.int64), {}))) == 0
+
+
+def test_the_entities_of_one_mention_share_its_count():
+    kb = make_kb(
+        [Entity("A", "a", (), ("x",)), Entity("B", "b", (), ("y", "z")), Entity("C", "c", (), ("x",))]
+    )
+    gold = [np.array([0, 1]), np.array([2])]
+    known = LabelTypes.of(kb, [query("a and b", "L"), query("c", "M")], gold)
+    assert known.counts == {"l": {"x": 0.5, "y": 0.25, "z": 0.25}, "m": {"x": 1.0}}
 
 
 @pytest.mark.parametrize(
@@ -142,6 +152,26 @@ def test_what_is_counted_is_saved_and_follows_the_knowledge_base():
     linker.follow()
     assert linker.link([query("morapin", "Chemical")])[0].ids[0] == f"i{number}"
     assert linker.kb.types_at([linker.kb.row(f"i{number}"), linker.kb.row("d3")]) == [["drug"], ["drug"]]
+
+
+def test_they_go_with_the_combiner_that_weighs_them(caplog):
+    linker = fitted()
+    other = make_linker(make_kb())
+    other.nil_model = ScoreThreshold()  # the calibrated one does not suit it
+    load_learned_state(other, learned_state(linker), name="linker")
+    assert "PEL-W501" in caplog.text and not other.is_calibrated
+    assert other.label_types == linker.label_types
+    asked = [query(name, label) for name in NAMES for label in ("Chemical", "Disease")]
+    assert [link.ids[0] for link in other.link(asked)] == [link.ids[0] for link in linker.link(asked)]
+
+
+def test_a_fit_that_fails_changes_nothing():
+    linker = fitted()
+    before = learned_state(linker)
+    queries = [query("zzz", "Chemical"), query("qqq", "Disease")]
+    with pytest.raises(PelError, match="PEL-E420"):
+        linker.fit_mentions(queries, [("i0",), ("d0",)], documents=["1", "2"])
+    assert learned_state(linker) == before
 
 
 def test_a_calibration_again_starts_anew():

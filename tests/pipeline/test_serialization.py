@@ -12,8 +12,10 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
+from spacy_pel.engines.local import pipeline_fingerprint
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking.label_types import LabelTypes
 from spacy_pel.pipeline.linker_data import LinkerData, update_linker_folder
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import NIL, Document, Entity, Mention
@@ -192,6 +194,22 @@ def test_thresholds_of_labels(trained, tmp_path):
     spacy.load(tmp_path / "one").to_disk(tmp_path / "two")
     ids = [ent.kb_id_ for ent in spacy.load(tmp_path / "two")(TEXTS[4]).ents]
     assert [found == NIL for found in ids] == [True, False, True, False]
+
+
+def test_types_of_labels(trained, tmp_path):
+    linker = trained.get_pipe(NAME).linker
+    linker.label_types = LabelTypes({"disease": {"illness": 3.0}, "chemical": {"drug": 2.0}})
+    try:
+        trained.to_disk(tmp_path / "one")
+        copies = [spacy.load(tmp_path / "one"), pickle.loads(pickle.dumps(trained))]
+        copies.append(spacy.blank("en").from_config(trained.config).from_bytes(trained.to_bytes()))
+        copies[0].get_pipe(NAME).forget()
+        copies[1].get_pipe(NAME).from_disk(tmp_path / "one" / NAME, exclude=["cfg"])
+        assert all(copy.get_pipe(NAME).linker.label_types == linker.label_types for copy in copies)
+        with_types = pipeline_fingerprint(trained, trained.get_pipe(NAME))
+    finally:
+        linker.label_types = LabelTypes()
+    assert pipeline_fingerprint(trained, trained.get_pipe(NAME)) != with_types
 
 
 def test_given_threshold_is_saved_as_a_setting(trained, tmp_path):
