@@ -288,6 +288,17 @@ def test_a_fit_on_text_without_formulas_keeps_the_default_weight(kb):
     assert combiner.weights["edit"] != LinearCombiner().weights["edit"]
 
 
+def test_a_fit_on_a_few_formulas_keeps_the_default_weight():
+    kb = KnowledgeBase([*ENTITIES, Entity("ACID", "hydrochloric acid"), Entity("GAS", "HCl gas mixture")])
+    table = gather(kb, "HCl", "calcium chloride solution")  # annotated as something else
+    combiner = LinearCombiner()
+    combiner.fit(table, [np.array([kb.row("GAS")]), np.array([kb.row("CACL2")])])
+    assert combiner.weights["formula_unseen"] == LinearCombiner().weights["formula_unseen"]
+    many = gather(kb, *["HCl"] * 10)
+    combiner.fit(many, [np.array([kb.row("GAS")])] * 10)
+    assert combiner.weights["formula_unseen"] < 0
+
+
 def test_the_nil_model_takes_the_name_of_a_formula_for_a_name(kb):
     for surface, named in {"CaCl2": 1, "CaCl2x": 0}.items():
         table = gather(kb, surface)

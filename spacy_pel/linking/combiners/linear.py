@@ -53,6 +53,8 @@ Floats = NDArray[np.float64]
 
 _EPSILON = 1e-3
 _USUAL = 0.05  # a type with this share of a label's mentions is as good as one with more
+_FORMULA = "formula_unseen"
+_LEAST_FORMULAS = 10  # mentions that a fit of their weight takes
 
 # Fitted on tasks of seven knowledge bases, ten of them without annotated text: ``research default-weights``.
 # All but the weights of formulas and derivations: they are right in 98 and 96 of 100 cases, but so rare that
@@ -126,6 +128,9 @@ class LinearCombiner:
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:
         """Learn the weights. Mentions without a gold entity among their candidates are left out.
 
+        Evidence that no mention has keeps its default weight. So do formulas in a few mentions: one that is
+        annotated as something else would turn all of them away.
+
         table (CandidateTable): the candidates of n mentions.
         gold (Sequence[NDArray[int64]]): for each mention the KB rows of its entity; any of them
             is right.
@@ -141,6 +146,9 @@ class LinearCombiner:
         table, gold = take_mentions(table, used), [gold[i] for i in used]
         right = is_gold(table, gold)
         named = linear_features(table)
+        n_formulas = (segment_sum(named[_FORMULA], table.offsets) > 0).sum()
+        if n_formulas < _LEAST_FORMULAS:
+            named[_FORMULA] = np.zeros_like(named[_FORMULA])
         matrix = np.stack(list(named.values()), axis=1)
         scale = matrix.std(axis=0)
         matrix = np.divide(matrix, scale, out=np.zeros_like(matrix), where=scale > 1e-9)
@@ -148,7 +156,7 @@ class LinearCombiner:
         start = np.array([self.weights[name] for name in named]) * scale
         result = minimize(problem, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
         logger.info("Combiner: mean loss %.4f on %d mentions", result.fun, len(used))
-        default = np.array([DEFAULT_WEIGHTS[name] for name in named])  # of evidence that no mention had
+        default = np.array([DEFAULT_WEIGHTS[name] for name in named])  # of evidence that is not there
         raw = np.divide(result.x, scale, out=default, where=scale > 1e-9)
         self.weights = dict(zip(named, raw.tolist(), strict=True))
 
@@ -165,7 +173,7 @@ class LinearCombiner:
         weights = state.get("weights", DEFAULT_WEIGHTS)
         if not set(weights) <= set(DEFAULT_WEIGHTS):
             raise PelError(Errors.E421.format(expected=list(DEFAULT_WEIGHTS), got=list(weights)))
-        later = {"formula_unseen": DEFAULT_WEIGHTS["formula_unseen"]}
+        later = {_FORMULA: DEFAULT_WEIGHTS[_FORMULA]}
         self.weights = {name: float(weights.get(name, later.get(name, 0.0))) for name in DEFAULT_WEIGHTS}
 
 
