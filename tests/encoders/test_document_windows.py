@@ -95,9 +95,9 @@ def test_a_vector_depends_on_its_document_only(tiny_bert):
     for batch_size in (1, 3):
         encoder = make(tiny_bert, batch_size=batch_size)
         shuffled = encoder.encode_mentions([mentions[i] for i in order])
-        np.testing.assert_allclose(shuffled, vectors[order], atol=1e-6)
+        np.testing.assert_allclose(shuffled, vectors[order], atol=1e-5)
     alone = np.concatenate([encoder.encode_mentions([mention]) for mention in mentions])
-    np.testing.assert_allclose(alone, vectors, atol=1e-6)
+    np.testing.assert_allclose(alone, vectors, atol=1e-5)
     assert encoder.encode_mentions([]).shape == (0, 32)
 
 
@@ -114,9 +114,9 @@ def test_the_entity_side_is_as_with_markers(tiny_bert, tied):
     encoder = make(tiny_bert, tied=tied)
     marked = make(tiny_bert, tied=tied, mention_template=MarkedContext(max_length=20))
     entities = [Entity("C1", "heart attack", ("pain",), ("a",), "of the left kidney"), Entity("C2", "fever")]
-    np.testing.assert_allclose(encoder.encode_entities(entities), marked.encode_entities(entities), atol=1e-6)
+    np.testing.assert_allclose(encoder.encode_entities(entities), marked.encode_entities(entities), atol=1e-5)
     names = ["kidney stone", "fever"]
-    np.testing.assert_allclose(encoder.encode_names(names), marked.encode_names(names), atol=1e-6)
+    np.testing.assert_allclose(encoder.encode_names(names), marked.encode_names(names), atol=1e-5)
 
 
 def test_saved_and_loaded(tiny_bert, tmp_path):

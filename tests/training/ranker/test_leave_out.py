@@ -48,7 +48,7 @@ def build(documents, kinds=("alias", "mention"), most=None):
 def same(one, other):
     assert one.offsets.tolist() == other.offsets.tolist() and one.kb_rows.tolist() == other.kb_rows.tolist()
     for name, values in one.features.items():
-        np.testing.assert_allclose(values, other.features[name], atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(values, other.features[name], atol=1e-5, err_msg=name)
 
 
 @pytest.mark.parametrize("kinds", [("alias", "mention"), ("card",)])
