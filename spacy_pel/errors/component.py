@@ -56,13 +56,8 @@ class ComponentErrors:
         "template spacy-pel.DocumentWindows.v1, got {got}. Train one with configs/document_minilm.cfg, or set "
         "transformer = null."
     )
-    E517 = (
-        "[PEL-E517] Expected an extension_prefix that can begin the name of an attribute, such as 'pel' or 'umls', "
-        "got {got}."
-    )
     E518 = '[PEL-E518] Expected {expected}, got {got}. Example: {name} = {{"@{registry}":"{example}"}}'
     E519 = "[PEL-E519] Sets of answers need a calibration. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
-    E520 = "[PEL-E520] Expected coverage to be null or a number between 0 and 1, such as 0.95, got {got}."
     E530 = (
         "[PEL-E530] Expected the id of a live entity, or 'NIL', for the mention {text}, got '{id}', which {why}. Check "
         "the id, or add the entity first."
@@ -102,10 +97,7 @@ class ComponentErrors:
         "[PEL-E524] Expected labels for the {columns} tags of the model of the component '{name}' (two for each label, "
         "and one), got labels for {n}: {got}. Add the component again to train it on other labels."
     )
-    E507 = (
-        "[PEL-E507] Expected {name} of at least {least}, got {value}. Increase it in the settings of the "
-        "component."
-    )
+    E507 = "[PEL-E507] Expected {name} to be {expected}, got {got}. Change this setting of the component."
 
 
 class ComponentWarnings:

@@ -67,11 +67,3 @@ def check_loaders(name: str, **loaders: Tuple[Any, Any]) -> None:
     for setting, (part, loader) in loaders.items():
         if part is None and loader is not None:
             raise PelError(Errors.E513.format(name=name, setting=setting))
-
-
-def check_coverage(coverage: Any) -> None:
-    """RAISES (PelError): if this is neither None nor a number between 0 and 1."""
-    if coverage is None:
-        return
-    if isinstance(coverage, bool) or not isinstance(coverage, (int, float)) or not 0.0 < coverage < 1.0:
-        raise PelError(Errors.E520.format(got=repr(coverage)))

@@ -4,7 +4,6 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 
 from spacy.tokens import Doc, Span
 
-from ..errors import Errors, PelError
 from ..linking import Link, MentionQuery, replace_mention
 
 # with defaults
@@ -21,7 +20,7 @@ _EXTENSIONS: Dict[str, Any] = {
 _prefixes: Set[str] = set()  # of the linkers of this process
 
 
-def add_extensions(prefix: str) -> None:
+def add_extensions(prefix: str) -> str:
     """Declare what a linker writes: ``span._.pel_candidates``, ``pel_nil_score``, ``pel_id``, ``pel_name``,
     ``pel_probability`` and ``pel_set`` for the prefix "pel".
 
@@ -29,14 +28,16 @@ def add_extensions(prefix: str) -> None:
     ``store_user_data=True``. spaCy keeps them by character offsets: spans of equal offsets share them.
 
     prefix (str): of the names.
-    RAISES (PelError): if it cannot begin a name.
+    RETURNS (str): the prefix.
+    RAISES (TypeError): if it cannot begin a name.
     """
     if not isinstance(prefix, str) or not prefix.isidentifier():
-        raise PelError(Errors.E517.format(got=repr(prefix)))
+        raise TypeError
     _prefixes.add(prefix)
     for name, default in _EXTENSIONS.items():
         if not Span.has_extension(f"{prefix}_{name}"):
             Span.set_extension(f"{prefix}_{name}", default=default)
+    return prefix
 
 
 def answers_of_linkers(span: Span) -> Set[str]:

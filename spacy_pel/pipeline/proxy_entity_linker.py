@@ -27,6 +27,7 @@ from spacy.training import Example
 
 from ..errors import Errors, PelError, Warnings
 from ..index import EntityIndex
+from ..index.row_table import KINDS
 from ..kb import KnowledgeBase
 from ..linking import Correction, Learned, Link, Linker, Memory, MentionQuery, Reranker
 from ..linking.confidence import Confidence
@@ -48,26 +49,28 @@ from ..util import logger, read_json, write_json
 from ..util.files import json_object
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .calibration import learned_state, load_learned_state
-from .checks import check_coverage, check_interfaces, check_loaders, check_parts
+from .checks import check_interfaces, check_loaders, check_parts
 from .corrections import corrected_spans, correction_of, reference_of
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
 from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
+from .settings import count, flag, optional, setting, share, some_of, text, texts, texts_of_labels, thresholds
 from .transformer_states import TransformerStates
 
 PathLike = Union[str, Path]
 Links = List[List[Optional[Link]]]
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
-_LINKER_SETTINGS = ("top_k", "threshold", "batch_size", "coverage")
+_COUNT = "a whole number of at least 1"
 
 
 class ProxyEntityLinker(Pipe):
     """Sets ``kb_id_`` of the mentions, and ``span._.pel_id``, ``pel_name``, ``pel_candidates``,
     ``pel_nil_score``, ``pel_probability`` and ``pel_set``.
 
-    Settings are plain attributes and may be changed at any time, except ``entity_types``, ``max_length`` and
-    ``transformer``, which are read when the data is loaded, and the parts.
+    Settings are attributes, checked whenever they are set. They may be changed at any time, except
+    ``entity_types``, ``max_length`` and ``transformer``, which are read when the data is loaded, and the
+    parts.
 
     name (str): the component's name in the pipeline.
     encoder, index, combiner, nil_model, reranker, generator: the parts, without data; encoder and index are
@@ -78,6 +81,28 @@ class ProxyEntityLinker(Pipe):
 
     _linker: Optional[Linker] = None  # once there is data
     states: Optional[TransformerStates] = None  # likewise, with the setting ``transformer``
+
+    top_k: int = setting(_COUNT, count, in_linker=True)
+    threshold: Union[None, float, Dict[str, float]] = setting(
+        "null, a number, or a map from label to number", optional(thresholds), in_linker=True
+    )
+    batch_size: int = setting(_COUNT, count, in_linker=True)
+    coverage: Optional[float] = setting(
+        "null or a number between 0 and 1, such as 0.95", optional(share), in_linker=True
+    )
+    overwrite: bool = setting("true or false", flag)
+    labels_discard: Sequence[str] = setting("a list of labels", texts)
+    max_length: Optional[int] = setting(f"null or {_COUNT}", optional(count))
+    spans_key: Optional[str] = setting("null or a key of doc.spans", optional(text))
+    expand_abbreviations: bool = setting("true or false", flag)
+    entity_types: Mapping[str, Sequence[str]] = setting(
+        "a map from label to a list of types", texts_of_labels
+    )
+    row_kinds: Sequence[str] = setting(f"a list with some of {', '.join(KINDS)}", some_of(KINDS))
+    transformer: Optional[str] = setting("null or the name of a component", optional(text))
+    extension_prefix: str = setting(
+        "the start of an attribute's name, such as 'pel' or 'umls'", add_extensions
+    )
 
     def __init__(
         self,
@@ -104,9 +129,6 @@ class ProxyEntityLinker(Pipe):
         extension_prefix: str = "pel",
         scorer: Optional[Callable] = None,
     ):
-        for setting, value in (("top_k", top_k), ("batch_size", batch_size)):
-            if value < 1:
-                raise PelError(Errors.E507.format(name=setting, least=1, value=value))
         check_interfaces(encoder=encoder, index=index, combiner=combiner, nil_model=nil_model)
         check_parts(generator, encoder, index)
         self.name = name
@@ -119,25 +141,16 @@ class ProxyEntityLinker(Pipe):
         self.batch_size = batch_size
         self.coverage = coverage
         self.overwrite = overwrite
-        self.labels_discard = list(labels_discard)
+        self.labels_discard = labels_discard
         self.max_length = max_length
         self.spans_key = spans_key
         self.expand_abbreviations = expand_abbreviations
-        self.entity_types = {label: list(types) for label, types in (entity_types or {}).items()}
-        self.row_kinds = list(row_kinds)
+        self.entity_types = {} if entity_types is None else entity_types
+        self.row_kinds = row_kinds
         self.transformer = transformer
         self.reranker = None if reranker is None else Reranker(reranker)
         self.extension_prefix = extension_prefix
         self.scorer = scorer
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "extension_prefix":
-            add_extensions(value)
-        if name == "coverage":
-            check_coverage(value)
-        super().__setattr__(name, value)
-        if name in _LINKER_SETTINGS and self._linker is not None:
-            setattr(self._linker, name, value)
 
     # -- what the component holds ------------------------------------------------------------
 

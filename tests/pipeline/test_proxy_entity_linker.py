@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc, Span
@@ -74,6 +75,47 @@ def test_settings_that_cannot_be_used(make_nlp, setting, code):
 def test_config_is_checked(make_nlp, setting):
     with pytest.raises(ValueError, match=next(iter(setting))):
         make_nlp(**setting)
+
+
+_NOT_ACCEPTED = [
+    ("top_k", [0, -1, "5", 2.5, True, None]),
+    ("threshold", ["0.5", True, float("nan"), [0.5], {"DISEASE": "0.5"}, {1: 0.5}]),
+    ("batch_size", [0, "3", None]),
+    ("coverage", [0, 1.0, "0.9", True]),
+    ("overwrite", ["no", 1, None]),
+    ("labels_discard", ["DISEASE", [1], None, {"DISEASE": 1}]),
+    ("max_length", [0, "64"]),
+    ("spans_key", [3, ["sc"]]),
+    ("expand_abbreviations", ["no", 0]),
+    ("entity_types", [["T047"], {"DISEASE": "T047"}, {"DISEASE": [47]}, None]),
+    ("row_kinds", ["card", ["title"], None]),
+    ("transformer", [True]),
+    ("extension_prefix", ["a b", "", None]),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"), [(name, wrong) for name, values in _NOT_ACCEPTED for wrong in values]
+)
+def test_an_attribute_is_checked_like_a_config(nlp, name, wrong):
+    linker = nlp.get_pipe(NAME)
+    before = getattr(linker, name)
+    with pytest.raises(PelError, match=f"PEL-E507. Expected {name} to be "):
+        setattr(linker, name, wrong)
+    assert getattr(linker, name) == before
+    with pytest.raises(ValueError, match=f"{name}|non-serializable"):  # spaCy checks some types itself
+        spacy.blank("en").add_pipe(NAME, config={name: wrong})
+
+
+def test_an_attribute_has_the_form_of_a_config(nlp):
+    linker = nlp.get_pipe(NAME)
+    linker.labels_discard = {"DISEASE"}
+    linker.threshold = {"CHEMICAL": np.float32(1)}
+    linker.top_k = np.int64(3)
+    linker.entity_types = {"DISEASE": ("T047",)}
+    assert linker.labels_discard == ["DISEASE"] and linker.entity_types == {"DISEASE": ["T047"]}
+    assert type(linker.linker.threshold["CHEMICAL"]) is float
+    assert linker.linker.top_k == 3 and type(linker.top_k) is int
 
 
 def test_unusual_documents(nlp):

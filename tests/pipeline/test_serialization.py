@@ -409,5 +409,5 @@ def test_a_bad_setting_of_a_saved_pipeline_names_the_pipeline(trained, tmp_path)
     text = config.read_text()
     assert 'extension_prefix = "pel"' in text
     config.write_text(text.replace('extension_prefix = "pel"', 'extension_prefix = "\\"pe"'))
-    with pytest.raises(PelError, match=r"^.PEL-E517.*extension_prefix.*\(The pipeline is .*/p\.\)$"):
+    with pytest.raises(PelError, match=r"^.PEL-E507.*extension_prefix.*\(The pipeline is .*/p\.\)$"):
         load_pipeline(tmp_path / "p")

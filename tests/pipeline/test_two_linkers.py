@@ -166,5 +166,5 @@ def test_the_prefix_may_change_and_must_be_a_name(make_nlp):
     nlp.get_pipe(NAME).extension_prefix = "mesh"
     assert nlp("Aspirin").ents[0]._.mesh_id == "C02" and Span.has_extension("mesh_candidates")
     for wrong in ("", "a-b", "1a"):
-        with pytest.raises(PelError, match="E517"):
+        with pytest.raises(PelError, match="E507.*extension_prefix"):
             make_nlp(extension_prefix=wrong)

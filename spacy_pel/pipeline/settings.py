@@ -1,0 +1,115 @@
+"""Settings as attributes that are checked whenever they are set, in a config or later."""
+
+import math
+from collections.abc import Collection, Mapping
+from numbers import Integral, Real
+from typing import Any, Callable, Dict, List, Union
+
+from ..errors import Errors, PelError, quoted
+
+Read = Callable[[Any], Any]
+
+
+class _Setting:
+    """Stores what it accepts in the component's ``__dict__``, from where it is read like any attribute:
+    without ``__get__``, reading costs nothing.
+
+    expected (str): what it accepts, for the error.
+    read (Callable): gives a value its usual form, and raises a TypeError if it is not accepted.
+    in_linker (bool): whether the component's linker has this setting, too.
+    """
+
+    def __init__(self, expected: str, read: Read, in_linker: bool) -> None:
+        self.expected = expected
+        self.read = read
+        self.in_linker = in_linker
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __set__(self, component: Any, value: Any) -> None:
+        try:
+            read = self.read(value)
+        except TypeError as err:
+            got = quoted(value)
+            raise PelError(Errors.E507.format(name=self.name, expected=self.expected, got=got)) from err
+        vars(component)[self.name] = read
+        if self.in_linker and component._linker is not None:
+            setattr(component._linker, self.name, read)
+
+
+def setting(expected: str, read: Read, *, in_linker: bool = False) -> Any:
+    """Declare a setting in the body of a component's class.
+
+    expected (str): what it accepts, for the error: "Expected NAME to be ...".
+    read (Callable): one of the functions below.
+    in_linker (bool): whether the component's linker has this setting, too.
+    RETURNS (Any): a descriptor; to type checkers, a value of the setting's type.
+    """
+    return _Setting(expected, read, in_linker)
+
+
+def optional(read: Read) -> Read:
+    """RETURNS (Callable): accepts None, too."""
+    return lambda value: None if value is None else read(value)
+
+
+def flag(value: Any) -> bool:
+    """RETURNS (bool): true or false. RAISES (TypeError): if it is something else."""
+    return bool(_of(bool, value))
+
+
+def text(value: Any) -> str:
+    """RETURNS (str): the text. RAISES (TypeError): if it is something else."""
+    return str(_of(str, value))
+
+
+def count(value: Any) -> int:
+    """RETURNS (int): at least 1. RAISES (TypeError): if it is something else."""
+    return int(_where(not isinstance(value, bool) and _of(Integral, value) >= 1, value))
+
+
+def number(value: Any) -> float:
+    """RETURNS (float): any number. RAISES (TypeError): if it is something else."""
+    return float(_where(not isinstance(value, bool) and not math.isnan(_of(Real, value)), value))
+
+
+def share(value: Any) -> float:
+    """RETURNS (float): between 0 and 1. RAISES (TypeError): if it is something else."""
+    return float(_where(0.0 < number(value) < 1.0, value))
+
+
+def thresholds(value: Any) -> Union[float, Dict[str, float]]:
+    """RETURNS (Union[float, Dict[str, float]]): a number, or one for each label.
+
+    RAISES (TypeError): if it is something else.
+    """
+    if isinstance(value, Mapping):
+        return {text(label): number(one) for label, one in value.items()}
+    return number(value)
+
+
+def texts(value: Any) -> List[str]:
+    """RETURNS (List[str]): several texts. RAISES (TypeError): if it is something else, or a single text."""
+    return [text(one) for one in _where(not isinstance(value, (str, Mapping)), _of(Collection, value))]
+
+
+def texts_of_labels(value: Any) -> Dict[str, List[str]]:
+    """RETURNS (Dict[str, List[str]]): label -> texts. RAISES (TypeError): if it is something else."""
+    return {text(label): texts(some) for label, some in _of(Mapping, value).items()}
+
+
+def some_of(known: Collection[str]) -> Read:
+    """RETURNS (Callable): accepts several of these texts."""
+    return lambda value: [_where(one in known, one) for one in texts(value)]
+
+
+def _of(kind: Any, value: Any) -> Any:
+    return _where(isinstance(value, kind), value)
+
+
+def _where(is_accepted: bool, value: Any) -> Any:
+    if not is_accepted:
+        raise TypeError
+    return value
