@@ -15,6 +15,8 @@ from thinc.types import Floats2d
 from thinc.util import to_numpy
 
 from ..errors import Errors, PelError
+from .brackets import unpaired_brackets
+from .white_space import ends_paragraph, words_of
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
 _SAMPLE = 10  # examples whose documents the model is initialized with
@@ -126,19 +128,36 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             doc.set_ents(kept + found, blocked=blocked)
 
     def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> List[Span]:
-        """RETURNS (List[Span]): as spaCy's own, none begins or ends with white space."""
+        """Mentions of the tagged tokens. White space has no tag of its own, as it has no word pieces: a
+        mention goes on after a line break, but not after a blank line. A bracket without its other half is
+        in none: "(IL-6) levels", tagged from "IL-6" on, is two.
+
+        RETURNS (List[Span]): in order; none begins or ends with white space.
+        """
         spans: List[Span] = []
-        start, label = 0, -1  # of the open mention; -1 = none
-        for place, tag in enumerate([*tags.tolist(), 0]):
+        words: List[int] = []  # of the open mention
+        label = -1  # of the open mention
+        for place in words_of(doc):
+            tag = 0 if ends_paragraph(doc[place]) else int(tags[place])
             number, inside = divmod(tag - 1, 2)  # of "O": -1
-            if label >= 0 and (number != label or not inside):
-                words = [token.i for token in doc[start:place] if not token.is_space]
-                if words:
-                    spans.append(Span(doc, words[0], words[-1] + 1, label=self.labels[label]))
-                label = -1
-            if number >= 0 and label < 0:  # an "I" that nothing began begins a mention
-                start, label = place, number
-        return spans
+            if words and (number != label or not inside):
+                spans += self._without_half_brackets(doc, words, label)
+                words = []
+            if number >= 0:  # an "I" that nothing began begins a mention
+                words.append(place)
+                label = number
+        return spans + self._without_half_brackets(doc, words, label)
+
+    def _without_half_brackets(self, doc: Doc, words: List[int], label: int) -> List[Span]:
+        """RETURNS (List[Span]): one for each run of words between brackets that lack their other half."""
+        lone = set(unpaired_brackets([doc[place].text for place in words]))
+        runs: List[List[int]] = [[]]
+        for number, place in enumerate(words):
+            if number in lone:
+                runs.append([])
+            else:
+                runs[-1].append(place)
+        return [Span(doc, run[0], run[-1] + 1, label=self.labels[label]) for run in runs if run]
 
     def get_loss(self, examples: Iterable[Example], scores: List[Floats2d]) -> Tuple[float, List[Floats2d]]:
         """Compare with the mentions of the examples.

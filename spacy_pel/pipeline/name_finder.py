@@ -1,6 +1,6 @@
 """A component that finds the names of a linker's knowledge base, and follows its changes."""
 
-from typing import Any, Dict, Iterator, List, Optional, Set
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
 from spacy.language import Language
 from spacy.matcher import PhraseMatcher
@@ -12,6 +12,7 @@ from ..evidence.variants import other_numbers
 from ..kb import KnowledgeBase
 from .name_patterns import distinct_names, has_other_number, is_acronym
 from .proxy_entity_linker import ProxyEntityLinker
+from .white_space import words_of
 
 _ATTRIBUTES = ("LOWER", "ORTH")  # of names in any case, and of acronyms
 _OF = "of"
@@ -38,7 +39,8 @@ def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "Name
 class NameFinder:
     """Adds the names and aliases of live entities to ``doc.ents``, in any case, and their regular plurals and
     singulars; acronyms only as they are written. Of two that overlap, the longer one counts, also of those
-    that were there before; a name as it is written goes before another number of the same length.
+    that were there before; a name as it is written goes before another number of the same length. A
+    name may be wrapped at the end of a line.
 
     The text's words are put into the other number, not the names, so that a large knowledge base has no more
     names to hold and to search for.
@@ -73,22 +75,29 @@ class NameFinder:
         RAISES (PelError): if the pipeline has no such linker.
         """
         self._update()
+        places = words_of(doc)
+        words = doc if len(places) == len(doc) else Doc(doc.vocab, words=[doc[i].text for i in places])
         found = [
-            Span(doc, start, end, label=self.label)
+            self._mention(doc, places[start:end])
             for matcher in self._matchers
-            for _, start, end in matcher(doc)
+            for _, start, end in matcher(words)
         ]
         known = [*doc.ents, *found]
         lengths = [0] * len(doc)  # of the longest known mention at each token
         for span in known:
             for i in range(span.start, span.end):
                 lengths[i] = max(lengths[i], len(span))
-        others = [
-            span for span in self._in_other_number(doc) if len(span) > max(lengths[span.start : span.end])
-        ]
+        in_other_number = (
+            self._mention(doc, places[span.start : span.end]) for span in self._in_other_number(words)
+        )
+        others = [span for span in in_other_number if len(span) > max(lengths[span.start : span.end])]
         if found or others:
             doc.ents = filter_spans([*known, *others])  # type: ignore[assignment]
         return doc
+
+    def _mention(self, doc: Doc, places: Sequence[int]) -> Span:
+        """RETURNS (Span): from the first to the last of these tokens."""
+        return Span(doc, places[0], places[-1] + 1, label=self.label)
 
     def _in_other_number(self, doc: Doc) -> Iterator[Span]:
         """YIELDS (Span): text that is a name once its last word, or the word before its first "of", is in the
@@ -125,12 +134,16 @@ class NameFinder:
             for name in old - new:
                 matcher.remove(self._key(name))
             added = sorted(new - old)
-            for name, pattern in zip(added, map(self.nlp.make_doc, added), strict=True):
+            for name, pattern in zip(added, map(self._pattern, added), strict=True):
                 matcher.add(self._key(name), [pattern])
                 self._heads.update(_heads(pattern))
             old.clear()
             old.update(new)
         self._memo = kb.memo
+
+    def _pattern(self, name: str) -> Doc:
+        """RETURNS (Doc): the words of a name, without more than one blank between them."""
+        return self.nlp.make_doc(" ".join(name.split()))
 
     def _key(self, name: str) -> str:
         """RETURNS (str): a name's key in the matchers; no word of a text is equal to it, so that it outlives

@@ -119,6 +119,45 @@ def test_no_mention_begins_or_ends_with_white_space():
     assert blank.ents == ()
 
 
+@pytest.mark.parametrize(
+    "text, tags, expected",
+    [
+        ("kidney\nstone", "BOI", ["kidney\nstone"]),  # the tag of white space says nothing
+        ("kidney\r\n    stone", "BOI", ["kidney\r\n    stone"]),
+        ("left  kidney\xa0stone", "BOIBI", ["left  kidney\xa0stone"]),
+        ("fever\npain", "BIB", ["fever", "pain"]),
+        ("fever\npain", "BIO", ["fever"]),
+        ("kidney\n \nstone", "BII", ["kidney", "stone"]),  # not across a blank line
+        ("\n\nfever\n", "IBI", ["fever"]),
+    ],
+)
+def test_mentions_in_wrapped_lines(text, tags, expected):
+    assert tagged(text, tags) == expected
+
+
+@pytest.mark.parametrize(
+    "text, tags, expected",
+    [
+        ("high IL-6) levels", "OBII", ["IL-6", "levels"]),
+        ("cyclooxygenase (COX) helps", "BIOOO", ["cyclooxygenase"]),
+        ("cyclooxygenase (COX) helps", "BIIIO", ["cyclooxygenase (COX)"]),  # a pair
+        ("cyclooxygenase [COX) helps", "BIIIO", ["cyclooxygenase", "COX"]),
+        ("poly(ADP-ribose) (PAR", "BIIIIII", ["poly(ADP-ribose)", "PAR"]),
+        ("( fever )", "BOI", []),
+    ],
+)
+def test_no_mention_has_half_a_bracket(text, tags, expected):
+    assert tagged(text, tags) == expected
+
+
+def tagged(text, tags):
+    nlp, pipe = tagger()
+    doc = nlp.make_doc(text)
+    columns = {"O": 0, "B": pipe.tags.index("B-DISEASE"), "I": pipe.tags.index("I-DISEASE")}
+    pipe.set_annotations([doc], [np.array([columns[tag] for tag in tags])])
+    return [ent.text for ent in doc.ents]
+
+
 def test_entities_that_are_there_stay():
     nlp, pipe, _ = trained()
     doc = nlp.make_doc("fever and pain")

@@ -40,6 +40,25 @@ def test_names_in_any_case_but_acronyms(nlp):
     assert len(nlp.get_pipe("pel_name_finder")) == 18  # "cold" is a name of two
 
 
+@pytest.mark.parametrize("gap", ["\n", "\r\n", "\n    ", "  ", "\xa0", " \t"])
+def test_names_in_wrapped_lines(plural_nlp, gap):
+    text = f"Natural{gap}killer{gap}cells, a heart{gap}attack.  Diseases{gap}of the{gap}liver"
+    assert found(plural_nlp, text) == {
+        f"Natural{gap}killer{gap}cells": "N2",
+        f"heart{gap}attack": "C01",
+        f"Diseases{gap}of the{gap}liver": "N3",
+    }
+
+
+def test_a_blank_line_ends_a_name(nlp):
+    assert found(nlp, "the heart\n\nattack, heart\n \nattack") == {"heart": "C09"}
+
+
+def test_names_with_more_than_one_blank(nlp):
+    nlp.get_pipe(NAME).add_entities([Entity("NEW", "velmo  parin")])
+    assert found(nlp, "velmo parin and Velmo\nparin") == {"velmo parin": "NEW", "Velmo\nparin": "NEW"}
+
+
 def test_it_follows_changes(nlp):
     found(nlp)
     linker = nlp.get_pipe(NAME)
