@@ -1,17 +1,22 @@
 """Abbreviations that a text defines in brackets, and their long forms (Schwartz & Hearst 2003)."""
 
+import re
 from collections import defaultdict
 from itertools import chain
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span, Token
 
 _INSIDE = 8  # tokens in brackets at most; a longer parenthesis is a remark
 _SHORT = 3  # tokens in brackets that may be a short form; more of them are a long form
-_CHARACTERS = range(2, 10)  # of each token of a short form
+_CHARACTERS = range(2, 10)  # of each word of a short form
+_SURE = (3, 8)  # characters of a short form, and of the one word in brackets that is its long form, at least
 _REMARK = 40  # tokens in brackets that begin with a short form and a comma, colon or semicolon, at most
 _SEPARATORS = frozenset(",:;")
+_NOT_IN_SHORT = frozenset("()[]{},")
 _ENDS = frozenset(",:;()[]=")  # of a number without a unit
+_JOINING = frozenset("-\u2010\u2011\u2013/")  # two parts of a word
+_SINGLE_LETTERS = re.compile(r"\w([^\w&]\w)+\W?")
 
 Tokens = Tuple[int, int]  # first token, and end
 
@@ -22,10 +27,11 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     but one that a remark follows only where there is no other.
 
     It follows Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in
-    biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector, and those that a
-    remark follows: "diethylnitrosamine (DEN: 10 mg/kg)". It differs where tokens are not separated by blanks:
-    there scispaCy's may cut a long form at the wrong token. And as in the paper, the short form itself is not
-    part of a long form.
+    biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector; those that a
+    remark follows, "diethylnitrosamine (DEN: 10 mg/kg)"; and few words in brackets after a short form,
+    "RA (rheumatoid arthritis)". Tokens without white space between them are one word, so that it finds
+    "5-FU" and "NF-kB", and does not cut a long form at the wrong token. A long form begins where the initials
+    match, is within a sentence, and does not contain its short form.
 
     doc (Doc): only its tokens are read.
     RETURNS (List[Dict[str, Any]]): by definition and place, each with "short_text", "short_start",
@@ -34,13 +40,15 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     words = [token.text for token in doc]
     definitions: Dict[Tuple[str, ...], Tokens] = {}
     long_forms = set()
-    for short, candidate in chain(_candidates(words), _candidates_before_remarks(words)):
+    read = set()  # brackets whose long form is known
+    for short, candidate in chain(_candidates(doc, words), _candidates_before_remarks(words)):
         key = tuple(words[slice(*short)])
-        if key in definitions or not _is_short_form(doc, short):
+        if key in definitions or candidate in read or not _is_short_form(doc, short):
             continue
         long_form = _long_form(doc, short, candidate)
         if long_form is not None and (text := doc[slice(*long_form)].text) not in long_forms:
             long_forms.add(text)
+            read.add(candidate)
             definitions[key] = long_form
     places = _occurrences(words, definitions)
     return [
@@ -57,17 +65,43 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     ]
 
 
-def _candidates(words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
+def _candidates(doc: Doc, words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
     """YIELDS (tuple): a possible short form, and the tokens among which its long form may be; by place."""
     for bracket in (number for number, word in enumerate(words) if word == "(" and number):
         start = bracket + 1
         for end in range(start + 1, min(start + _INSIDE, len(words) - 1) + 1):
             if words[end] != ")":
                 continue
-            if end - start <= _SHORT:
-                yield (start, end), _before(bracket, words[start:end])
-            elif _are_balanced(words[start:end]):
-                yield (bracket - 1, bracket), (start, end)
+            inside = words[start:end]
+            if len(inside) <= _SHORT:
+                yield (start, end), _before(bracket, inside)
+            if not _are_balanced(inside):
+                continue
+            for short in {_word_before(doc, bracket): None, bracket - 1: None}:  # "3H-TBOB", and then "TBOB"
+                if len(inside) > _SHORT or _may_name(words[short:bracket], inside):
+                    yield (short, bracket), (start, end)
+
+
+def _word_before(doc: Doc, bracket: int) -> int:
+    """RETURNS (int): where the word before a bracket begins, which may be several tokens: "NF-kB"."""
+    start = bracket - 1
+    while start > max(0, bracket - _SHORT) and _is_joined(doc[start - 1]):
+        start -= 1
+    return start
+
+
+def _is_joined(token: Token) -> bool:
+    """RETURNS (bool): whether it and the next token are parts of one word."""
+    return not (token.whitespace_ or token.is_space or (token.is_punct and token.text not in _JOINING))
+
+
+def _may_name(short: List[str], inside: List[str]) -> bool:
+    """RETURNS (bool): whether a few words in brackets may be a long form, "RA (rheumatoid arthritis)", not a
+    remark, "CT (chest)"."""
+    text, last = "".join(short), inside[-1]
+    if len(inside) == 1 and not (len(text) >= _SURE[0] and len(last) >= _SURE[1] and last.isalpha()):
+        return False
+    return _is_no_word(short) and text[-1].lower() in last.lower()
 
 
 def _candidates_before_remarks(words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
@@ -105,23 +139,26 @@ def _are_balanced(words: List[str]) -> bool:
     """RETURNS (bool): whether every bracket among these words has its other half."""
     depth = 0
     for word in words:
-        depth += (word == "(") - (word == ")")
+        depth += word.count("(") - word.count(")")
         if depth < 0:
             return False
     return depth == 0
 
 
 def _is_short_form(doc: Doc, short: Tokens) -> bool:
-    """RETURNS (bool): whether it begins with a letter, is letters by half, and its tokens are 2 to 9 long."""
+    """RETURNS (bool): whether it begins with a letter, or with a digit where it has a capital ("5-FU"), is
+    letters by half, without brackets and commas, and its words are 2 to 9 characters long."""
     text = doc[slice(*short)].text
     letters = sum(character.isalpha() for character in text)
-    lengths = (len(doc[number]) for number in range(*short))
-    return text[0].isalpha() and 2 * letters >= len(text) and all(one in _CHARACTERS for one in lengths)
+    begins = text[0].isalpha() or (text[0].isdigit() and any(map(str.isupper, text)))
+    are_words = _NOT_IN_SHORT.isdisjoint(text) and all(len(word) in _CHARACTERS for word in text.split())
+    return begins and 2 * letters >= len(text) and are_words
 
 
 def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
     """Match the letters and digits of a short form from its end, each with the last possible character; the
-    first one must begin a word.
+    first one must begin a word. Where they are the initials of the last words, the long form is all of these:
+    "proton pump (PP)".
 
     RETURNS (Optional[Tokens]): from the token where the match begins; None = no match.
     """
@@ -141,11 +178,19 @@ def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
         if place < 0:
             return None
     starts = [token.idx - span.start_char for token in span]
-    first = max(number for number, start in enumerate(starts) if start <= place)
+    initials = _by_initials(span, wanted)
+    first = (
+        max(number for number, start in enumerate(starts) if start <= place) if initials is None else initials
+    )
+    if first and span[first - 1].text == "(" and ")" in span[first].text[1:-1]:
+        first -= 1  # "(R)-alpha-methylhistamine"
     found, itself = doc[candidate[0] + first : candidate[1]].text, doc[slice(*short)].text
     if len(found) <= len(itself) or found.endswith(itself) or itself + " " in found:
         return None
-    if not _are_balanced([token.text for token in span[first:]]):
+    words = [token.text for token in span[first:]]
+    if not _are_balanced(words) or any(word == "." or "\n\n" in word for word in words):  # of two sentences
+        return None
+    if initials is None and _SINGLE_LETTERS.fullmatch(itself):  # panels of a figure: "(A-D)", but not "(A-T)"
         return None
     return candidate[0] + first, candidate[1]
 
@@ -171,3 +216,15 @@ def _occurrences(
             if tuple(words[start : start + len(key)]) == key:
                 places[key].append((start, start + len(key)))
     return places
+
+
+def _by_initials(span: Span, wanted: str) -> Optional[int]:
+    """RETURNS (Optional[int]): the first of the span's last words whose initials are these characters, with
+    or without those of "of", "the" and the like; None = they have others."""
+    letters = [character for character in wanted if character.isalnum()]
+    words = [number for number, token in enumerate(span) if token.text[0].isalnum()]
+    for numbers in (words, [number for number in words if not span[number].is_stop]):
+        last = numbers[-len(letters) :]
+        if [_lower(span[number].text[0]) for number in last] == letters:
+            return last[0]
+    return None

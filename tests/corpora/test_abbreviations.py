@@ -19,7 +19,7 @@ def definitions(text):
         ("Patients with heart failure (HF) died.", {"HF": "heart failure"}),
         ("HF (failure of the heart, in the end) is deadly.", {}),
         ("ACE (an angiotensin converting enzyme) helps.", {"ACE": "angiotensin converting enzyme"}),
-        ("The transcription factor nuclear factor kappa B (NF-kB) binds.", {}),  # "NF - kB": a token of 1
+        ("The factor nuclear factor kappa B (NF-kB) binds.", {"NF-kB": "nuclear factor kappa B"}),
         ("two norepinephrine (NE) doses, NE again", {"NE": "norepinephrine"}),
         ("Human Papilloma Virus (HPV) or human papilloma virus (HPV)", {"HPV": "Human Papilloma Virus"}),
         ("heart rate (HR) and hazard ratio (HR)", {"HR": "heart rate"}),  # the first of two
@@ -27,9 +27,44 @@ def definitions(text):
         ("the XK gene (XK) of XK", {}),
         ("dose in mg/kg (5 mg/kg), the value (12) and the text (a)", {}),
         ("(HF) heart failure", {}),
-        ("a reaction (RT (reverse transcription) PCR) with (CR (complete) remission)", {}),
+        (
+            "a reaction (RT (reverse transcription) PCR) with (CR (complete) remission)",
+            {"RT": "reverse transcription"},
+        ),
         ("the İİİ of chronic kidney disease (CKD)", {"CKD": "chronic kidney disease"}),
         ("soluble p-aminophenol (PAP) was given", {"PAP": "p-aminophenol"}),
+        # words of several tokens, and with a digit first
+        (
+            "5-fluorouracil (5-FU) or 6-mercaptopurine (6-MP)",
+            {"5-FU": "5-fluorouracil", "6-MP": "6-mercaptopurine"},
+        ),
+        (
+            "5-FU (5-fluorouracil) and TNF-α (tumor necrosis factor α)",
+            {"5-FU": "5-fluorouracil", "TNF-α": "tumor necrosis factor α"},
+        ),
+        ("after five doses of 20 mg each (5 mg) or 4 different ones (4d) or 10 milligrams (10 MG)", {}),
+        (
+            "ataxia-telangiectasia (A-T) and either of the following (e-f), and many knees (A-K)",
+            {"A-T": "ataxia-telangiectasia"},
+        ),
+        ("ages in each (a,e) and (EEA1), early ends (EEA), and", {}),
+        ("binding of 3H-TBOB (t-butyl bicyclo-orthobenzoate)", {"TBOB": "t-butyl bicyclo-orthobenzoate"}),
+        # few words in brackets
+        (
+            "RA (rheumatoid arthritis), MTX (methotrexate)",
+            {"RA": "rheumatoid arthritis", "MTX": "methotrexate"},
+        ),
+        ("CT (chest, abdomen), CT (contrast), MI (mild), OMIM (http://omim.org/im)", {}),
+        ("HF was seen in older men (no heart failure). Rats (brain tissue), Cats (two)", {}),
+        # where a long form begins and ends
+        (
+            "a proton pump (PP) and hereditary hemochromatosis (HH)",
+            {"PP": "proton pump", "HH": "hereditary hemochromatosis"},
+        ),
+        ("the standard error of the mean (SEM)", {"SEM": "standard error of the mean"}),
+        ("given (R)-alpha-methylhistamine (RAMH)", {"RAMH": "(R)-alpha-methylhistamine"}),
+        ("a dystrophy. Muscles of this (DM)", {}),
+        ("the distal\n\nmuscle (DM) or heart\nfailure (HF)", {"HF": "heart\nfailure"}),
         # a remark after the short form
         ("with diethylnitrosamine (DEN: 10 mg/kg/day) and DEN", {"DEN": "diethylnitrosamine"}),
         ("a glutamate antagonist (GA, 0.5 mg; see (b) below)", {"GA": "glutamate antagonist"}),
