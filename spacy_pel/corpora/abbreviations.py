@@ -5,7 +5,7 @@ from collections import defaultdict
 from itertools import chain
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from spacy.tokens import Doc, Span, Token
+from spacy.tokens import Doc, Token
 
 _INSIDE = 8  # tokens in brackets at most; a longer parenthesis is a remark
 _SHORT = 3  # tokens in brackets that may be a short form; more of them are a long form
@@ -16,6 +16,10 @@ _SEPARATORS = frozenset(",:;")
 _NOT_IN_SHORT = frozenset("()[]{},")
 _ENDS = frozenset(",:;()[]=")  # of a number without a unit
 _JOINING = frozenset("-\u2010\u2011\u2013/")  # two parts of a word
+_WORD = re.compile(r"[^\W_]+")
+_FUNCTION_WORDS = frozenset(
+    ("a", "an", "and", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with")
+)
 _SINGLE_LETTERS = re.compile(r"\w([^\w&]\w)+\W?")
 
 Tokens = Tuple[int, int]  # first token, and end
@@ -177,11 +181,9 @@ def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
             place = text.rfind(character, 0, place)
         if place < 0:
             return None
-    starts = [token.idx - span.start_char for token in span]
-    initials = _by_initials(span, wanted)
-    first = (
-        max(number for number, start in enumerate(starts) if start <= place) if initials is None else initials
-    )
+    if (initials := _initials(text, wanted)) is not None:
+        place = initials
+    first = max(number for number, token in enumerate(span) if token.idx - span.start_char <= place)
     if first and span[first - 1].text == "(" and ")" in span[first].text[1:-1]:
         first -= 1  # "(R)-alpha-methylhistamine"
     found, itself = doc[candidate[0] + first : candidate[1]].text, doc[slice(*short)].text
@@ -190,7 +192,7 @@ def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
     words = [token.text for token in span[first:]]
     if not _are_balanced(words) or any(word == "." or "\n\n" in word for word in words):  # of two sentences
         return None
-    if initials is None and _SINGLE_LETTERS.fullmatch(itself):  # panels of a figure: "(A-D)", but not "(A-T)"
+    if _SINGLE_LETTERS.fullmatch(itself) and not _begin_words(itself, text[place:]):
         return None
     return candidate[0] + first, candidate[1]
 
@@ -218,13 +220,20 @@ def _occurrences(
     return places
 
 
-def _by_initials(span: Span, wanted: str) -> Optional[int]:
-    """RETURNS (Optional[int]): the first of the span's last words whose initials are these characters, with
-    or without those of "of", "the" and the like; None = they have others."""
+def _initials(text: str, wanted: str) -> Optional[int]:
+    """RETURNS (Optional[int]): where the last words begin whose initials are these characters, with or
+    without those of "of", "the" and the like; None = they have others."""
     letters = [character for character in wanted if character.isalnum()]
-    words = [number for number, token in enumerate(span) if token.text[0].isalnum()]
-    for numbers in (words, [number for number in words if not span[number].is_stop]):
-        last = numbers[-len(letters) :]
-        if [_lower(span[number].text[0]) for number in last] == letters:
-            return last[0]
+    words = list(_WORD.finditer(text))
+    for some in (words, [word for word in words if word[0] not in _FUNCTION_WORDS]):
+        last = some[-len(letters) :]
+        if [word[0][0] for word in last] == letters:
+            return last[0].start()
     return None
+
+
+def _begin_words(itself: str, text: str) -> bool:
+    """RETURNS (bool): whether single capitals are the initials of a text's first words: those of "A-T" are,
+    the panels of a figure, "(A-D)" or "(e-f)", hardly ever."""
+    letters = _WORD.findall(_lower(itself))
+    return itself.isupper() and [word[0] for word in _WORD.findall(text)[: len(letters)]] == letters

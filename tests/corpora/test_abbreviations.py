@@ -47,6 +47,7 @@ def definitions(text):
             "ataxia-telangiectasia (A-T) and either of the following (e-f), and many knees (A-K)",
             {"A-T": "ataxia-telangiectasia"},
         ),
+        ("Lesch-Nyhan syndrome (L-N)", {"L-N": "Lesch-Nyhan syndrome"}),
         ("ages in each (a,e) and (EEA1), early ends (EEA), and", {}),
         ("binding of 3H-TBOB (t-butyl bicyclo-orthobenzoate)", {"TBOB": "t-butyl bicyclo-orthobenzoate"}),
         # few words in brackets
