@@ -1,14 +1,13 @@
 """Our registries: one per kind of part, filled from the entry points in ``setup.cfg``."""
 
 import re
-from difflib import get_close_matches
 from importlib.metadata import entry_points
 from typing import Any, Dict, List
 
 import catalogue
 from spacy.util import registry as spacy_registry
 
-from .errors import Errors, PelError
+from .errors import Errors, PelError, nearest
 
 
 class registry:
@@ -74,13 +73,12 @@ class registry:
         """Find what an unknown registry or part may have been meant to be.
 
         message (str): an error's text, with the unknown name in quotation marks.
-        RETURNS (str): words to append, e.g. " Perhaps 'pel_losses' was meant"; empty if nothing is near.
+        RETURNS (str): words to append, e.g. " Perhaps 'pel_losses' was meant."; empty if nothing is near.
         """
         known = [*cls.names(), *(full for name in cls.names() for full in cls.parts(name).values())]
         for word in re.findall(r"'([\w.-]+)'", message):
-            near = [] if word in known else get_close_matches(word, known, n=1, cutoff=0.8)
-            if near:
-                return f" Perhaps '{near[0]}' was meant"
+            if word not in known and (hint := nearest(word, known, cutoff=0.8)):
+                return hint
         return ""
 
     @classmethod
@@ -96,9 +94,9 @@ class registry:
         full = known.get(name, name)
         table = getattr(cls, registry_name)
         if full not in table:
-            raise PelError(
-                Errors.E001.format(name=name, registry=registry_name, known=", ".join(sorted(known)))
-            )
+            hint = nearest(name.lower(), known) or nearest(name, known.values())
+            names = ", ".join(sorted(known))
+            raise PelError(Errors.E001.format(name=name, registry=registry_name, hint=hint, known=names))
         return table.get(full)
 
 

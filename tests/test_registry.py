@@ -107,6 +107,6 @@ def test_nothing_of_ours_is_registered_elsewhere():
 
 
 def test_what_was_meant_by_a_mistyped_name():
-    assert registry.meant("no registry 'pel_regularizer'") == " Perhaps 'pel_regularizers' was meant"
-    assert registry.meant("no 'spacy-pel.FGMS.v1' here") == " Perhaps 'spacy-pel.FGSM.v1' was meant"
+    assert registry.meant("no registry 'pel_regularizer'") == " Perhaps 'pel_regularizers' was meant."
+    assert registry.meant("no 'spacy-pel.FGMS.v1' here") == " Perhaps 'spacy-pel.FGSM.v1' was meant."
     assert registry.meant("no 'cheese' in 'pel_losses'") == registry.meant("nothing quoted") == ""

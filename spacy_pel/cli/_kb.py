@@ -12,6 +12,31 @@ if TYPE_CHECKING:
     from ..kb import KnowledgeBase
 
 
+_SOURCE = "a table of codes, an ontology or another source of entities"
+_READERS = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
+    **dict.fromkeys((".obo", ".json", ".ttl"), "obo"),
+    ".jsonl": "jsonl",
+    ".xml": "mesh",
+}
+
+
+def reader_of(path: Path) -> str:
+    """RETURNS (str): the KB reader for a file or folder, by its name.
+
+    RAISES (PelError): if there is nothing, or the name does not say.
+    """
+    if not path.exists():
+        raise PelError(Errors.E002.format(expected=_SOURCE, path=path, got="nothing", todo="Check the path."))
+    if any(path.glob("MRCONSO*")):
+        return "umls"
+    kind = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if kind not in _READERS or path.is_dir():
+        got = f"{path}, a folder without them" if path.is_dir() else str(path)
+        raise PelError(Errors.E659.format(got=got, known=", ".join(_READERS)))
+    return _READERS[kind]
+
+
 def open_kb(path: Path) -> "KnowledgeBase":
     """Open a KB without loading the pipeline around it.
 

@@ -3,7 +3,7 @@
 import inspect
 from typing import Any, Dict, List, Tuple
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, nearest
 from ._config import json_or_text
 
 
@@ -45,7 +45,8 @@ def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
     for setting, value in settings.items():
         step, _, name = setting.rpartition(".")
         if step not in given:
-            raise PelError(Errors.E242.format(known=", ".join(wanted) or "(none is named)", got=setting))
+            names = ", ".join(wanted) or "(none is named)"
+            raise PelError(Errors.E242.format(known=names, got=setting, hint=nearest(step, wanted)))
         given[step][name] = value
     return {step: make_reader("pel_preprocessors", step, values) for step, values in given.items()}
 
@@ -67,9 +68,8 @@ def make_reader(registry_name: str, reader: str, settings: Dict[str, Any]) -> An
     known = inspect.signature(part).parameters
     unknown = sorted(settings.keys() - known.keys())
     if unknown:
-        raise PelError(
-            Errors.E208.format(reader=reader, got=", ".join(unknown), known=", ".join(known) or "none")
-        )
+        names, hint = ", ".join(known) or "none", nearest(unknown[0], known)
+        raise PelError(Errors.E208.format(reader=reader, got=", ".join(unknown), known=names, hint=hint))
     fields: Any = {name: (known[name].annotation, ...) for name in settings}
     try:
         checked = pydantic.create_model("Settings", **fields)(**settings)

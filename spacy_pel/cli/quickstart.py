@@ -11,6 +11,7 @@ from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy
 from ..util import atomic_path
 from ._app import pel_cli
 from ._encoder import default_pipeline, encoder_folder
+from ._kb import reader_of
 from ._output import JSON, emit, key_values, message
 from ._settings import make_reader, parse_settings
 
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
 _NAME_FINDER = "pel_name_finder"
 _ABBREVIATIONS = ("pel_abbreviation_detector", "abbreviation_detector")  # the second is scispaCy's
 _N_SHOWN = 3  # entities in the example text
-_READERS = {
-    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
-    **dict.fromkeys((".obo", ".json", ".ttl"), "obo"),
-    ".jsonl": "jsonl",
-    ".xml": "mesh",
-}
 # settings of a linker that its encoder depends on; its calibration is that of another knowledge base, with
 # annotated text: on ontologies without, it takes half of the linkable mentions for NIL
 _TAKEN = ("encoder", "max_length", "expand_abbreviations")
@@ -171,24 +166,11 @@ def _knowledge_base(codes: Path, path: Path, reader: Optional[str], settings: Li
 
     if reader is None and (codes / "meta.json").is_file():
         return KnowledgeBase.from_disk(codes)
-    reader = reader or _reader_of(codes)
+    reader = reader or reader_of(codes)
     given = parse_settings(settings)
     made = make_reader("pel_kb_readers", reader, given)
     about = {"reader": reader, "settings": given}
     return build_from_reader(made, [codes], path, source=about, show_progress=True)
-
-
-def _reader_of(codes: Path) -> str:
-    if any(codes.glob("MRCONSO*")):
-        return "umls"
-    kind = Path(codes.name.removesuffix(".gz")).suffix.lower()
-    if not codes.exists():
-        raise PelError(
-            Errors.E002.format(expected="a table", path=codes, got="nothing", todo="Check the path.")
-        )
-    if kind not in _READERS:
-        raise PelError(Errors.E659.format(path=codes, known=", ".join(_READERS)))
-    return _READERS[kind]
 
 
 class _Source(NamedTuple):

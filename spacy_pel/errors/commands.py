@@ -126,7 +126,10 @@ class CommandErrors:
         "[PEL-E658] Expected a new folder at {path}, got {got}. Choose another one, or replace a pipeline with "
         "--overwrite."
     )
-    E659 = "[PEL-E659] Expected a file of type {known}, got {path}. Name its format with --reader."
+    E659 = (
+        "[PEL-E659] Expected a file {known} (each also with .gz), or a META folder of the UMLS, got {got}. Name its "
+        "format with --reader."
+    )
     E660 = "[PEL-E660] Expected --apply-to or --output, got both. Use one of them."
     E661 = (
         "[PEL-E661] Expected the {part} {expected} in the pipeline {path}, got {got}. Assemble both pipelines "

@@ -24,7 +24,7 @@ class CorpusErrors:
         "[PEL-E207] {where}: expected {expected}, got {got}. Check that '{reader}' is the right reader for "
         "these files."
     )
-    E208 = "[PEL-E208] '{reader}' has no setting {got}. Its settings: {known}."
+    E208 = "[PEL-E208] '{reader}' has no setting {got}.{hint} Its settings: {known}."
     E209 = (
         "[PEL-E209] Invalid settings of '{reader}': {got}. Write lists as JSON: --set 'ontologies=[\"CL\"]'."
     )
@@ -85,7 +85,7 @@ class CorpusErrors:
         "{start} to {end} are outside its text. Pass the corpus as it was before preprocessing."
     )
     E242 = (
-        "[PEL-E242] Expected a setting of one of the preprocessors {known}, got '{got}'. Name the "
+        "[PEL-E242] Expected a setting of one of the preprocessors {known}, got '{got}'.{hint} Name the "
         "preprocessor with --preprocess."
     )
     E243 = (

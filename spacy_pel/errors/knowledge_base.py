@@ -56,7 +56,9 @@ class KnowledgeBaseErrors:
         "[PEL-E122] Expected semantic types of the UMLS such as T047, got {unknown}. Check the ids against "
         "the UMLS Semantic Network."
     )
-    E123 = "[PEL-E123] Expected changes in {path} that fit the knowledge base, got: {fault}"
+    E123 = (
+        "[PEL-E123] Expected {expected} at {place}, got '{id}', {fault}. Nothing was changed; fix the line."
+    )
     E140 = "[PEL-E140] Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
     E141 = (
         "[PEL-E141] Expected one of {known} or null for each column of {path}, with an 'id' among them, got {got}. "
@@ -75,6 +77,10 @@ class KnowledgeBaseWarnings:
         "[PEL-W103] {n_outside} of {n} annotated mentions have ids that the knowledge base lacks, e.g. '{example}' (it "
         "has ids such as '{own}'): they count as NIL, or are left out of training. Use the knowledge base of the "
         "annotation.{hint}"
+    )
+    W106 = (
+        "[PEL-W106] Entities without a name or an id, or with the id 'NIL', were left out ({n:,}): {places}. Complete "
+        "them, or remove them from the file."
     )
     W104 = (
         "[PEL-W104] Expected UTF-8 at {place}, got bytes that are none: they became '\ufffd', as in '{got}'. Convert the "

@@ -1,6 +1,8 @@
 """The only exception that users see."""
 
+from difflib import get_close_matches
 from reprlib import Repr
+from typing import Iterable
 
 _LONGEST = 1000  # characters of an error: some quote what they found
 
@@ -39,6 +41,13 @@ def quoted(value: object) -> str:
     short = Repr()
     short.maxstring = short.maxother = short.maxlong = 100
     return shortened(short.repr(value), 200)
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """RETURNS (str): a sentence to append to an error that says which known word may have been meant; empty if
+    none is near."""
+    near = get_close_matches(word, [one for one in known if one != word], n=1, cutoff=cutoff)
+    return f" Perhaps '{near[0]}' was meant." if near else ""
 
 
 def _without_middle(text: str) -> str:

@@ -60,8 +60,9 @@ def build_store(
     writer.finish(hashes, redirects=useful, source=source or {}, report=repairs.report)
     if groups:
         _move_up(second, folder)
-    if repairs.report:
-        logger.warning(Warnings.W100.format(counts=counts_text(repairs.report)))
+    reported = (source or {}).get("repairs", {})  # by a reader, of the same entities
+    if more := {kind: n for kind, n in repairs.report.items() if n != reported.get(kind)}:
+        logger.warning(Warnings.W100.format(counts=counts_text(more)))
     return writer.n_rows
 
 

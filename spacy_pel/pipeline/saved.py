@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, List, NamedTuple, Optional, Union
 
 from ..errors import Errors, PelError, shortened
+from ..util.config import describe_config_error
 
 FACTORY = "proxy_entity_linker"
 
@@ -43,10 +44,15 @@ def load_spacy(path: Union[str, Path]) -> Any:
     RAISES (PelError): if there is no pipeline, or it cannot be loaded.
     """
     import spacy
+    from catalogue import RegistryError
     from spacy.util import is_package
+    from thinc.api import ConfigValidationError
+
+    from ..registry import registry
 
     folder = Path(path)
-    if not (folder / "config.cfg").is_file() and not is_package(str(path)):
+    config = folder / "config.cfg"
+    if not config.is_file() and not is_package(str(path)):
         raise PelError(
             Errors.E002.format(
                 expected="a pipeline folder",
@@ -60,11 +66,18 @@ def load_spacy(path: Union[str, Path]) -> Any:
             if one.exists() and not (one.is_file() or one.is_dir()):  # spaCy would read a pipe for ever
                 got = f"{one.relative_to(folder)} is not a regular file"
                 raise PelError(Errors.E650.format(path=path, got=got))
-        return spacy.load(folder if (folder / "config.cfg").is_file() else str(path))
+        return spacy.load(folder if config.is_file() else str(path))
     except PelError as err:
         if str(path) in str(err):
             raise
         raise PelError(f"{err} (The pipeline is {path}.)") from err  # a setting in config.cfg
+    except ConfigValidationError as err:  # its text has the whole config
+        raise PelError(Errors.E601.format(path=config, got=describe_config_error(err))) from err
+    except RegistryError as err:  # a part that is not registered
+        got = " ".join(str(err).split())
+        meant = registry.meant(got)
+        got = got.split(" If you're using a custom function")[0] + meant if meant else shortened(got, 400)
+        raise PelError(Errors.E601.format(path=config, got=got.rstrip("."))) from err
     except Exception as err:  # damaged files: spaCy, srsly, numpy and configparser each raise their own
         got = f"{type(err).__name__}: {err}"
         raise PelError(Errors.E650.format(path=path, got=shortened(got, 400))) from err

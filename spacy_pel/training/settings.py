@@ -92,7 +92,7 @@ def explained(text: str, path: Path) -> Iterator[None]:
         meant = registry.meant(got)
         # a suggestion helps more than the list of all registries
         got = got.split(" Available names:")[0] if meant else got
-        raise PelError(text.format(path=path, got=got + meant)) from err
+        raise PelError(text.format(path=path, got=got + meant.rstrip("."))) from err
 
 
 def resolve_section(config: Any, section: str, text: str, path: Path) -> Dict[str, Any]:

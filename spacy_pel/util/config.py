@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence, Union
 
-from ..errors import Errors, PelError, quoted
+from ..errors import Errors, PelError, nearest, quoted
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANKS = 1000  # in a row; configparser takes time by their square
@@ -89,9 +89,19 @@ def _make_room(config: Any, sections: Sequence[str]) -> None:
 
 
 def describe_config_error(err: Any) -> str:
-    """RETURNS (str): one line for thinc's ConfigValidationError: section, key and reason."""
+    """RETURNS (str): one line for thinc's ConfigValidationError: section, key and reason, and the known key
+    that is nearest to one that is not."""
     reasons = [
-        " -> ".join(str(part) for part in error.get("loc", ())) + f": {error.get('msg', '')}"
+        " -> ".join(str(part) for part in error.get("loc", ()))
+        + f": {error.get('msg', '')}"
+        + _hint(err, error)
         for error in err.errors or ()
     ]
     return " ".join(("; ".join(reasons) or err.desc or str(err)).split())
+
+
+def _hint(err: Any, error: Dict[str, Any]) -> str:
+    keys = [str(part) for part in error.get("loc", ())]
+    is_unknown = "unexpected argument" in error.get("msg", "") and isinstance(err.config, dict)
+    hint = nearest(keys[-1], map(str, err.config)).rstrip(".") if is_unknown and keys else ""
+    return f".{hint}" if hint else ""

@@ -115,6 +115,32 @@ def test_mention_rows_need_text(folder, tmp_path):
     assert "faissflat" in error(*args, "--index-type", "annoy")
 
 
+def test_the_nearest_name_is_suggested(folder, broken, tmp_path):
+    dev, kb, out = folder / "dev.jsonl", folder / "kb.jsonl", tmp_path / "out.jsonl"
+    for words, meant in {
+        ("convert", out, "--reader", "pubtater", dev): "'pubtator'",
+        ("convert", out, "--reader", "jsonl", "--set", "strip_prefx=C", dev): "'strip_prefix'",
+        ("convert", out, "--reader", "jsonl", "--preprocess", "abreviate", dev): "'abbreviate'",
+        ("kb", "build", tmp_path / "kb", "--reader", "JSONL.v1", kb): "'jsonl'",
+        ("link", folder / "pipeline", dev, out, "--engine", "locl"): "'local'",
+        ("link", folder / "pipeline", dev, out, "--engine", "ray", "--set", "gpu=1"): "'gpus'",
+        ("candidates", "build", folder / "kb", out, "--generator", "tfidff"): "'tfidf'",
+    }.items():
+        assert f" Perhaps {meant} was meant." in error(*words)
+    assert "Perhaps" not in error("kb", "build", tmp_path / "kb", "--reader", "parquet", kb)
+    config = (broken / "config.cfg").read_text()
+    for old, new, meant in (
+        ("spacy-pel.LinearCombiner.v1", "spacy-pel.LineerCombiner.v1", "'spacy-pel.LinearCombiner.v1'"),
+        ("top_k = ", "topk = ", "'top_k'"),
+    ):
+        assert old in config
+        (broken / "config.cfg").write_text(config.replace(old, new))
+        line = error("link", broken, dev, out)
+        assert (
+            "E601" in line and f". Perhaps {meant} was meant" in line and len(line) < 400 + len(str(broken))
+        )
+
+
 @pytest.fixture
 def full_disk(monkeypatch):
     """No file can be moved into place any more, as on a full disk."""

@@ -140,8 +140,33 @@ def test_add_and_diff(kb, source, tmp_path):
     ]
     assert "C4" not in run("kb", "diff", old, kb, "--limit", "0").stdout
     before = added["fingerprint"]
-    assert "PEL-E114" in fails("kb", "add", kb, changes)  # C2 is no longer live
+    assert "changes.jsonl, line 1, got 'C2', which is retired" in fails("kb", "add", kb, changes)
     assert run_json("kb", "info", kb)["fingerprint"] == before
+
+
+def test_add_takes_the_readers_of_build(kb, tmp_path):
+    table = tmp_path / "codes.csv"
+    table.write_text("code;term;other;kind\nC1;Fever;heat/pyrexia;sign\nX1;Rash;;sign\nX2;Stroke;;disease\n")
+    columns = ["--set", 'columns={"canonical_name": "term", "aliases": "other", "types": "kind"}']
+    added = run_json("kb", "add", kb, table, *columns, "--set", "list_separator=/", "--types", "sign")
+    assert (added["added"], added["updated"]) == (1, 1)
+    assert KnowledgeBase.from_disk(kb).ids("pyrexia") == ["C1"] and "X2" not in KnowledgeBase.from_disk(kb)
+    table.rename(tmp_path / "codes.txt.bak")
+    assert "--reader" in fails("kb", "add", kb, tmp_path / "codes.txt.bak")
+    assert run_json("kb", "add", kb, tmp_path / "codes.txt.bak", "--reader", "csv", *columns)["updated"] == 2
+    assert "Perhaps 'csv' was meant" in fails("kb", "add", kb, table, "--reader", "cvs")
+    page = " ".join(run("kb", "add", "--help").stdout.split())
+    assert all(key in page for key in ENTITIES[0].to_json())
+
+
+def test_entities_left_out_are_named_and_the_counts_agree(tmp_path):
+    table = tmp_path / "codes.csv"
+    table.write_text("code,name\nE11,Diabetes\nE10,\n,Fever\nE11,Sugar\n")
+    built = run("kb", "build", tmp_path / "kb", "--reader", "csv", table)
+    assert "codes.csv, line 3 ('E10')" in built.stderr and "codes.csv, line 4 ('Fever')" in built.stderr
+    assert "4 entities read, 1 kept, repairs: duplicate_id 1, empty_id 1, nameless 1" in built.stderr
+    assert "W100" not in built.stderr, "the reader has reported these"
+    assert re.search("entities +1\n", built.stdout)
 
 
 @pytest.mark.parametrize(

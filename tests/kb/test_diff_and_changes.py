@@ -1,13 +1,16 @@
 """Differences between knowledge bases, and files of changes."""
 
 import json
+import re
 
 import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.change_lines import apply_changes, read_changes
+from spacy_pel.kb.change_lines import apply_changes, changes_from_reader, read_changes
 from spacy_pel.kb.diff import diff
+from spacy_pel.kb.readers.csv_kb import CsvKB
+from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.types import Entity
 
 OLD = [
@@ -16,6 +19,7 @@ OLD = [
     Entity("C3", "Pain"),
     Entity("C4", "Itch"),
 ]
+RETIRED = {"concept_id": "C2", "retired": True}
 
 
 def write(path, lines):
@@ -85,20 +89,49 @@ def test_an_entity_twice_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lines", "code"),
+    ("lines", "got"),
     [
-        ([{"concept_id": "C77", "retired": True}], "E100"),
-        ([{"concept_id": "C1", "retired": True, "successor": "C77"}], "E100"),
+        ([{"concept_id": "C77", "retired": True}], "got 'C77', which the knowledge base does not have"),
+        ([{"concept_id": "C1", "retired": True, "successor": "C77"}], "successor at .* got 'C77'"),
         (
-            [
-                {"concept_id": "C1", "retired": True, "successor": "C2"},
-                {"concept_id": "C2", "retired": True},
-            ],
-            "E112",
+            [{"concept_id": "C1", "retired": True, "successor": "C2"}, RETIRED],
+            "got 'C2', which is retired, too",
         ),
     ],
 )
-def test_changes_that_do_not_fit_name_the_file(tmp_path, lines, code):
-    changes = read_changes(write(tmp_path / "changes.jsonl", lines))
-    with pytest.raises(PelError, match=rf"PEL-E123.*/changes\.jsonl .*PEL-{code}"):
-        apply_changes(KnowledgeBase(OLD), changes)
+def test_changes_that_do_not_fit_name_the_line_and_change_nothing(tmp_path, lines, got):
+    new = Entity("C9", "Good").to_json()
+    changes, kb = read_changes(write(tmp_path / "changes.jsonl", [new, *lines])), KnowledgeBase(OLD)
+    with pytest.raises(PelError, match=r"/changes\.jsonl, line 2") as caught:
+        apply_changes(kb, changes)
+    assert re.search(got, str(caught.value)) and str(caught.value).count("PEL-E") == 1
+    assert "C9" not in kb and kb.fingerprint == KnowledgeBase(OLD).fingerprint
+
+
+def test_an_id_that_is_retired_already(tmp_path):
+    kb = KnowledgeBase(OLD)
+    line = {"concept_id": "C2", "retired": True, "successor": "C1"}
+    apply_changes(kb, read_changes(write(tmp_path / "changes.jsonl", [line])))
+    with pytest.raises(PelError, match="line 1, got 'C2', which is retired already .its successor is 'C1'"):
+        apply_changes(kb, read_changes(write(tmp_path / "again.jsonl", [line])))
+
+
+def test_lines_are_repaired_and_those_that_cannot_be_are_named(tmp_path, caplog):
+    path = tmp_path / "changes.jsonl"
+    write(path, [{"concept_id": "C9", "canonical_name": ""}, {"concept_id": " NIL", "canonical_name": "x"}])
+    changes = read_changes(path)
+    assert changes.entities == [] and changes.repairs == {"nameless": 1, "reserved_id": 1}
+    assert "W106" in caplog.text and f"(2): {path}, line 1 ('C9'); {path}, line 2 ('NIL')." in caplog.text
+    with pytest.raises(PelError, match="line 1.*nameless"):
+        read_changes(path, strict=True)
+
+
+def test_other_readers_give_changes_too(tmp_path):
+    (tmp_path / "kb.csv").write_text("code,name\nC1,Pyrexia\nC1,Febris\nC9,Good\n")
+    kb = KnowledgeBase(OLD)
+    changes = changes_from_reader(CsvKB(), [tmp_path / "kb.csv"])
+    assert apply_changes(kb, changes) == {"added": 1, "updated": 1, "retired": 0}
+    assert kb["C1"].canonical_name == "Pyrexia" and kb["C1"].aliases == ("Febris",)
+    (tmp_path / "medic.txt").write_text("C1|C2|OTHER||fever\n")  # the other ids lead to the first
+    assert apply_changes(kb, changes_from_reader(MedicKB(), [tmp_path / "medic.txt"]))["retired"] == 1
+    assert kb["C2"].concept_id == "C1"

@@ -2,14 +2,16 @@
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Iterator
+from typing import TYPE_CHECKING, Annotated, Iterator, List, Optional
 
 import typer
 
 from ...errors import Errors, PelError
 from ...pipeline.saved import load_pipeline
 from .._app import kb_cli
+from .._kb import reader_of
 from .._output import JSON, emit, key_values, message
+from ._source import READERS, IdPrefix, Languages, Settings, Sources, Strict, Types, kb_source
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
@@ -20,28 +22,48 @@ def kb_add(
     kb: Annotated[
         Path, typer.Argument(help="The KB folder to change, or a pipeline folder: its KB and its index.")
     ],
-    file: Annotated[
-        Path,
+    files: Annotated[
+        List[Path],
         typer.Argument(
-            metavar="FILE.jsonl",
-            help='Entities, one per line, and lines {"concept_id": …, "retired": true, "successor": …}.',
+            metavar="FILE…", help="JSON lines, a table, or what another reader of `kb build` reads."
         ),
     ],
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Reject invalid lines instead of repairing them.")
-    ] = False,
+    reader: Annotated[
+        Optional[str],
+        typer.Option(metavar="NAME", help=f"The format; default: by the file's name. One of {READERS}"),
+    ] = None,
+    types: Types = None,
+    sources: Sources = None,
+    languages: Languages = None,
+    id_prefix: IdPrefix = "",
+    settings: Settings = None,
+    strict: Strict = False,
     as_json: bool = JSON,
 ) -> None:
     """Add new entities, replace those with a known id, retire those marked as retired.
+
+    A line of FILE.jsonl is an entity with the keys concept_id, canonical_name, aliases (a list), types (a
+    list) and definition, the first two of them required; or it retires an id: {"concept_id": "A1",
+    "retired": true, "successor": "B2"}, the successor being optional. A table has a header: code, name,
+    synonyms (with | between them), type.
 
     The folder is replaced in one step at the end; a failure leaves it unchanged. Names of new entities
     are embedded into the index of a pipeline, without training.
 
     Example: spacy-pel kb add corpus/kb changes.jsonl
     """
-    from ...kb.change_lines import apply_changes, read_changes
+    from ...kb.change_lines import apply_changes, changes_from_reader
 
-    changes = read_changes(file, strict=strict)
+    source = kb_source(
+        reader or reader_of(files[0]),
+        types=types,
+        sources=sources,
+        languages=languages,
+        id_prefix=id_prefix,
+        settings=settings,
+        strict=strict,
+    )
+    changes = changes_from_reader(source.reader, files)
     with _opened(kb) as opened:
         counts = apply_changes(opened, changes)
     result = {

@@ -23,6 +23,8 @@ _USUAL_NAMES: Dict[str, Tuple[str, ...]] = {
 }
 _HTML_ENTITY = re.compile(r"&#?\w+;")
 _COMMA = re.compile(r",\s+\w")  # not those of "1,2-dichloroethane" and "N,N-dimethylaniline"
+# a part of a list such as "MI, heart attack"; "Lymphoma, NOS" is a name
+_ABBREVIATION = re.compile(r"(?!N(?:OS|EC|ES)$)[A-Z][A-Z0-9-]+")
 _NO_BLANK = re.compile(r"[^\s\d];\S|\S;[^\s\d]")  # but not the locants of "1,2;3,4-diepoxybutane"
 
 
@@ -221,7 +223,8 @@ class _ListColumn:
         self.list_cell: Optional[Tuple[Place, str]] = None  # that are lists with ";"
         self.doubtful_cell: Optional[Tuple[Place, str]] = None  # with one "; ", as in "Deficiency; iron"
         self.lines_cell: Optional[Tuple[Place, str]] = None  # of several lines
-        self.commas_cell: Optional[Tuple[Place, str]] = None  # with several commas between words
+        # with several commas between words, or one beside an abbreviation: not "Leukemia, Acute"
+        self.commas_cell: Optional[Tuple[Place, str]] = None
         # how many of the cells without "|" have text, and how many of these have such a comma
         self.n_cells = self.n_commas = 0
 
@@ -233,7 +236,8 @@ class _ListColumn:
         commas = len(_COMMA.findall(cell))
         self.n_cells += bool(cell)
         self.n_commas += commas > 0
-        if commas > 1:
+        is_list = commas > 1 or any(_ABBREVIATION.fullmatch(part.strip()) for part in cell.split(","))
+        if commas and is_list:
             self.commas_cell = self.commas_cell or (place, cell)
         if "\n" in cell:
             self.lines_cell = self.lines_cell or (place, cell)

@@ -24,6 +24,8 @@ from ...util.files import guarded, raw_lines
 from .repair import counts_text, is_clean, repaired
 from .umls_types import expand_types
 
+_N_NAMED = 5  # entities that a warning names
+
 
 class Place(NamedTuple):
     """Where a record is: a file and a line (0 = the format has no meaningful lines)."""
@@ -58,6 +60,8 @@ class KBReaderBase(ABC):
     source: Dict[str, Any]  # origin, version, licence, files
     about: Dict[str, Any] = {"origin": "", "version": "", "licence": ""}  # written by each reader
     _is_warned = False  # of another encoding, in this iteration
+    _n_left_out: int  # entities that cannot be kept, in this iteration ...
+    _left_out: List[str]  # and the first of them, with their places
     ids_are_unique = False  # True = the format's order rules out duplicates: no set of ids is kept
 
     def __init__(self, *, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False):
@@ -67,7 +71,7 @@ class KBReaderBase(ABC):
         self.report = {}
         self.redirects = {}
         self.source = {}
-        self._begin([])
+        self.begin([])
 
     @abstractmethod
     def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
@@ -83,29 +87,55 @@ class KBReaderBase(ABC):
         RAISES (PelError): if a file is missing or broken, or no entity is left.
         """
         paths = [Path(path) for path in paths]
-        self._begin(paths)
+        self.begin(paths)
         seen: Set[str] = set()
         n_read = n_kept = 0
         for place, entity in guarded(self.read(paths), type(self).__name__, paths):
             n_read += 1
-            try:
-                wanted = self.wants(entity.concept_id, entity.types)
-                kept = self._repaired(place, entity) if wanted else None
-            except (TypeError, AttributeError):  # from a field that is not text
-                self.fail(place, expected="an entity whose fields are text", got=quoted(entity.to_json()))
+            kept = self.checked(place, entity)
             if kept is None:
                 continue
+            if not self.ids_are_unique and kept.concept_id in seen:
+                self.repair("duplicate_id", place, f"the id {kept.concept_id} occurs before")
+            else:
+                n_kept += 1
             if not self.ids_are_unique:
-                if kept.concept_id in seen:
-                    self.repair("duplicate_id", place, f"the id {kept.concept_id} occurs before")
                 seen.add(kept.concept_id)
-            n_kept += 1
             yield kept
+        self.warn_of_left_out()
         if not n_kept:
             raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files"))
         if not self.ids_are_unique:
             self._settle_redirects(seen)
         logger.info(f"{n_read:,} entities read, {n_kept:,} kept, repairs: {counts_text(self.report)}")
+
+    def checked(self, place: Place, entity: Entity) -> Optional[Entity]:
+        """Filter an entity and repair it, as calling the reader does.
+
+        place (Place): where it is.
+        entity (Entity): as the file has it.
+        RETURNS (Optional[Entity]): None = it is not wanted, or cannot be kept.
+        RAISES (PelError): if a field is not text; at any fault if the reader is strict.
+        """
+        try:
+            if not self.wants(entity.concept_id, entity.types):
+                return None
+            kept = self._repaired(place, entity)
+        except (TypeError, AttributeError):  # from a field that is not text
+            self.fail(place, expected="an entity whose fields are text", got=quoted(entity.to_json()))
+        if kept is None:
+            self._n_left_out += 1
+            if self._n_left_out <= _N_NAMED:
+                named = quoted(entity.concept_id.strip() or entity.canonical_name.strip())
+                self._left_out.append(f"{place} ({named})")
+        return kept
+
+    def warn_of_left_out(self) -> None:
+        """Log which entities could not be kept."""
+        if self._n_left_out:
+            more = self._n_left_out - len(self._left_out)
+            places = "; ".join([*self._left_out, *([f"{more:,} more"] if more else [])])
+            logger.warning(Warnings.W106.format(n=self._n_left_out, places=places))
 
     def wants(self, entity_id: str, types: Iterable[str]) -> bool:
         """RETURNS (bool): whether an entity with this id and these types passes the filters."""
@@ -161,11 +191,12 @@ class KBReaderBase(ABC):
                 logger.warning(Warnings.W104.format(place=place, got=shown))
             return raw.decode("utf8", errors="replace")
 
-    def _begin(self, paths: Sequence[Path]) -> None:
+    def begin(self, paths: Sequence[Path]) -> None:
         # always the same objects, so that they can be passed on before the iteration
         for kept in (self.report, self.redirects, self.source):
             kept.clear()  # type: ignore[attr-defined]
         self._is_warned = False
+        self._n_left_out, self._left_out = 0, []
         self.source.update(self.about, files=[path.name for path in paths])
 
     def _repaired(self, place: Place, entity: Entity) -> Optional[Entity]:

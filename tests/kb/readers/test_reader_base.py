@@ -155,9 +155,10 @@ COLUMNS = {  # cells of the aliases -> what becomes of them, repairs, warnings
         0,
         r"W105.*line 2.*'MI, heart",
     ),
+    "a comma beside an abbreviation": (["T2DM, NIDDM"], [("T2DM, NIDDM",)], 0, "W105"),
     "inverted names": (
-        ["Leukemia, Acute", "Anemia, Aplastic"],
-        [("Leukemia, Acute",), ("Anemia, Aplastic",)],
+        ["Leukemia, Acute", "Anemia, Aplastic", "Lymphoma, NOS"],
+        [("Leukemia, Acute",), ("Anemia, Aplastic",), ("Lymphoma, NOS",)],
         0,
         None,
     ),
