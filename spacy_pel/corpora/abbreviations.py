@@ -14,6 +14,7 @@ _SURE = (3, 8)  # characters of a short form, and of the one word in brackets th
 _REMARK = 40  # tokens in brackets that begin with a short form and a comma, colon or semicolon, at most
 _SEPARATORS = frozenset(",:;")
 _NOT_IN_SHORT = frozenset("()[]{},")
+_IN_NO_NAME = frozenset("/.:=@")  # but in an address
 _ENDS = frozenset(",:;()[]=")  # of a number without a unit
 _JOINING = frozenset("-\u2010\u2011\u2013/")  # two parts of a word
 _WORD = re.compile(r"[^\W_]+")
@@ -81,9 +82,13 @@ def _candidates(doc: Doc, words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
                 yield (start, end), _before(bracket, inside)
             if not _are_balanced(inside):
                 continue
-            for short in {_word_before(doc, bracket): None, bracket - 1: None}:  # "3H-TBOB", and then "TBOB"
-                if len(inside) > _SHORT or _may_name(words[short:bracket], inside):
-                    yield (short, bracket), (start, end)
+            cut = next((number for number, word in enumerate(inside) if word in _SEPARATORS), len(inside))
+            for part in dict.fromkeys((cut, len(inside))):  # "MDMA (its long form, ecstasy)"
+                for short in dict.fromkeys(
+                    (_word_before(doc, bracket), bracket - 1)
+                ):  # "3H-TBOB", and "TBOB"
+                    if part > _SHORT or _may_name(words[short:bracket], inside[:part]):
+                        yield (short, bracket), (start, start + part)
 
 
 def _word_before(doc: Doc, bracket: int) -> int:
@@ -102,8 +107,10 @@ def _is_joined(token: Token) -> bool:
 def _may_name(short: List[str], inside: List[str]) -> bool:
     """RETURNS (bool): whether a few words in brackets may be a long form, "RA (rheumatoid arthritis)", not a
     remark, "CT (chest)"."""
-    text, last = "".join(short), inside[-1]
-    if len(inside) == 1 and not (len(text) >= _SURE[0] and len(last) >= _SURE[1] and last.isalpha()):
+    text, last = "".join(short), "".join(inside[-1:])
+    if len(inside) == 1 and not (
+        len(text) >= _SURE[0] and len(last) >= _SURE[1] and _IN_NO_NAME.isdisjoint(last)
+    ):
         return False
     return _is_no_word(short) and text[-1].lower() in last.lower()
 
@@ -187,7 +194,7 @@ def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
     if first and span[first - 1].text == "(" and ")" in span[first].text[1:-1]:
         first -= 1  # "(R)-alpha-methylhistamine"
     found, itself = doc[candidate[0] + first : candidate[1]].text, doc[slice(*short)].text
-    if len(found) <= len(itself) or found.endswith(itself) or itself + " " in found:
+    if len(found) <= len(itself) or found.endswith(itself) or _lower(itself) + " " in _lower(found):
         return None
     words = [token.text for token in span[first:]]
     if not _are_balanced(words) or any(word == "." or "\n\n" in word for word in words):  # of two sentences

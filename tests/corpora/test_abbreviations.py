@@ -57,6 +57,11 @@ def definitions(text):
         ),
         ("CT (chest, abdomen), CT (contrast), MI (mild), OMIM (http://omim.org/im)", {}),
         ("HF was seen in older men (no heart failure). Rats (brain tissue), Cats (two)", {}),
+        ("MDMA (methylenedioxymethamphetamine, ecstasy)", {"MDMA": "methylenedioxymethamphetamine"}),
+        (
+            "HF (heart failure, in some), AS (, aortic stenosis)",
+            {"HF": "heart failure", "AS": "aortic stenosis"},
+        ),
         # where a long form begins and ends
         (
             "a proton pump (PP) and hereditary hemochromatosis (HH)",
