@@ -243,4 +243,5 @@ def _begin_words(itself: str, text: str) -> bool:
     """RETURNS (bool): whether single capitals are the initials of a text's first words: those of "A-T" are,
     the panels of a figure, "(A-D)" or "(e-f)", hardly ever."""
     letters = _WORD.findall(_lower(itself))
-    return itself.isupper() and [word[0] for word in _WORD.findall(text)[: len(letters)]] == letters
+    words = [word for word in _WORD.findall(text) if word not in _FUNCTION_WORDS]
+    return itself.isupper() and [word[0] for word in words[: len(letters)]] == letters

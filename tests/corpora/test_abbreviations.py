@@ -68,6 +68,7 @@ def definitions(text):
             {"PP": "proton pump", "HH": "hereditary hemochromatosis"},
         ),
         ("the standard error of the mean (SEM)", {"SEM": "standard error of the mean"}),
+        ("the standard error of the mean (S.E.M.)", {"S.E.M.": "standard error of the mean"}),
         ("given (R)-alpha-methylhistamine (RAMH)", {"RAMH": "(R)-alpha-methylhistamine"}),
         ("a dystrophy. Muscles of this (DM)", {}),
         ("the distal\n\nmuscle (DM) or heart\nfailure (HF)", {"HF": "heart\nfailure"}),
