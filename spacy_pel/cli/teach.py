@@ -6,9 +6,9 @@ from typing import Annotated, Any, Dict, List, Optional, Tuple
 
 import typer
 
-from ..errors import Errors, PelError, quoted
+from ..errors import Errors, PelError, Warnings, quoted
 from ..types import NIL, Document, Mention
-from ..util import numbered_jsonl
+from ..util import logger, numbered_jsonl
 from ._app import pel_cli
 from ._output import JSON, emit, key_values, message
 
@@ -65,6 +65,7 @@ def teach(
 
 def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
     from ..linking import Correction
+    from ..pipeline.corrections import not_found
     from ..pipeline.gold import query_maker
     from ..pipeline.linker_data import save_memory
     from ..pipeline.saved import load_pipeline
@@ -88,6 +89,10 @@ def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
     learned = component.linker.learn(queries, given, by=by)
     if learned:
         save_memory(pipeline / name, memory, n_lines=n_lines)
+        missing = not_found(nlp, given, name=name)
+        if missing:
+            text = quoted(missing[0].surface)
+            logger.warning(Warnings.W510.format(n=len(missing), of=len(given), text=text))
     else:
         message("All corrections were already known; nothing has changed")
     return {

@@ -132,6 +132,11 @@ class ComponentWarnings:
         "[PEL-W509] The component '{name}' was given another knowledge base: {n} corrections that it had learned for "
         "the old one are gone. Teach them again, or load the old pipeline."
     )
+    W510 = (
+        "[PEL-W510] The pipeline does not find {n} of the {of} corrected mentions in their own texts, the first one "
+        "{text}. A correction counts where a mention of this form is found. Add a component that finds it: an "
+        "entity_ruler, or pel_name_finder, which finds corrected mentions, too."
+    )
     W508 = (
         "[PEL-W508] The component '{name}' has coverage = {coverage}, but no calibration to find sets with, so there are "
         "none. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"

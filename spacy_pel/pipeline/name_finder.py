@@ -1,6 +1,6 @@
-"""A component that finds the names of a linker's knowledge base, and follows its changes."""
+"""A component that finds the names that a linker knows, and follows its changes."""
 
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set
 
 from spacy.language import Language
 from spacy.matcher import PhraseMatcher
@@ -9,12 +9,14 @@ from spacy.util import filter_spans
 
 from ..errors import Errors, PelError
 from ..evidence.variants import other_numbers
-from ..kb import KnowledgeBase
+from ..linking import Linker
+from ..linking.memory.known import Known
 from .name_patterns import distinct_names, has_other_number, is_acronym
 from .proxy_entity_linker import ProxyEntityLinker
 from .white_space import words_of
 
 _ATTRIBUTES = ("LOWER", "ORTH")  # of names in any case, and of acronyms
+_NAMES, _LEARNED = "names", "learned"  # of the knowledge base, and from corrections
 _OF = "of"
 _REACH = 12  # tokens of a name to either side of the word that is in another number
 
@@ -25,7 +27,7 @@ _REACH = 12  # tokens of a name to either side of the word that is in another nu
     default_config={"linker": "proxy_entity_linker", "label": "ENTITY"},
 )
 def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "NameFinder":
-    """Build a component that finds the names of a linker's knowledge base.
+    """Build a component that finds the names that a linker knows.
 
     nlp (Language): the pipeline, which has the linker too, before or after this component.
     name (str): the component's name.
@@ -38,15 +40,16 @@ def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "Name
 
 class NameFinder:
     """Adds the names and aliases of live entities to ``doc.ents``, in any case, and their regular plurals and
-    singulars; acronyms only as they are written. Of two that overlap, the longer one counts, also of those
-    that were there before; a name as it is written goes before another number of the same length. A
-    name may be wrapped at the end of a line.
+    singulars; acronyms only as they are written. A mention that was corrected to an entity counts as one of
+    its names. Of two that overlap, the longer one counts, also of those that were there before; a name as it
+    is written goes before another number of the same length. A name may be wrapped at the end of a line.
 
     The text's words are put into the other number, not the names, so that a large knowledge base has no more
     names to hold and to search for.
 
-    It has no data of its own: the names are those of the linker's knowledge base at the time. After a change
-    (``add_entities``, ``rename``, ``retire``) the next document is searched for the names as they are then.
+    It has no data of its own: the names are those that the linker knows at the time. After a change
+    (``add_entities``, ``rename``, ``retire``, ``learn``, ``unlearn``) the next document is searched for the
+    names as they are then.
 
     nlp (Language): the pipeline.
     name (str): the component's name.
@@ -60,14 +63,19 @@ class NameFinder:
         self.linker = linker
         self.label = label
         self._matchers: List[PhraseMatcher] = []
-        self._names: List[Set[str]] = [set() for _ in _ATTRIBUTES]
+        self._names: Dict[str, List[Set[str]]] = {
+            source: [set() for _ in _ATTRIBUTES] for source in (_NAMES, _LEARNED)
+        }
         self._heads: Set[str] = set()  # words of names that may be in another number; also of removed names
-        self._memo: Optional[Dict[str, Any]] = None  # that of the knowledge base, when the names were read
+        # of the linker, when the names were read; each is another object after a change
+        self._memo: Optional[Dict[str, Any]] = None
+        self._known: Optional[Known] = None
 
     def __len__(self) -> int:
         """RETURNS (int): how many names are searched for; 0 before the linker has data."""
         self._update()
-        return sum(map(len, self._names))
+        both = zip(self._names[_NAMES], self._names[_LEARNED], strict=True)
+        return sum(len(names) + len(learned - names) for names, learned in both)
 
     def __call__(self, doc: Doc) -> Doc:
         """Find names in a document; none before the linker has data.
@@ -124,44 +132,53 @@ class NameFinder:
                         yield span
 
     def _update(self) -> None:
-        kb = self._kb
-        if kb is None or kb.memo is self._memo:
+        linker = self._linker
+        if linker is None:
             return
         if not self._matchers:
             self._matchers = [PhraseMatcher(self.nlp.vocab, attr=attribute) for attribute in _ATTRIBUTES]
-        wanted = distinct_names(name for names in kb.names_at(kb.live_rows) for name in names)
-        for matcher, old, new in zip(self._matchers, self._names, map(set, wanted), strict=True):
+        kb, known = linker.kb, linker.known
+        if kb.memo is not self._memo:
+            self._search_for(_NAMES, (name for names in kb.names_at(kb.live_rows) for name in names))
+            self._memo = kb.memo
+        if known is not self._known:
+            self._search_for(_LEARNED, known.forms)
+            self._known = known
+
+    def _search_for(self, source: str, names: Iterable[str]) -> None:
+        """Search for these names, and no longer for the others of this source."""
+        wanted = distinct_names(names)
+        for matcher, old, new in zip(self._matchers, self._names[source], map(set, wanted), strict=True):
             for name in old - new:
-                matcher.remove(self._key(name))
+                matcher.remove(self._key(source, name))
             added = sorted(new - old)
             for name, pattern in zip(added, map(self._pattern, added), strict=True):
-                matcher.add(self._key(name), [pattern])
+                matcher.add(self._key(source, name), [pattern])
                 self._heads.update(_heads(pattern))
             old.clear()
             old.update(new)
-        self._memo = kb.memo
 
     def _pattern(self, name: str) -> Doc:
         """RETURNS (Doc): the words of a name, without more than one blank between them."""
         return self.nlp.make_doc(" ".join(name.split()))
 
-    def _key(self, name: str) -> str:
+    def _key(self, source: str, name: str) -> str:
         """RETURNS (str): a name's key in the matchers; no word of a text is equal to it, so that it outlives
         the memory zone in which it is added."""
-        key = f"{self.name}\0{name}"
+        key = f"{self.name} {source}\0{name}"
         self.nlp.vocab.strings.add(key, allow_transient=False)  # type: ignore[call-arg]
         return key
 
     @property
-    def _kb(self) -> Optional[KnowledgeBase]:
+    def _linker(self) -> Optional[Linker]:
         linkers: Dict[str, Any] = dict(self.nlp.components)  # also disabled ones
         linker = linkers.get(self.linker)
         if not isinstance(linker, ProxyEntityLinker):
             raise PelError(Errors.E521.format(name=self.name, linker=self.linker, got=", ".join(linkers)))
         # an entity ruler that is being loaded runs the components before it on its patterns
-        return linker.kb if linker.is_initialized else None
+        return linker.linker if linker.is_initialized else None
 
-    # names are read again from the knowledge base: no copy is saved or sent to another process
+    # names are read again from the linker: no copy is saved or sent to another process
 
     def __getstate__(self) -> Dict[str, Any]:
         return {name: getattr(self, name) for name in ("nlp", "name", "linker", "label")}

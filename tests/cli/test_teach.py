@@ -68,6 +68,23 @@ def test_teach_list_and_undo(pipeline, tmp_path):
     verify_folders(pipeline)
 
 
+def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
+    not_found = [line("studied", "C7"), line("zebra", NIL)]  # that the second is not linked is right
+    write_jsonl(tmp_path / "fixes.jsonl", [*CORRECTIONS, *not_found])
+    result = run("teach", pipeline, tmp_path / "fixes.jsonl")
+    assert result.code == 0
+    assert "PEL-W510" in result.err and "1 of the 4 corrected" in result.err and "'studied'" in result.err
+    assert "W510" not in run("teach", pipeline, tmp_path / "fixes.jsonl").err  # nothing new
+
+    nlp = spacy.load(pipeline)
+    nlp.add_pipe("pel_name_finder", first=True)
+    nlp.get_pipe(LINKER).forget()
+    nlp.to_disk(pipeline)
+    result = run("teach", pipeline, tmp_path / "fixes.jsonl")
+    assert result.code == 0 and "W510" not in result.err
+    assert ids(pipeline)["studied"] == "C7"
+
+
 def test_nothing_else_of_the_pipeline_changes(pipeline, tmp_path):
     def files():
         found = (path for path in pipeline.rglob("*") if path.is_file())

@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 import spacy
+from spacy.tokens import Span
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
@@ -185,6 +186,87 @@ def test_round_trips_with_changes(nlp, make_nlp, how, used, tmp_path):
     assert found(again) == found(nlp) == {"HEART": "C09", "velmoparin": "NEW"}
     again.get_pipe(NAME).retire(["NEW"])
     assert found(again) == {"HEART": "C09"} and "velmoparin" in found(nlp)
+
+
+def learn(nlp, mention, kb_id):
+    doc = nlp.make_doc(f"Then {mention} came back.")
+    doc.ents = [Span(doc, 1, len(doc) - 3, label="ENTITY", kb_id=kb_id)]
+    return [one.id for one in nlp.get_pipe(NAME).learn([doc])]
+
+
+def test_what_was_corrected_is_found_until_it_is_undone(nlp):
+    text = "A Sugar sickness, aspirin and\nsugar  sickness."
+    assert found(nlp, text) == {"aspirin": "C02"}
+    ids = learn(nlp, "sugar sickness", "C06")
+    assert found(nlp, text) == {"Sugar sickness": "C06", "aspirin": "C02", "sugar  sickness": "C06"}
+    assert len(nlp.get_pipe("pel_name_finder")) == 19
+    nlp.get_pipe(NAME).unlearn(ids)
+    assert found(nlp, text) == {"aspirin": "C02"} and len(nlp.get_pipe("pel_name_finder")) == 18
+    learn(nlp, "sugar sickness", "C06")
+    nlp.get_pipe(NAME).retire(["C06"])
+    assert found(nlp, text) == {"aspirin": "C02"}
+
+
+def test_a_mention_corrected_to_nil_or_forgotten_is_not_found(nlp):
+    learn(nlp, "sugar sickness", "C06")
+    learn(nlp, "zzyzx", "NIL")
+    assert found(nlp, "sugar sickness, zzyzx") == {"sugar sickness": "C06"}
+    learn(nlp, "sugar sickness", "NIL")  # the same mention in the same text
+    assert found(nlp, "sugar sickness, zzyzx") == {}
+    learn(nlp, "zzyzx", "C10")
+    assert found(nlp, "sugar sickness, zzyzx") == {"zzyzx": "C10"}
+    nlp.get_pipe(NAME).forget()
+    assert found(nlp, "sugar sickness, zzyzx") == {}
+
+
+def test_a_name_that_was_learned_too_is_found_as_long_as_either_counts(nlp):
+    ids = learn(nlp, "Headache", "C07")  # a name of C03
+    assert found(nlp, "headache") == {"headache": "C07"}
+    assert len(nlp.get_pipe("pel_name_finder")) == 18
+    nlp.get_pipe(NAME).unlearn(ids)
+    assert found(nlp, "headache") == {"headache": "C03"}
+    learn(nlp, "Headache", "C07")
+    nlp.get_pipe(NAME).retire(["C03"])
+    assert found(nlp, "headache") == {"headache": "C07"}
+
+
+def test_a_corrected_abbreviation_is_found_by_its_long_form(nlp):
+    nlp.add_pipe("pel_abbreviation_detector", after="pel_name_finder", config={"mentions": True})
+    text = "The sugar sickness (SUSI) is back. SUSI lasts."
+    doc = nlp(text)
+    assert not doc.ents and len(doc._.abbreviations) == 2
+    doc.ents = [Span(doc, 9, 10, label="ENTITY", kb_id="C06")]
+    (learned,) = nlp.get_pipe(NAME).learn([doc])
+    assert (learned.text, learned.form) == ("SUSI", "sugar sickness")
+    for one in (text, text.replace("SUSI", "SUSC")):
+        assert [(ent.kb_id_, len(ent)) for ent in nlp(one).ents] == [("C06", 2), ("C06", 1), ("C06", 1)]
+    assert found(nlp, "SUSI") == {}  # it may stand for something else there
+
+
+@pytest.mark.parametrize("how", ["disk", "bytes", "pickle", "processes", "memory zone"])
+def test_corrected_mentions_after_a_round_trip(nlp, make_nlp, how, tmp_path):
+    text, expected = "Sugar sickness and aspirin.", ["Sugar sickness", "aspirin"]
+    found(nlp, text)
+    if how == "memory zone":
+        with nlp.memory_zone():
+            learn(nlp, "sugar sickness", "C06")
+            assert len(found(nlp, text)) == 2
+        with nlp.memory_zone():
+            assert len(found(nlp, text)) == 2
+    else:
+        learn(nlp, "sugar sickness", "C06")
+    if how == "disk":
+        nlp.to_disk(tmp_path / "pipeline")
+        nlp = spacy.load(tmp_path / "pipeline")
+    elif how == "bytes":
+        saved = nlp.to_bytes()
+        nlp = make_nlp(ruler=False)
+        nlp.add_pipe("pel_name_finder", first=True)
+        nlp = nlp.from_bytes(saved)
+    elif how == "pickle":
+        nlp = pickle.loads(pickle.dumps(nlp))
+    docs = list(nlp.pipe([text] * 2, n_process=2 if how == "processes" else 1, batch_size=1))
+    assert [[ent.text for ent in doc.ents] for doc in docs] == [expected] * 2
 
 
 def test_two_processes(nlp):

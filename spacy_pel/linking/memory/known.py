@@ -73,6 +73,12 @@ class Known:
         )
 
     @property
+    def forms(self) -> List[str]:
+        """RETURNS (List[str]): the surface forms that name an entity, not NIL."""
+        rows = self.kb_rows.tolist()
+        return [one.form for one, row in zip(self.learned, rows, strict=True) if row != NIL_ROW]
+
+    @property
     def fingerprint(self) -> str:
         """RETURNS (str): changes with the mentions in effect, whenever and by whom they were learned."""
         return fingerprint(*[[one.form, one.after, *one.place] for one in self.learned])
