@@ -32,7 +32,7 @@ def reader_of(path: Path) -> str:
         return "umls"
     kind = Path(path.name.removesuffix(".gz")).suffix.lower()
     if kind not in _READERS or path.is_dir():
-        got = f"{path}, a folder without them" if path.is_dir() else str(path)
+        got = f"the folder {path}" if path.is_dir() else str(path)
         raise PelError(Errors.E659.format(got=got, known=", ".join(_READERS)))
     return _READERS[kind]
 

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
 from ..corpora.readers.parquet_rows import open_parquet, parquet_rows
-from ..errors import Errors, PelError, Warnings
+from ..errors import Errors, PelError, Warnings, quoted
 from ..types import Document
 from ..util import logger, read_jsonl, read_lines, read_text
 from ..util.files import check_unicode
 
 _ENDINGS = {"txt": (".txt",), "bioc": (".xml", ".json")}  # of the files of a folder, plain or gzipped
 _TXT = re.compile(r"\.txt(\.gz)?$", re.IGNORECASE)
+_RENAME = "Rename the one with the text."
 _PUBTATOR = re.compile(r"^[^|\t]+\|[ta]\|")
 
 
@@ -19,8 +20,8 @@ def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
     """Read texts, one document after the other. Files may be gzipped, except for Parquet.
 
     path (Path): "txt": one document per line, named by its line number, or a folder of .txt
-        files, one document each, named by the file. "jsonl": objects with "text" and perhaps
-        "id" and "meta". "parquet": columns "text" and perhaps "id". "pubtator": title and
+        files, one document each, named by the file. "jsonl": objects with "text" (null = empty) and
+        perhaps "id" and "meta". "parquet": columns of these names. "pubtator": title and
         abstract lines. "bioc": XML or JSON, or a folder of such files; the passages of a document
         are one text, in which each keeps its offset unless passages overlap. Annotations are left out.
     format_name (str): one of these, or "auto" = by the file's name and first line.
@@ -84,7 +85,7 @@ def _jsonl(path: Path) -> Iterator[Document]:
 def _parquet(path: Path) -> Iterator[Document]:
     columns = open_parquet(path).schema_arrow.names
     if "text" not in columns:
-        raise PelError(Errors.E641.format(where=path, got=f"the columns {', '.join(columns)}"))
+        raise PelError(Errors.E641.format(where=path, got=f"the columns {', '.join(columns)}", todo=_RENAME))
     for number, record in parquet_rows(path, ("id", "text", "meta")):
         yield document_of(record, number, f"{path}, row {number}")
 
@@ -92,14 +93,17 @@ def _parquet(path: Path) -> Iterator[Document]:
 def document_of(record: Dict[str, Any], number: int, where: str) -> Document:
     """Make a document of an object of JSON lines, or of a row.
 
-    record (Dict[str, Any]): with "text", and perhaps "id" and "meta".
+    record (Dict[str, Any]): with "text" (null = nothing to link), and perhaps "id" and "meta".
     number (int): its id if it has none.
     where (str): file and number, for errors.
-    RETURNS (Document): without mentions. RAISES (PelError): without a text that UTF-8 can hold.
+    RETURNS (Document): without mentions; null is an empty text.
+    RAISES (PelError): without a text that UTF-8 can hold.
     """
-    text = record.get("text")
+    if "text" not in record:
+        raise PelError(Errors.E641.format(where=where, got=f"the keys {', '.join(record)}", todo=_RENAME))
+    text = "" if record["text"] is None else record["text"]
     if not isinstance(text, str):
-        raise PelError(Errors.E641.format(where=where, got=f"the keys {', '.join(record)}"))
+        raise PelError(Errors.E641.format(where=where, got=quoted(text), todo="Convert it to a string."))
     check_unicode({key: record.get(key) for key in ("id", "text", "meta")}, where)
     meta = record.get("meta")
     given = record.get("id")

@@ -14,6 +14,7 @@ from ..registry import registry
 from ..types import Document
 from ..util import fingerprint, logger, progress
 from .documents import folder_files, input_format, read_documents
+from .finished import Finished, changed_settings, finished_run, remember_finished
 from .forked_workers import workers_end_with_this_process
 from .formats import check_replaceable, output_format, write_links
 from .job import LinkJob, count, summary, usual_part_size
@@ -51,11 +52,15 @@ class LocalEngine:
         to = output_format(job.to, output)
         if output.exists() and source.exists() and _is_inside(source, output):
             raise PelError(Errors.E649.format(path=output))
+        finished = None
         if output.exists() and not job.overwrite:
-            raise PelError(Errors.E657.format(path=output))
+            finished = finished_run(output) if job.resume else None
+            if finished is None:
+                raise PelError((Errors.E638 if job.resume else Errors.E657).format(path=output))
         check_replaceable(output, to)
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins
-        total = sum(1 for _ in read_documents(source, job.format_name))
+        lengths = Counter(bool(one.text.strip()) for one in read_documents(source, job.format_name))
+        total = lengths.total()
         if not total:
             raise PelError(Errors.E645.format(path=source))
         PartFiles.check_resumed(output, resume=job.resume)  # before loading, which takes its time
@@ -70,6 +75,15 @@ class LocalEngine:
             "n_candidates": job.n_candidates,
             "part_size": part_size,
         }
+        of_output = {**settings, "to": to}
+        del of_output["part_size"]
+        if finished is not None:
+            if changed := changed_settings(finished.settings, of_output):
+                raise PelError(Errors.E639.format(path=output, changed=changed))
+            logger.info("Nothing to do: all %s documents are linked", f"{total:,}")
+            return summary(finished.counts, resumed_after=total, seconds=0.0)
+        if lengths[False]:
+            logger.info("%s of %s documents have no text to link", f"{lengths[False]:,}", f"{total:,}")
         parts = PartFiles(output, settings, resume=job.resume)
         done = len(parts.paths())
         counts = Counter(count(parts.records()))
@@ -103,6 +117,7 @@ class LocalEngine:
                 f"{total:,}",
             )
             raise
+        remember_finished(output, Finished(of_output, dict(counts)))
         parts.remove()
         return summary(counts, resumed_after=before, seconds=time.perf_counter() - started)
 

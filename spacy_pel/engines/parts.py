@@ -29,6 +29,7 @@ from ..util import fingerprint
 from ..util.files import json_object
 from .batch import link_batch
 from .documents import document_of
+from .finished import changed_settings
 from .job import count, usual_part_size
 
 _KINDS = (".parquet", ".jsonl", ".jsonl.gz")
@@ -252,7 +253,7 @@ class PartedOutput:
         """Make the folder ready.
 
         settings (Dict[str, Any]): what the parts depend on; parts written with others are refused.
-        resume (bool): keep the parts that are there.
+        resume (bool): keep the parts that are there, which may be all.
         overwrite (bool): replace an output that is whole.
         RAISES (PelError): if the folder holds something else, or an output that is not to be replaced or
             resumed.
@@ -263,17 +264,18 @@ class PartedOutput:
             raise PelError(
                 Errors.E647.format(path=self.name, wanted="a folder of links", got=f"one with {others[0]}")
             )
-        if _SUCCESS in names or (names and _SETTINGS not in names):
+        is_whole = _SUCCESS in names
+        if names and (_SETTINGS not in names or (is_whole and (overwrite or not resume))):
             if not overwrite:
                 raise PelError(Errors.E657.format(path=self.name))
             self._delete(names)
         elif names:
             if not resume:
                 raise PelError(Errors.E643.format(folder=self.name))
-            found = json.loads(self._read(_SETTINGS))
-            if found != settings:
-                changed = ", ".join(key for key in settings if settings[key] != found.get(key))
-                raise PelError(Errors.E644.format(folder=self.name, changed=changed))
+            changed = changed_settings(json.loads(self._read(_SETTINGS)), settings)
+            if changed:
+                error = Errors.E639 if is_whole else Errors.E644
+                raise PelError(error.format(path=self.name, folder=self.name, changed=changed))
             return
         self.files.create_dir(self.folder, recursive=True)
         self._write(_SETTINGS, json.dumps(settings).encode("utf8"))

@@ -90,7 +90,9 @@ class RayEngine:
         written = output.written()
         counts = Counter(output.counts(written))
         before = counts["documents"]
-        if written:
+        if before == corpus.n_documents:
+            logger.info("Nothing to do: all %s documents are linked", f"{before:,}")
+        elif written:
             logger.info("Resuming after %s of %s documents", f"{before:,}", f"{corpus.n_documents:,}")
         started = time.perf_counter()
         todo = [part for part in parts if part.number not in set(written)]

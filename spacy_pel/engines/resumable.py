@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterator, List
 
 from ..errors import Errors, PelError
 from ..util import read_json, read_jsonl, write_json, write_jsonl
+from .finished import changed_settings
 
 _SETTINGS = "settings.json"
 
@@ -25,8 +26,8 @@ class PartFiles:
         self.folder = _folder_of(self.output)
         self.check_resumed(self.output, resume=resume)
         if (self.folder / _SETTINGS).is_file():
-            if (found := read_json(self.folder / _SETTINGS)) != settings:
-                changed = ", ".join(key for key in settings if settings[key] != found.get(key))
+            changed = changed_settings(read_json(self.folder / _SETTINGS), settings)
+            if changed:
                 raise PelError(Errors.E644.format(folder=self.folder, changed=changed))
         else:
             # without settings, parts are what is left of a folder that was being removed

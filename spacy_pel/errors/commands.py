@@ -77,16 +77,24 @@ class CommandErrors:
         "[PEL-E637] The cluster gave up: {got}. What was linked is kept: run the command again with --resume. With "
         "--verbose it shows all that the cluster says."
     )
+    E638 = (
+        "[PEL-E638] {path} exists, and it is not known to be the whole output of this command. Add --overwrite to "
+        "replace it, or choose another file."
+    )
+    E639 = (
+        "[PEL-E639] {path} is the whole output of another run: {changed}. Add --overwrite to link again, or choose "
+        "another file."
+    )
     E640 = "[PEL-E640] Expected one of the formats {known}, got '{got}' for {path}. Set the format with --format."
-    E641 = '[PEL-E641] {where}: expected a "text" column or key, got {got}. Rename the one with the text.'
+    E641 = '[PEL-E641] {where}: expected a "text" column or key that holds text, got {got}. {todo}'
     E642 = "[PEL-E642] Expected an output whose name ends in {known}, got {path}. {todo}"
     E643 = (
         "[PEL-E643] {folder} holds the results of an interrupted run. Add --resume to continue it, or delete the "
         "folder to start over."
     )
     E644 = (
-        "[PEL-E644] Cannot resume the run in {folder}: {changed} changed since it was interrupted. Delete the "
-        "folder to start over."
+        "[PEL-E644] Cannot resume the run in {folder}: {changed} since it was interrupted. Repeat the command as it "
+        "was, or delete the folder to start over."
     )
     E645 = "[PEL-E645] Expected texts to link, but {path} holds none. Check the path and --format."
     E646 = "[PEL-E646] Expected one of the formats {known}, got '{got}'. Fix --to."
@@ -127,8 +135,8 @@ class CommandErrors:
         "--overwrite."
     )
     E659 = (
-        "[PEL-E659] Expected a file {known} (each also with .gz), or a META folder of the UMLS, got {got}. Name its "
-        "format with --reader."
+        "[PEL-E659] Expected a file whose name ends in {known}, perhaps with .gz, or a META folder of the UMLS, got "
+        "{got}. Name its format with --reader."
     )
     E660 = "[PEL-E660] Expected --apply-to or --output, got both. Use one of them."
     E661 = (

@@ -52,12 +52,18 @@ def _is_temporary(file: Path) -> bool:
         return True
 
 
-def _list() -> Optional[Path]:
+def cache_folder() -> Optional[Path]:
+    """RETURNS (Optional[Path]): the folder of this package in the user's cache; None = the user has none."""
     base = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else os.environ.get("XDG_CACHE_HOME")
     try:
-        return Path(base or Path.home() / ".cache") / "spacy_pel" / "verified_files.txt"
+        return Path(base or Path.home() / ".cache") / "spacy_pel"
     except RuntimeError:  # a user without a home
         return None
+
+
+def _list() -> Optional[Path]:
+    folder = cache_folder()
+    return folder / "verified_files.txt" if folder else None
 
 
 def _read_list() -> Dict[str, str]:

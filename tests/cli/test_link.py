@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 import spacy
 
-from spacy_pel.corpora import read_corpus
+from spacy_pel.corpora import read_corpus, read_links
 from spacy_pel.engines import resumable as _parts
 from spacy_pel.linking.confidence import Confidence
 from spacy_pel.pipeline.saved import load_pipeline
@@ -231,6 +231,54 @@ def test_an_output_that_exists_is_kept(folder, tmp_path):
     assert run(*args, "--overwrite").code == 0 and len(list(read_jsonl(out))) == 3
 
 
+def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path):
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    shutil.copy(folder / "dev.jsonl", source)
+    args = ["link", folder / "pipeline", source, out]
+    whole = run(*args, "--part-size", 7, "--json").json
+    written = out.stat()
+    again = run(*args, "--resume", "--json")
+    assert again.code == 0 and "Nothing to do: all 40 documents are linked" in again.err
+    keys = ("documents", "mentions", "nil")
+    assert [again.json[key] for key in keys] == [whole[key] for key in keys]
+    assert again.json["resumed_after"] == 40 and out.stat().st_mtime_ns == written.st_mtime_ns
+    assert "E657" in run(*args).err, "only with --resume"
+    for options, got in (
+        (["--n-candidates", 3], "n_candidates changed from 5 to 3"),
+        (["--to", "pubtator"], "to changed from jsonl to pubtator"),
+    ):
+        refused = run(*args, "--resume", *options)
+        assert (
+            refused.code == 2
+            and "E639" in refused.err
+            and got in refused.err
+            and "--overwrite" in refused.err
+        )
+    source.write_text(source.read_text().replace("mice", "rats"))
+    assert "E639" in run(*args, "--resume").err
+    shutil.copy(folder / "dev.jsonl", source)
+    assert run(*args, "--resume").code == 0
+    out.write_text(out.read_text() + "\n")
+    assert "E638" in run(*args, "--resume").err, "it is not what the run wrote"
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.pubtator", "out.xml", "out.brat"])
+def test_nothing_is_linked_where_the_text_is_null(folder, tmp_path, name):
+    lines = [{"id": "a", "text": None}, {"id": "b", "text": "Aspirin: aspirin."}, {"id": "c", "text": ""}]
+    write_jsonl(tmp_path / "in.jsonl", lines)
+    result = run("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / name, "--json")
+    assert (result.code, result.json["documents"], result.json["mentions"]) == (0, 3, 1), result.err
+    assert "2 of 3 documents have no text to link" in result.err
+    if name in ("out.jsonl", "out.parquet"):
+        links = list(read_links(tmp_path / name))
+        assert [(one["id"], one["text"], len(one["mentions"])) for one in links] == [
+            *(("a", "", 0), ("b", "Aspirin: aspirin.", 1), ("c", "", 0))
+        ]
+    write_jsonl(tmp_path / "in.jsonl", [{"id": "a", "text": 5}])
+    result = run("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "other.jsonl")
+    assert result.code == 2 and "E641" in result.err and "got 5." in result.err
+
+
 def test_a_text_that_cannot_be_read_is_found_before_any_is_linked(folder, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"text": "Fever."}\n' * 200 + '{"body": "Fever."}\n')
     result = run("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out.jsonl")
@@ -369,7 +417,7 @@ def test_resume_refuses_other_settings(folder, tmp_path):
     args = ["link", folder / "pipeline", folder / "dev.jsonl", tmp_path / "out.jsonl", "--part-size", 7]
     killed_after(1, args)
     refused = run(*args, "--resume", "--n-candidates", 3)
-    assert refused.code == 2 and "E644" in refused.err and "n_candidates" in refused.err
+    assert refused.code == 2 and "E644" in refused.err and "n_candidates changed from 5 to 3" in refused.err
 
 
 def test_resume_refuses_other_confidence_and_parts_of_another_format(folder, tmp_path):

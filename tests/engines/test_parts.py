@@ -120,8 +120,12 @@ def test_output(tmp_path, kind):
     assert sorted(path.name for path in (tmp_path / "a" / "out").iterdir()) == [
         *("_SUCCESS", "_settings.json", f"part-000001{kind}")
     ]
+    again.start(SETTINGS, resume=True, overwrite=False)
+    assert again.written() == [1], "nothing is left to do"
+    with pytest.raises(PelError, match="E639.*n_candidates changed from 5 to 6"):
+        again.start({"n_candidates": 6}, resume=True, overwrite=False)
     with pytest.raises(PelError, match="E657"):
-        again.start(SETTINGS, resume=True, overwrite=False)
+        again.start(SETTINGS, resume=False, overwrite=False)
     again.start(SETTINGS, resume=False, overwrite=True)
     assert again.written() == []
 
@@ -206,6 +210,9 @@ def test_an_id_of_zero_and_a_date(tmp_path):
     assert found == list(read_documents(tmp_path / "in.parquet"))
     (tmp_path / "in.jsonl").write_text('{"id": 0, "text": "a"}\n{"id": "", "text": "a"}\n{"text": "a"}')
     assert [one.id for one in read_documents(tmp_path / "in.jsonl")] == ["0", "2", "3"]
+    (tmp_path / "in.jsonl").write_text('{"text": null}\n{"text": "a"}\n')
+    corpus = PartedCorpus(str(tmp_path / "in.jsonl"))
+    assert [one.text for part in corpus.parts() for one in read_part(corpus.files, part)] == ["", "a"]
 
 
 def test_what_is_left_of_removed_parts_is_not_used(tmp_path):
