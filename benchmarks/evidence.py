@@ -148,7 +148,7 @@ def main(
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     output: Annotated[Optional[Path], typer.Option(help="Write the figures to this JSON file.")] = None,
 ) -> None:
-    """Print recall@1 without each kind of evidence, and the difference with its 95 % interval."""
+    """Print recall@1 without each kind of evidence, and the difference with its 95% interval."""
     try:
         examples, unseen = read_examples(pipeline, corpus)
         rows = measure(examples, unseen)

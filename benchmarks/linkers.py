@@ -133,7 +133,7 @@ def compare(
 def differences(results: Mapping[str, Result]) -> Dict[str, Dict[str, Dict[str, float]]]:
     """Paired differences between the first linker and each other one.
 
-    RETURNS (Dict): name of the other -> one of ``DIFFERENCES`` -> first - other, with its 95 % interval from
+    RETURNS (Dict): name of the other -> one of ``DIFFERENCES`` -> first - other, with its 95% interval from
         a bootstrap over documents.
     """
     from spacy_pel.evaluation.metrics.paired_bootstrap import share_difference
@@ -213,7 +213,7 @@ def _print_table(report: Dict[str, Any]) -> None:
     from rich.table import Table
 
     first = next(iter(report["linkers"].values()))
-    title = f"{report['corpus']}: {first['n']:,} mentions, {first['n_nil']:,} NIL (95 % intervals)"
+    title = f"{report['corpus']}: {first['n']:,} mentions, {first['n_nil']:,} NIL (95% intervals)"
     table = Table(title=title)
     table.add_column("linker")
     for column in (*COLUMNS, "per second"):
@@ -232,7 +232,7 @@ def _print_table(report: Dict[str, Any]) -> None:
 def _differences_table(first: str, found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Any:
     from rich.table import Table
 
-    table = Table(title=f"{first} minus each other linker, in points (95 % intervals, paired)")
+    table = Table(title=f"{first} minus each other linker, in points (95% intervals, paired)")
     table.add_column("linker")
     for column in DIFFERENCES:
         table.add_column(column, justify="right")

@@ -251,7 +251,7 @@ def main(
     if math.isnan(grown):
         console.print(f"Too few documents: expected two steps of {step:,} after the first {after:,}")
     else:
-        console.print(f"Growth after the first {after:,} documents: {100 * grown:.1f} %")
+        console.print(f"Growth after the first {after:,} documents: {100 * grown:.1f}%")
     if not grown <= limit:
         raise typer.Exit(1)
 

@@ -6,7 +6,7 @@
 The documents are shuffled and cut into halves. The pipeline links the first half; of the mentions it gets
 wrong, the first n are corrected (``linker.learn``), and the second half is linked, and the old test set.
 Nothing is trained. Mentions whose entity the knowledge base lacks are NIL. Differences are paired: both
-linkers on the same mentions, 95 % bootstrap intervals over documents. Mentions are encoded once.
+linkers on the same mentions, 95% bootstrap intervals over documents. Mentions are encoded once.
 """
 
 import json

@@ -153,7 +153,7 @@ def summary(results: Mapping[str, Result]) -> Dict[str, Any]:
 def table_of(worlds: Mapping[str, Mapping[str, Any]], metric: str, title: str) -> Table:
     """RETURNS (Table): a row for each world and their mean: ours, and the others with their differences."""
     others = [name for name in next(iter(worlds.values()))["linkers"] if name != OURS]
-    table = Table(title=f"{title}, in percent; in brackets: {OURS} minus this linker, 95 % interval")
+    table = Table(title=f"{title}, in percent; in brackets: {OURS} minus this linker, 95% interval")
     for column in ("world", "mentions", OURS, *others):
         table.add_column(column, justify="left" if column == "world" else "right")
     for name, found in worlds.items():

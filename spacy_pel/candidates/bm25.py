@@ -37,7 +37,7 @@ class _Names(NamedTuple):
 class BM25(GeneratorBase[_Names]):
     """Names by the BM25 score of their words for the words of the surface form (bm25s, Lucene's variant);
     they are read until there are k distinct entities. Each name is one document: with all names of an entity
-    as one document, recall@1 on MedMentions was 33 % instead of 55 %, and recall@64 was 80 % instead of 83 %
+    as one document, recall@1 on MedMentions was 33% instead of 55%, and recall@64 was 80% instead of 83%
     (dev set, open CUI knowledge base).
 
     A surface form finds names that share a whole word with it; stop words do not count unless there are no

@@ -44,4 +44,4 @@ def plain(value: Any) -> str:
 
 def percent(share: Optional[float]) -> str:
     """RETURNS (str): a share in percent, None = unknown."""
-    return "–" if share is None else f"{100 * share:.2f} %"
+    return "–" if share is None else f"{100 * share:.2f}%"

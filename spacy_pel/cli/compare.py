@@ -89,7 +89,7 @@ def _text(found: Dict[str, Any]) -> str:
         for metric in ("recall@1", "accuracy"):
             cells += _cells(group[metric]) if metric in group else ["–"] * 4
         rows.append([group["name"], *cells])
-    both = ["A", "B", "B - A", "95 %"]
+    both = ["A", "B", "B - A", "95%"]
     parts = [
         head,
         text_table(["percent", *both], differences),
@@ -98,8 +98,8 @@ def _text(found: Dict[str, Any]) -> str:
             [
                 found["group_by"],
                 *("mentions", "NIL", "documents"),
-                *("r@1 A", "r@1 B", "B - A", "95 %"),
-                *("acc. A", "acc. B", "B - A", "95 %"),
+                *("r@1 A", "r@1 B", "B - A", "95%"),
+                *("acc. A", "acc. B", "B - A", "95%"),
             ],
             rows,
         ),

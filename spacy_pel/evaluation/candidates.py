@@ -20,7 +20,7 @@ POLICY = (
     "recall@k: share of the gold mentions whose entity is in the KB that have it among the first k distinct "
     "candidates, in the generator's own order; NIL mentions are left out. Several gold ids: any of them is "
     "right; composite mentions: all of them must be there. Gold ids are resolved through the KB's redirects. "
-    "seen and unseen: whether a gold entity occurs in the training corpus. Intervals: 95 % bootstrap, "
+    "seen and unseen: whether a gold entity occurs in the training corpus. Intervals: 95% bootstrap, "
     "documents drawn with replacement. mentions_per_second: of generating alone, repeated surface forms "
     "included."
 )

@@ -15,7 +15,7 @@ from .run_folder import Run
 Shares = Dict[str, Tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count
 RECALL_AT = (1, 5, 64)
 POLICY = (
-    "Differences are B - A on the same mentions. Intervals: 95 % percentiles of a paired bootstrap that "
+    "Differences are B - A on the same mentions. Intervals: 95% percentiles of a paired bootstrap that "
     "draws documents with replacement and measures both runs on each draw, since the mentions of a document "
     "are not independent. McNemar's test takes mentions as independent, so its p-value tends to be too low: "
     "if it disagrees with the interval, trust the interval. Of 20 groups without any difference, one is "

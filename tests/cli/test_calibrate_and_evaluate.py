@@ -97,7 +97,7 @@ def test_calibrate_says_how_well_it_fits(folder, pipeline, tmp_path):
     lines = dict(
         line.split(maxsplit=1) for line in run("calibrate", pipeline, folder / "dev.jsonl").out.splitlines()
     )
-    assert lines["nil_aupr"] == f"{100 * fitted['nil_aupr']:.2f} %"  # like evaluate
+    assert lines["nil_aupr"] == f"{100 * fitted['nil_aupr']:.2f}%"  # like evaluate
     assert lines["threshold"] == f"{fitted['threshold']:.4f}"
 
 

@@ -88,7 +88,7 @@ def test_paste_link_correct_undo(open_page):
         "the mention itself",
         "Prior",
         "Spelling",
-        "100 % alike",
+        "100% alike",
     ):
         expect(first).to_contain_text(said)
     expect(first.locator(".entity")).to_contain_text("disease")

@@ -46,13 +46,13 @@ def _text(facts: Dict[str, Any]) -> str:
         if isinstance(value, int):
             rows[key.replace("_", " ")] = f"{value:,}"
         elif isinstance(value, float):
-            rows[key.replace("_", " ")] = f"{100 * value:.1f} %"
+            rows[key.replace("_", " ")] = f"{100 * value:.1f}%"
     for key in ("mentions_per_entity_and_document", "mentions_per_entity"):
         total = sum(facts[key].values())
         if total:
             mean = sum(int(size) * count for size, count in facts[key].items()) / total
             once = 100 * facts[key].get("1", 0) / total
-            rows[key.replace("_", " ")] = f"{mean:.2f} on average; exactly 1 in {once:.1f} %"
+            rows[key.replace("_", " ")] = f"{mean:.2f} on average; exactly 1 in {once:.1f}%"
     for kind in ("label", "type"):
         named = list(facts.get(f"{kind}s", {}).items())
         rows.update({f"{kind}: {name}": f"{count:,}" for name, count in named[:_SHOWN]})

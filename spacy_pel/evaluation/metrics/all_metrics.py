@@ -25,7 +25,7 @@ POLICY = (
     "among the first k. nil_ece: expected calibration error of nil_score as a probability, 15 bins of equal "
     "width; null if nil_score is not a probability. answer_ece: the same of P(right) of the answers, ids and "
     "NIL. set_coverage: share of the sets of answers that hold a right one. accuracy_seen and "
-    "accuracy_unseen are null where there is no such mention. Intervals: 95 % bootstrap, documents "
+    "accuracy_unseen are null where there is no such mention. Intervals: 95% bootstrap, documents "
     "drawn with replacement."
 )
 

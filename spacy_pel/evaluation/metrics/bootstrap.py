@@ -1,4 +1,4 @@
-"""95 % intervals by drawing documents with replacement.
+"""95% intervals by drawing documents with replacement.
 
 Written by hand, not with ``scipy.stats.bootstrap``: the published intervals come from these draws, and
 scipy's would change them in the third digit. It would be faster for shares (1,000 samples of 879

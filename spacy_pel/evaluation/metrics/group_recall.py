@@ -83,7 +83,7 @@ def group_metrics(table: GroupTable, *, n_samples: int = 1000, seed: int = 0) ->
     """Metrics of one system.
 
     RETURNS (Dict[str, Any]): "groups" (by group), "macro" (mean over the groups) and "micro" (over all
-        mentions), each with "recall@k", "recall@k_low" and "recall@k_high" for every k: 95 % bootstrap
+        mentions), each with "recall@k", "recall@k_low" and "recall@k_high" for every k: 95% bootstrap
         intervals over documents.
     """
     recall, macro, micro = table.draws(n_samples, seed)

@@ -1,4 +1,4 @@
-"""95 % intervals of the difference of two runs on the same mentions.
+"""95% intervals of the difference of two runs on the same mentions.
 
 Each bootstrap sample draws whole documents, with replacement, and both runs are measured on the same
 draw: errors cluster in documents, and the two runs make many of the same errors.
@@ -18,7 +18,7 @@ class Difference(NamedTuple):
 
     a, b (float): its value for each.
     difference (float): b - a.
-    low, high (float): 95 % interval of the difference.
+    low, high (float): 95% interval of the difference.
     """
 
     a: float

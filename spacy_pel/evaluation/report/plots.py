@@ -123,7 +123,7 @@ def reliability_figure(runs: Mapping[str, Outcomes]) -> Tuple["Figure", "Axes"]:
         if curve is None:
             axes.plot([], [])  # takes the colour of this run
             continue
-        line = axes.plot(curve.probability, curve.share, label=f"{name} (ECE {100 * curve.error:.1f} %)")[0]
+        line = axes.plot(curve.probability, curve.share, label=f"{name} (ECE {100 * curve.error:.1f}%)")[0]
         sizes = 12 + 150 * curve.n / curve.n.max()
         axes.scatter(
             curve.probability, curve.share, s=sizes, color=line.get_color(), alpha=0.8, clip_on=False

@@ -45,7 +45,7 @@ def metric_table(runs: Runs) -> Table:
     if all("mentions_per_second" in one for one in metrics):
         rate = [Cell(f"{one['mentions_per_second']:,.0f}") for one in metrics]
         rows.append([Cell("mentions per second"), *rate])
-    note = "In percent, with 95 % bootstrap intervals over documents. " + str(metrics[0].get("policy", ""))
+    note = "In percent, with 95% bootstrap intervals over documents. " + str(metrics[0].get("policy", ""))
     return Table("Metrics", note, ["", *runs], rows)
 
 

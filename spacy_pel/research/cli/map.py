@@ -73,6 +73,6 @@ def _text(result: Dict[str, Any]) -> str:
     for one in result["maps"]:
         lines.append(
             f"{one['title']}: {len(one['mentions']):,} mentions of {len(one['entities'])} entities, "
-            f"{100 * one['nearest_own']:.1f} % nearest to their own, stress {one['stress']:.2f}"
+            f"{100 * one['nearest_own']:.1f}% nearest to their own, stress {one['stress']:.2f}"
         )
     return "\n".join(lines)

@@ -78,7 +78,7 @@ def _cells(row: Dict[str, Any]) -> List[str]:
 def _text(result: Dict[str, Any]) -> str:
     header = ["NIL | all classes", *_HEAD, *(f"paper {name}" for name in _HEAD)]
     counts = (
-        f"{result['n']:,} mentions, {result['n_nil']:,} NIL ({100 * result['n_nil'] / result['n']:.1f} %)"
+        f"{result['n']:,} mentions, {result['n_nil']:,} NIL ({100 * result['n_nil'] / result['n']:.1f}%)"
     )
     return f"{counts}\n{text_table(header, [_cells(row) for row in result['runs']])}"
 

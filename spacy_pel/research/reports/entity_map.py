@@ -140,7 +140,7 @@ def draw_maps(maps: Dict[str, EntityMap], names: List[str], owners: Sequence[int
                 fontweight="bold",
             )
             stars += [star] if axes is panels[0] else []
-        axes.set_title(f"{title}\nnearest to their own: {100 * found.nearest_own:.0f} %", fontsize=10)
+        axes.set_title(f"{title}\nnearest to their own: {100 * found.nearest_own:.0f}%", fontsize=10)
         axes.set_aspect("equal", adjustable="datalim")
         axes.tick_params(labelbottom=False, labelleft=False, length=0)
     short = [name if len(name) <= 30 else f"{name[:29]}…" for name in names]

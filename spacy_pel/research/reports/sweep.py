@@ -12,7 +12,7 @@ _LOG_FROM = 20  # times the smallest value, from which the axis of the values is
 
 
 class Measured(NamedTuple):
-    """A metric and its 95 % interval, if there is one."""
+    """A metric and its 95% interval, if there is one."""
 
     value: float
     low: Optional[float]

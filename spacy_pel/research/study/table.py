@@ -33,7 +33,7 @@ TRIPLET_PAPER: Dict[str, Tuple[Tuple[float, float], Tuple[float, float]]] = {
 RANKER_NOTE = (
     "accuracy@1: share of the test mentions whose entity is in the knowledge base that have it first "
     "among the reranked candidates; recall of the candidates is the upper bound of every ranker. Intervals: "
-    "95 % bootstrap over documents; differences are paired. McNemar's test takes mentions as "
+    "95% bootstrap over documents; differences are paired. McNemar's test takes mentions as "
     "independent, so its p-value tends to be too small. Paper (Le & Nguyen 2023, Table 3): dev accuracy "
     "with sparse / dense candidates; on test, prototype_srn has 72.8 on MedMentions (seen entities "
     "76.5, unseen 58.1) and 93.5 on BC5CDR (96.1, 80.1), trained in 10 hours and linking MedMentions "
@@ -44,7 +44,7 @@ WORLDS_NOTE = (
     "val, test: recall over all mentions of these worlds whose entity is in their world's knowledge base, "
     "as in Cai et al. (2023), Table 3; mean: worlds of equal weight. Second table: all mentions of the test "
     "worlds (Table 8 there); third: recall@1 / recall@64 of each world (Table 4). Claims are about all "
-    "mentions of the test worlds. Intervals: 95 % bootstrap over documents; differences are paired."
+    "mentions of the test worlds. Intervals: 95% bootstrap over documents; differences are paired."
 )
 
 

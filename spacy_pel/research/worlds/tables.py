@@ -8,7 +8,7 @@ KS = (1, 4, 8, 16, 32, 64)  # Cai et al. 2023, Table 8, and recall@1
 POLICY = (
     "recall@k of a world: share of its mentions whose gold entity is in the world's KB that have it among "
     "the first k distinct candidates. macro: mean over the worlds, of equal weight. micro: over all "
-    "mentions. Intervals: 95 % bootstrap, documents drawn with replacement; a document with mentions of "
+    "mentions. Intervals: 95% bootstrap, documents drawn with replacement; a document with mentions of "
     "several worlds is drawn for all of them together. Differences are taken within each draw (paired). "
     "recall@1 of reranked candidates is the ranker's unnormalised accuracy."
 )

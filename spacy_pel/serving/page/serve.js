@@ -32,7 +32,7 @@ function el(tag, props = {}, ...children) {
 }
 
 const show = (number, digits = 3) => (number === null || number === undefined ? "–" : number.toFixed(digits));
-const percent = (share) => `${(100 * share).toFixed(share > 0.9995 || share === 0 ? 0 : 1)} %`;
+const percent = (share) => `${(100 * share).toFixed(share > 0.9995 || share === 0 ? 0 : 1)}%`;
 const quoted = (text) => `“${text}”`;
 const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 

@@ -61,7 +61,7 @@ def test_table_and_figure(runs, tmp_path):
     out = run("research", "margins", tmp_path / "out", *runs).out
     line = next(line for line in out.splitlines() if line.startswith("CE"))
     assert line.split() == ["CE", *"83.3 50.0 50.0 33.3 50.0 32.3 31.8 74.0 64.4 76.1".split()]
-    assert "6 mentions, 2 NIL (33.3 %)" in out
+    assert "6 mentions, 2 NIL (33.3%)" in out
     table = (tmp_path / "out" / "table4.md").read_text().splitlines()
     assert len(table) == 4 and table[3].startswith("| Pb δ=0.05 | 100.0 |")
     svg = (tmp_path / "out" / "nil_margins.svg").read_text()
