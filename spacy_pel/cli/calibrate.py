@@ -118,14 +118,14 @@ def _fold(given: str) -> Tuple[Path, Path]:
 
 def _read(pipeline: Path, corpus: Path) -> Tuple[Any, List[Any], List[Any]]:
     """RETURNS (Tuple[Linker, List[Document], List[MentionQuery]]): with a query for each gold mention."""
-    from ..corpora import read_corpus
+    from ..corpora import read_gold
     from ..pipeline.gold import query_maker
     from ..pipeline.saved import load_pipeline
 
     with without_warnings("W505", "W506", "W508"):  # "not calibrated": it is about to be
         nlp, name, component = load_pipeline(pipeline)
     ask = query_maker(nlp, name=name)
-    documents = list(read_corpus(corpus))
+    documents = list(read_gold(corpus))
     queries = [query for document in documents for query in ask(document)]
     if not queries:
         raise PelError(Errors.E620)

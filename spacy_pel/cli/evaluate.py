@@ -41,7 +41,7 @@ def evaluate(
     """
     from itertools import chain
 
-    from ..corpora import read_corpus
+    from ..corpora import read_corpus, read_gold
     from ..evaluation import evaluate as evaluate_linker
     from ..evaluation import evaluate_end_to_end, seen_in_corpus
     from ..evaluation.report.plots import plot_run
@@ -52,7 +52,7 @@ def evaluate(
     from ..util import fingerprint
 
     nlp, name, component = load_pipeline(pipeline)
-    documents = list(read_corpus(corpus))  # offsets are checked before hours of linking
+    documents = list(read_gold(corpus))  # offsets are checked before hours of linking
     common: Dict[str, Any] = {"output": output, "seed": seed, "show_progress": True}
     common["group_by"] = group_by
     common["corpus_fingerprint"] = fingerprint(Path(corpus))

@@ -30,6 +30,11 @@ class CorpusErrors:
     )
     E210 = "[PEL-E210] Expected both --dev-share and --dev-out or neither, got only {got}."
     E211 = "[PEL-E211] Expected a setting as NAME=VALUE, got {got!r}. Example: --set strip_prefix=MESH:"
+    E219 = (
+        "[PEL-E219] Expected annotated text in {path}, got the output of `link`, whose ids are answers of a pipeline. If "
+        'you have corrected them (the key "ids" of each mention; an empty list = NIL), make a corpus of it with: '
+        "spacy-pel convert GOLD.jsonl --reader jsonl {path}"
+    )
     E218 = "[PEL-E218] Expected at least as many documents as folds ({n}), got {got}. Use fewer folds."
     E212 = (
         "[PEL-E212] Expected documents with the ids in {path}, but none of these {n} ids is in the corpus. "
@@ -112,6 +117,10 @@ class CorpusErrors:
 
 
 class CorpusWarnings:
+    W202 = (
+        "[PEL-W202] {path}: the ids of {n:,} mentions are not the kb_id that `link` gave them. The ids count, as "
+        "corrections; kb_id is not read."
+    )
     W201 = (
         "[PEL-W201] {path}: of {mentions} mentions, {misaligned} do not match token boundaries and "
         "{overlapping} overlap a longer one; doc.ents leaves them out."

@@ -42,14 +42,15 @@ def test_commands_take_both(folder, linked, tmp_path):
     metrics, pages = {}, {}
     for kind in ("jsonl", "parquet"):
         corpus, out = linked / f"linked.{kind}", tmp_path / kind
-        result = run("evaluate", folder / "pipeline", corpus, "--output", out, "--json")
+        gold = tmp_path / f"{kind}.jsonl"
+        back = run("convert", gold, "--reader", "jsonl", corpus, "--json")
+        assert back.code == 0 and back.json["written"][0]["documents"] == 40
+        result = run("evaluate", folder / "pipeline", gold, "--output", out, "--json")
         assert result.code == 0, result.err
         metrics[kind] = json.loads((out / "metrics.json").read_text())
-        assert run("report", out, "--corpus", corpus, "--output", tmp_path / f"{kind}.html").code == 0
+        assert run("report", out, "--corpus", gold, "--output", tmp_path / f"{kind}.html").code == 0
         pages[kind] = (tmp_path / f"{kind}.html").read_text()
         assert run("compare", out, out).code == 0
-        back = run("convert", tmp_path / f"{kind}.jsonl", "--reader", "jsonl", corpus, "--json")
-        assert back.code == 0 and back.json["written"][0]["documents"] == 40
     assert (tmp_path / "jsonl" / "predictions.jsonl").read_text() == (
         tmp_path / "parquet" / "predictions.jsonl"
     ).read_text()
@@ -89,3 +90,33 @@ def test_keys_that_only_some_mentions_have(tmp_path):
     ]
     write_parquet(tmp_path / "out.parquet", lines)
     assert list(read_links(tmp_path / "out.parquet")) == lines
+
+
+@pytest.mark.parametrize("name", ["links.jsonl", "links.parquet"])
+def test_links_are_no_gold_annotation_until_they_are_converted(folder, tmp_path, name):
+    links, gold = tmp_path / name, tmp_path / "gold.jsonl"
+    assert run("link", folder / "pipeline", folder / "dev.jsonl", links).code == 0
+    for words in (
+        ("calibrate", folder / "pipeline", links),
+        ("evaluate", folder / "pipeline", links, "--output", tmp_path / "out"),
+        ("evaluate", folder / "pipeline", links, "--output", tmp_path / "out", "--end-to-end"),
+        ("candidates", "eval", folder / "kb", links, "--pipeline", folder / "pipeline", "--output", tmp_path),
+    ):
+        refused = run(*words)
+        assert refused.code == 2 and "E219" in refused.err
+        assert f"spacy-pel convert GOLD.jsonl --reader jsonl {links}" in refused.err
+    converted = run("convert", gold, "--reader", "jsonl", links)
+    assert converted.code == 0 and "W202" not in converted.err
+    assert run("evaluate", folder / "pipeline", gold, "--output", tmp_path / "out", "--json").json["n"] > 40
+
+
+def test_corrected_links_are_counted_as_they_become_a_corpus(folder, tmp_path):
+    links = tmp_path / "links.jsonl"
+    assert run("link", folder / "pipeline", folder / "dev.jsonl", links).code == 0
+    records = list(read_links(links))
+    records[0]["mentions"][0]["ids"], records[1]["mentions"][0]["ids"] = ["C7"], []
+    write_jsonl(links, records)
+    converted = run("convert", tmp_path / "gold.jsonl", "--reader", "jsonl", links)
+    assert "W202" in converted.err and "the ids of 2 mentions" in converted.err
+    first, second, *_ = read_corpus(tmp_path / "gold.jsonl")
+    assert (first.mentions[0].ids, second.mentions[0].ids) == (("C7",), ())

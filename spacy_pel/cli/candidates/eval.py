@@ -51,7 +51,7 @@ def candidates_eval(
     Example: spacy-pel candidates eval corpus/kb corpus/test.jsonl training/tfidf training/bm25
     --train corpus/train.jsonl --output metrics/candidates
     """
-    from ...corpora import read_corpus
+    from ...corpora import read_corpus, read_gold
     from ...evaluation import seen_in_corpus
     from ...evaluation.candidates import POLICY, LinkableMentions, measure_generator
     from ...evaluation.report.figure import save_figure
@@ -64,7 +64,7 @@ def candidates_eval(
     _add_ensembles(found, ensemble or [])
     texts = chain.from_iterable(read_corpus(path) for path in train or [])
     gold = LinkableMentions.read(
-        entities, islice(read_corpus(corpus), limit_documents), seen_in_corpus(entities, texts)
+        entities, islice(read_gold(corpus), limit_documents), seen_in_corpus(entities, texts)
     )
     rows: Dict[str, Dict[str, Any]] = {}
     for label, (generator, seconds) in found.items():

@@ -4,16 +4,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, Sequence, Tuple, Union
 
-from ...errors import Errors, PelError, quoted
+from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
-from ...types import Document, Mention
-from ...util import numbered_jsonl, write_jsonl
+from ...types import NIL, Document, Mention
+from ...util import logger, numbered_jsonl, write_jsonl
 from ...util.files import guarded
 from ..offsets import OffsetCheck, new_report
 from .parquet_rows import parquet_rows
 from .values import id_text, text_or_empty, whole_number
 
 PathLike = Union[str, Path]
+_LINK_KEYS = {"kb_id", "candidates"}  # of the mentions that `link` writes
 
 
 @registry.pel_corpus_readers("spacy-pel.JsonlCorpus.v1")
@@ -41,14 +42,25 @@ class JsonlCorpus:
         if not self.report["documents"]:
             raise PelError(Errors.E206.format(paths=", ".join(map(str, paths)) or "no files"))
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
-        """As calling it, but a file may be empty."""
+    def read(self, paths: Sequence[Path], *, gold: bool = False) -> Iterator[Document]:
+        """As calling it, but a file may be empty.
+
+        gold (bool): the output of ``link`` is an error.
+        """
         self.report = new_report()
         check = OffsetCheck(self.report, strict=self.strict)
         for path in paths:
+            corrected = 0
             for number, record in _numbered(Path(path)):
                 self.report["documents"] += 1
-                yield self._stripped(_document(record, check, f"{path}, line {number}"))
+                document = _document(record, check, f"{path}, line {number}")
+                links = [one for one in record.get("mentions") or [] if _LINK_KEYS <= one.keys()]
+                if gold and links:
+                    raise PelError(Errors.E219.format(path=path))
+                corrected += sum(map(_is_corrected, links))
+                yield self._stripped(document)
+            if corrected:
+                logger.warning(Warnings.W202.format(path=path, n=corrected))
 
     def _stripped(self, document: Document) -> Document:
         if self.strip_prefix:
@@ -67,6 +79,16 @@ def read_corpus(path: PathLike) -> Iterator[Document]:
     RAISES (PelError): if a line is not a document or a mention's offsets do not match.
     """
     return guarded(JsonlCorpus().read([Path(path)]), "JsonlCorpus", [path])
+
+
+def read_gold(path: PathLike) -> Iterator[Document]:
+    """Read an annotated corpus as ``read_corpus`` does; refuse what ``link`` wrote, whose ids are answers.
+
+    path (PathLike): the file.
+    YIELDS (Document): the documents in order.
+    RAISES (PelError): as ``read_corpus``, and if ``link`` wrote the file.
+    """
+    return guarded(JsonlCorpus().read([Path(path)], gold=True), "JsonlCorpus", [path])
 
 
 def read_links(path: PathLike) -> Iterator[Dict[str, Any]]:
@@ -109,6 +131,12 @@ def to_record(document: Document) -> Dict[str, Any]:
 
 def _numbered(path: Path) -> Iterator[Tuple[int, Dict[str, Any]]]:
     return parquet_rows(path) if path.suffix == ".parquet" else numbered_jsonl(path)
+
+
+def _is_corrected(mention: Dict[str, Any]) -> bool:
+    """RETURNS (bool): whether the ids of a mention that ``link`` wrote were changed, or its kb_id."""
+    answer = [] if mention["kb_id"] in ("", NIL) else [mention["kb_id"]]
+    return (mention.get("ids") or []) != answer
 
 
 def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Document:
