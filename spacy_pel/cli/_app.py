@@ -9,11 +9,11 @@ from typing import Any, List, Type
 
 import typer
 from catalogue import RegistryError
-from typer.core import TyperGroup
 
 from ..errors import Errors, PelError
 from ..util import logger
 from ..util.files import DATA_ERRORS, last_read
+from ._help import HelpGroup, HelpTyper
 
 # typer has its own copy of click since 0.26: this finds the class in either one
 UsageError: Type[Exception] = typer.BadParameter.__mro__[1]
@@ -22,7 +22,7 @@ PLUGINS = "spacy_pel_commands"  # group of entry points, each a typer app
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
 
 
-class PelGroup(TyperGroup):
+class PelGroup(HelpGroup):
     """Shows an error as one line on stderr and exits with 2; ``--verbose`` (anywhere on the
     command line) shows the traceback as well.
 
@@ -111,10 +111,10 @@ def _log_to_stderr(level: int) -> None:
 
 def command_group(name: str, help: str) -> typer.Typer:
     """RETURNS (typer.Typer): for the commands ``spacy-pel NAME ...``."""
-    return typer.Typer(name=name, help=help, no_args_is_help=True, rich_markup_mode=None)
+    return HelpTyper(name=name, help=help, cls=HelpGroup, no_args_is_help=True, rich_markup_mode=None)
 
 
-pel_cli = typer.Typer(
+pel_cli = HelpTyper(
     name="pel",
     cls=PelGroup,
     no_args_is_help=True,

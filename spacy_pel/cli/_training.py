@@ -7,10 +7,12 @@ import typer
 
 from ._output import emit, key_values
 
-OutputFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder for models and metrics.jsonl.")]
-GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")]
+OutputFolder = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for models and metrics.jsonl.")
+]
+GpuId = Annotated[int, typer.Option("--gpu-id", "-g", metavar="N", help="CUDA device; -1 = CPU.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint in the output folder.")]
-PelConfig = Annotated[Path, typer.Argument(help="A config with a [pel] section.")]
+PelConfig = Annotated[Path, typer.Argument(metavar="CONFIG", help="A config with a [pel] section.")]
 
 
 def emit_best(best: Dict[str, Any], output: Path, *, as_json: bool) -> None:

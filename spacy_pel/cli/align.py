@@ -19,7 +19,7 @@ def align(
 ) -> None:
     """Train a bi-encoder on the synonyms of knowledge bases, before train or without annotated text.
 
-    Writes OUTPUT/model-best, model-last, metrics.jsonl, steps.jsonl and a checkpoint.
+    Writes FOLDER/model-best, model-last, metrics.jsonl, steps.jsonl and a checkpoint.
 
     Example: spacy-pel align configs/align_minilm.cfg --output training/aligned
     --paths.kbs.own corpus/my_kb

@@ -11,10 +11,16 @@ from ._output import JSON, emit, key_values
 
 @pel_cli.command("average")
 def average(
-    model: Annotated[Path, typer.Argument(help="A model folder, or a pipeline with one linker.")],
-    other: Annotated[Path, typer.Argument(help="Another one, trained from the same initial weights.")],
-    out: Annotated[Path, typer.Argument(help="The model folder to write.")],
-    weight: Annotated[float, typer.Option(min=0, max=1, help="Weight of OTHER; MODEL has the rest.")] = 0.5,
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model folder, or a pipeline with one linker.")
+    ],
+    other: Annotated[
+        Path, typer.Argument(metavar="OTHER", help="Another one, trained from the same initial weights.")
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The model folder to write.")],
+    weight: Annotated[
+        float, typer.Option(metavar="NUMBER", min=0, max=1, help="Weight of OTHER; MODEL has the rest.")
+    ] = 0.5,
     as_json: bool = JSON,
 ) -> None:
     """Average the weights of two bi-encoders. An encoder that was trained on one corpus gets back what it has

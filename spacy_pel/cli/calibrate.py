@@ -16,31 +16,38 @@ _FEW = 30  # NIL mentions
 
 @pel_cli.command("calibrate")
 def calibrate(
-    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
+    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
     corpus: Annotated[
         Path,
-        typer.Argument(help="Development corpus (JSON lines); the KB must lack some of its entities (NIL)."),
+        typer.Argument(
+            metavar="CORPUS.jsonl",
+            help="Development corpus (JSON lines); the KB must lack some of its entities (NIL).",
+        ),
     ],
     apply_to: Annotated[
         Optional[List[Path]],
         typer.Option(
+            metavar="PIPELINE",
             help="Store the calibration in this pipeline instead (repeatable). For a pipeline that cannot be "
-            "calibrated itself because its KB has all entities of the development corpus."
+            "calibrated itself because its KB has all entities of the development corpus.",
         ),
     ] = None,
     fold: Annotated[
         Optional[List[str]],
         typer.Option(
+            metavar="PIPELINE=CORPUS",
             help="Fit P(NIL) on another part of the corpus as well, as PIPELINE=CORPUS (repeatable). The KB "
-            "and the index of that pipeline lack what only its part names; it is not changed."
+            "and the index of that pipeline lack what only its part names; it is not changed.",
         ),
     ] = None,
     output: Annotated[
-        Optional[Path], typer.Option(help="Write a calibrated copy here and leave the pipeline unchanged.")
+        Optional[Path],
+        typer.Option(metavar="FOLDER", help="Write a calibrated copy here and leave the pipeline unchanged."),
     ] = None,
     precision: Annotated[
         Optional[float],
         typer.Option(
+            metavar="NUMBER",
             min=0.0,
             max=1.0,
             help="Use the lowest threshold with at least this NIL precision, instead of the best F1.",
@@ -49,6 +56,7 @@ def calibrate(
     by_label: Annotated[
         Optional[int],
         typer.Option(
+            metavar="N",
             min=1,
             help="Fit a threshold for each NER label with at least this many NIL mentions and as many "
             "linkable ones.",

@@ -22,11 +22,11 @@ class GroupBy(str, Enum):
 
 @pel_cli.command("compare")
 def compare(
-    dir_a: Annotated[Path, typer.Argument(metavar="DIR_A", help="Folder of `evaluate` for one pipeline.")],
+    dir_a: Annotated[Path, typer.Argument(metavar="FOLDER_A", help="Folder of `evaluate` for one pipeline.")],
     dir_b: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR_B", help="Folder of `evaluate` for another pipeline, on the same corpus."
+            metavar="FOLDER_B", help="Folder of `evaluate` for another pipeline, on the same corpus."
         ),
     ],
     group_by: Annotated[
@@ -37,13 +37,15 @@ def compare(
     ] = GroupBy.label,
     kb: Annotated[
         Optional[Path],
-        typer.Option(help="KB or pipeline with the types, if the predictions lack them."),
+        typer.Option(metavar="FOLDER", help="KB or pipeline with the types, if the predictions lack them."),
     ] = None,
-    samples: Annotated[int, typer.Option(min=1, help="Bootstrap samples.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,
+    samples: Annotated[int, typer.Option(metavar="N", min=1, help="Bootstrap samples.")] = 1000,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the bootstrap.")] = 0,
     as_json: bool = JSON,
 ) -> None:
-    """Is B better than A? McNemar's test at level 0.05, and paired bootstrap intervals over documents.
+    """Compare two evaluations of one corpus: is B better than A?
+
+    McNemar's test at level 0.05, and paired bootstrap intervals over documents.
 
     Example: spacy-pel compare metrics/base metrics/new --group-by type
     """

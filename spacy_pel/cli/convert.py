@@ -15,25 +15,32 @@ from ._settings import make_reader, make_steps, parse_settings, split_settings
 
 @pel_cli.command("convert")
 def convert(
-    out: Annotated[Path, typer.Argument(help="What to write: .jsonl, .jsonl.gz, or .spacy for spaCy.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="What to write: .jsonl, .jsonl.gz, or .spacy for spaCy.")
+    ],
     files: Annotated[
-        List[Path], typer.Argument(help="The corpus: files or folders, depending on the reader.")
+        List[Path],
+        typer.Argument(metavar="FILE...", help="The corpus: files or folders, depending on the reader."),
     ],
     reader: Annotated[
         str,
         typer.Option(
+            metavar="NAME",
             help="The format: pubtator, bioc, st21pv, craft, gsc, zeshel, docbin, jsonl, mentionlist, or any "
-            "registered."
+            "registered.",
         ),
     ],
     split: Annotated[
         Optional[List[Path]],
-        typer.Option(help="Keep the documents whose ids are in this file, one per line (repeatable)."),
+        typer.Option(
+            metavar="FILE", help="Keep the documents whose ids are in this file, one per line (repeatable)."
+        ),
     ] = None,
     settings: Annotated[
         Optional[List[str]],
         typer.Option(
             "--set",
+            metavar="NAME=VALUE",
             help="A setting of the reader as NAME=VALUE, e.g. strip_prefix=MESH:, or of a step as "
             "STEP.NAME=VALUE, e.g. sentencewindows.neighbours=2 (repeatable).",
         ),
@@ -41,8 +48,9 @@ def convert(
     preprocess: Annotated[
         Optional[str],
         typer.Option(
+            metavar="NAMES",
             help="Steps in order, separated by commas: expandabbreviations, lowercase, sentencewindows, "
-            "longestmentions, or any registered. `corpus restore` undoes them."
+            "longestmentions, or any registered. `corpus restore` undoes them.",
         ),
     ] = None,
     strict: Annotated[
@@ -51,12 +59,20 @@ def convert(
     dev_share: Annotated[
         float,
         typer.Option(
-            min=0.0, max=1.0, help="Move this share of the documents to --dev-out, by a hash of their ids."
+            metavar="NUMBER",
+            min=0.0,
+            max=1.0,
+            help="Move this share of the documents to --dev-out, by a hash of their ids.",
         ),
     ] = 0.0,
-    dev_out: Annotated[Optional[Path], typer.Option(help="The file for these documents.")] = None,
+    dev_out: Annotated[
+        Optional[Path], typer.Option(metavar="FILE", help="The file for these documents.")
+    ] = None,
     nlp: Annotated[
-        str, typer.Option(help="For .spacy: a language, or a pipeline whose tokenizer is used.")
+        str,
+        typer.Option(
+            metavar="PIPELINE", help="For .spacy: a language, or a pipeline whose tokenizer is used."
+        ),
     ] = "en",
     as_json: bool = JSON,
 ) -> None:

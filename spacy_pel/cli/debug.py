@@ -17,7 +17,9 @@ from ._output import JSON, emit, key_values
 @pel_cli.command("debug", context_settings=CONFIG_CONTEXT)
 def debug(
     ctx: typer.Context,
-    config: Annotated[Path, typer.Argument(help="A training config, or a pipeline's config.")],
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG", help="A training config, or a pipeline's config.")
+    ],
     as_json: bool = JSON,
 ) -> None:
     """Check a config, its data and the coverage of the KB, without training anything.

@@ -15,10 +15,14 @@ _N_CANDIDATES = 5
 def demo(
     text: Annotated[
         Optional[List[str]],
-        typer.Option(help="Your own text (repeatable); default: three abstracts."),
+        typer.Option(metavar="TEXT", help="Your own text (repeatable); default: three abstracts."),
     ] = None,
-    pipeline: Annotated[Path, typer.Option(help="The pipeline folder.")] = Path("assets/pel_medmentions"),
-    output: Annotated[Path, typer.Option(help="Folder for links.jsonl and links.html.")] = Path("demo"),
+    pipeline: Annotated[Path, typer.Option(metavar="FOLDER", help="The pipeline folder.")] = Path(
+        "assets/pel_medmentions"
+    ),
+    output: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder for links.jsonl and links.html.")
+    ] = Path("demo"),
     as_json: bool = JSON,
 ) -> None:
     """Link texts, print what was found and write it as JSON lines and as a page.

@@ -11,28 +11,36 @@ from ._output import JSON, emit, message
 
 @pel_cli.command("evaluate")
 def evaluate(
-    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
-    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
-    output: Annotated[Path, typer.Option(help="Folder for metrics.json, predictions.jsonl and the plots.")],
+    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
+    corpus: Annotated[
+        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
+    ],
+    output: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder for metrics.json, predictions.jsonl and the plots.")
+    ],
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Let the pipeline find the mentions as well.")
     ] = False,
-    top_k: Annotated[int, typer.Option(min=1, help="Candidates per mention (gold mentions only).")] = 64,
+    top_k: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Candidates per mention (gold mentions only).")
+    ] = 64,
     seen: Annotated[
         Optional[List[Path]],
         typer.Option(
+            metavar="FILE",
             help="Training corpus, to tell seen from unseen entities (repeatable); default: the texts that "
-            "the index was built with."
+            "the index was built with.",
         ),
     ] = None,
     group_by: Annotated[
         Optional[str],
         typer.Option(
+            metavar="KEY",
             help="Also compute metrics for each group of documents, and their macro average; a key of the "
-            "documents' meta, e.g. meta.world."
+            "documents' meta, e.g. meta.world.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the bootstrap.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Evaluate a pipeline on gold mentions, or end to end.

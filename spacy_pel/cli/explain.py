@@ -13,12 +13,12 @@ from ._output import JSON, emit
 
 @pel_cli.command("explain")
 def explain(
-    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
-    text: Annotated[str, typer.Argument(help="The text to link.")],
+    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to link.")],
     mention: Annotated[
-        Optional[int], typer.Option(min=1, help="Explain this mention of the text only, from 1.")
+        Optional[int], typer.Option(metavar="N", min=1, help="Explain this mention of the text only, from 1.")
     ] = None,
-    n_candidates: Annotated[int, typer.Option(min=1, help="Candidates of each mention.")] = 5,
+    n_candidates: Annotated[int, typer.Option(metavar="N", min=1, help="Candidates of each mention.")] = 5,
     as_json: bool = JSON,
 ) -> None:
     """Link a text and print the evidence for the candidates of each mention: cosines, counts, spelling.

@@ -14,54 +14,62 @@ from ._output import JSON, emit, key_values, message
 
 @pel_cli.command("index")
 def index(
-    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The KB folder.")],
     model: Annotated[
         Path,
         typer.Argument(
-            help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder."
+            metavar="MODEL",
+            help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder.",
         ),
     ],
-    out: Annotated[Path, typer.Argument(help="The index folder to write.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The index folder to write.")],
     kinds: Annotated[
         Optional[str],
         typer.Option(
-            help="Rows of an entity: card, alias, mention; separated by commas. [default: card,alias]"
+            metavar="NAMES",
+            help="Rows of an entity: card, alias, mention; separated by commas. [default: card,alias]",
         ),
     ] = None,
     mentions: Annotated[
         Optional[List[Path]],
         typer.Option(
+            metavar="FILE",
             help="Annotated corpus (JSON lines) for the mention rows and the counts of surface forms "
-            "(repeatable). Use training text only."
+            "(repeatable). Use training text only.",
         ),
     ] = None,
     max_mentions: Annotated[
-        Optional[int], typer.Option(min=1, help="Maximum number of mention rows per entity.")
+        Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of mention rows per entity.")
     ] = None,
     topics: Annotated[
         bool, typer.Option(help="Also keep a vector of each annotated text, and which entities it names.")
     ] = True,
     index_type: Annotated[
-        Optional[str], typer.Option(help="The type of vector index. [default: faissivf]")
+        Optional[str], typer.Option(metavar="NAME", help="The type of vector index. [default: faissivf]")
     ] = None,
     codes: Annotated[
         Optional[str],
-        typer.Option(help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."),
+        typer.Option(
+            metavar="NAME", help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."
+        ),
     ] = None,
     pca: Annotated[
-        Optional[int], typer.Option(min=1, help="Width after a PCA rotation; default: no PCA.")
+        Optional[int], typer.Option(metavar="N", min=1, help="Width after a PCA rotation; default: no PCA.")
     ] = None,
     row_bytes: Annotated[
-        Optional[int], typer.Option(min=1, help="Bytes of a row (pq); default: a quarter of the width.")
+        Optional[int],
+        typer.Option(metavar="N", min=1, help="Bytes of a row (pq); default: a quarter of the width."),
     ] = None,
     backend: Annotated[
-        Optional[str], typer.Option(help="Inference backend, e.g. torchbackend or openvinobackend.")
+        Optional[str],
+        typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend."),
     ] = None,
     update: Annotated[
         Optional[Path],
         typer.Option(
+            metavar="FOLDER",
             help="An index of the same model with fp32 codes, perhaps OUT itself. Its vectors are reused; "
-            "only what has changed is embedded. Kinds, type and codes stay the same unless they are given."
+            "only what has changed is embedded. Kinds, type and codes stay the same unless they are given.",
         ),
     ] = None,
     as_json: bool = JSON,

@@ -30,26 +30,37 @@ def link(
     format_name: Annotated[
         str,
         typer.Option(
-            "--format", help="txt, jsonl, parquet, pubtator, bioc; auto = by file name and content."
+            "--format",
+            metavar="NAME",
+            help="txt, jsonl, parquet, pubtator, bioc; auto = by file name and content.",
         ),
     ] = "auto",
     to: Annotated[
         str,
-        typer.Option(help="Format of the output: jsonl, parquet, pubtator, bioc, brat; auto = by its name."),
+        typer.Option(
+            metavar="NAME",
+            help="Format of the output: jsonl, parquet, pubtator, bioc, brat; auto = by its name.",
+        ),
     ] = "auto",
-    engine: Annotated[str, typer.Option(help="What runs it: local, or another one's name.")] = "local",
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="What runs it: local, or another one's name.")
+    ] = "local",
     settings: Annotated[
         Optional[List[str]],
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the engine (repeatable)."),
     ] = None,
-    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    n_process: Annotated[int, typer.Option(metavar="N", min=1, help="Number of processes.")] = 1,
     batch_size: Annotated[
-        Optional[int], typer.Option(min=1, help="Documents per batch. [default: the engine's]")
+        Optional[int], typer.Option(metavar="N", min=1, help="Documents per batch. [default: the engine's]")
     ] = None,
-    n_candidates: Annotated[int, typer.Option(min=0, help="Candidates written per mention.")] = 5,
+    n_candidates: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Candidates written per mention.")
+    ] = 5,
     part_size: Annotated[
         Optional[int],
-        typer.Option(min=1, help="Documents per saved part. [default: a 50th of them, 10 to 1,000]"),
+        typer.Option(
+            metavar="N", min=1, help="Documents per saved part. [default: a 50th of them, 10 to 1,000]"
+        ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that exists.")] = False,

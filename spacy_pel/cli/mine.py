@@ -14,22 +14,26 @@ from ._training import GpuId
 
 @pel_cli.command("mine")
 def mine(
-    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The KB folder.")],
     model: Annotated[
         Path,
         typer.Argument(
-            help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder."
+            metavar="MODEL",
+            help="The model folder, e.g. training/model-best, or a pipeline folder, for its encoder.",
         ),
     ],
-    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
-    out: Annotated[Path, typer.Argument(help="The file to write, .jsonl or .jsonl.gz.")],
-    depth: Annotated[int, typer.Option(min=1, help="Entities per mention.")] = 64,
+    corpus: Annotated[
+        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, .jsonl or .jsonl.gz.")],
+    depth: Annotated[int, typer.Option(metavar="N", min=1, help="Entities per mention.")] = 64,
     index: Annotated[
-        str, typer.Option(help="flat = exact; ivf = approximate, for millions of entities.")
+        str, typer.Option(metavar="NAME", help="flat = exact; ivf = approximate, for millions of entities.")
     ] = "flat",
-    limit: Annotated[int, typer.Option(min=0, help="Only the first N mentions; 0 = all.")] = 0,
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Only the first N mentions; 0 = all.")] = 0,
     backend: Annotated[
-        Optional[str], typer.Option(help="Inference backend, e.g. torchbackend or openvinobackend.")
+        Optional[str],
+        typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend."),
     ] = None,
     gpu_id: GpuId = -1,
     as_json: bool = JSON,

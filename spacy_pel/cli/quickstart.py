@@ -50,7 +50,7 @@ def quickstart(
             "or folder that `kb build` reads, or a KB folder.",
         ),
     ],
-    out: Annotated[Path, typer.Argument(help="The pipeline folder to write.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The pipeline folder to write.")],
     ner: Annotated[
         Optional[str],
         typer.Option(
@@ -69,21 +69,28 @@ def quickstart(
     encoder: Annotated[
         Optional[str],
         typer.Option(
-            help="A model or pipeline folder with an encoder; default: that of the default pipeline."
+            metavar="FOLDER",
+            help="A model or pipeline folder with an encoder; default: that of the default pipeline.",
         ),
     ] = None,
     reader: Annotated[
-        Optional[str], typer.Option(help="The format, as for `kb build`; default: by the file name.")
+        Optional[str],
+        typer.Option(metavar="NAME", help="The format, as for `kb build`; default: by the file name."),
     ] = None,
     settings: Annotated[
         Optional[List[str]],
         typer.Option(
-            "--set", help="A setting of the reader as NAME=VALUE, e.g. 'list_separator=;' (repeatable)."
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of the reader, e.g. 'list_separator=;' (repeatable).",
         ),
     ] = None,
-    lang: Annotated[str, typer.Option(help="The language of the text, without --ner.")] = "en",
+    lang: Annotated[
+        str, typer.Option(metavar="CODE", help="The language of the text, without --ner.")
+    ] = "en",
     text: Annotated[
-        Optional[str], typer.Option(help="The text to link as an example; default: one made of names.")
+        Optional[str],
+        typer.Option(metavar="TEXT", help="The text to link as an example; default: one made of names."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing pipeline.")] = False,
     as_json: bool = JSON,

@@ -12,18 +12,23 @@ from .index import make_vector_index
 
 @pel_cli.command("recode")
 def recode(
-    index: Annotated[Path, typer.Argument(help="The index folder to copy, best with fp16 or fp32 codes.")],
-    out: Annotated[Path, typer.Argument(help="The index folder to write.")],
-    index_type: Annotated[str, typer.Option(help="The type of vector index.")] = "faissivf",
+    index: Annotated[
+        Path, typer.Argument(metavar="INDEX", help="The index folder to copy, best with fp16 or fp32 codes.")
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The index folder to write.")],
+    index_type: Annotated[str, typer.Option(metavar="NAME", help="The type of vector index.")] = "faissivf",
     codes: Annotated[
         Optional[str],
-        typer.Option(help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."),
+        typer.Option(
+            metavar="NAME", help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."
+        ),
     ] = None,
     pca: Annotated[
-        Optional[int], typer.Option(min=1, help="Width after a PCA rotation; default: no PCA.")
+        Optional[int], typer.Option(metavar="N", min=1, help="Width after a PCA rotation; default: no PCA.")
     ] = None,
     row_bytes: Annotated[
-        Optional[int], typer.Option(min=1, help="Bytes of a row (pq); default: a quarter of the width.")
+        Optional[int],
+        typer.Option(metavar="N", min=1, help="Bytes of a row (pq); default: a quarter of the width."),
     ] = None,
     as_json: bool = JSON,
 ) -> None:

@@ -16,23 +16,29 @@ def report(
     dirs: Annotated[
         List[Path],
         typer.Argument(
-            metavar="DIR...", help="Folders that `evaluate` wrote; all others are compared with the first."
+            metavar="FOLDER...", help="Folders that `evaluate` wrote; all others are compared with the first."
         ),
     ],
-    output: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("report.html"),
     corpus: Annotated[
         Optional[List[Path]],
-        typer.Option(help="The evaluated corpus, to show errors in context (repeatable)."),
+        typer.Option(metavar="FILE", help="The evaluated corpus, to show errors in context (repeatable)."),
     ] = None,
     kb: Annotated[
         Optional[Path],
-        typer.Option(help="KB or pipeline: source of names, and of types if the predictions lack them."),
+        typer.Option(
+            metavar="FOLDER",
+            help="KB or pipeline: source of names, and of types if the predictions lack them.",
+        ),
     ] = None,
-    title: Annotated[str, typer.Option(help="Title of the page.")] = "Entity linking",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Title of the page.")] = "Entity linking",
     max_errors: Annotated[
-        int, typer.Option(min=0, help="Maximum number of errors shown of each kind, over all runs.")
+        int,
+        typer.Option(metavar="N", min=0, help="Maximum number of errors shown of each kind, over all runs."),
     ] = 200,
-    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap and of the errors shown.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Random seed of the bootstrap and of the errors shown.")
+    ] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Write one HTML page with tables, curves and a browser of errors. It works offline.

@@ -12,11 +12,13 @@ from ._output import JSON, emit, message
 
 @pel_cli.command("serve")
 def serve(
-    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
+    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 = all of this machine.")
+        str, typer.Option(metavar="HOST", help="Address to listen on; 0.0.0.0 = all of this machine.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 = one that is free.")] = 8000,
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 = one that is free.")
+    ] = 8000,
     save: Annotated[
         bool,
         typer.Option("--save", help="Save corrections in the pipeline. Otherwise they end with the server."),
@@ -25,14 +27,19 @@ def serve(
         Optional[List[str]],
         typer.Option(metavar="NAME", help="Another name of this machine that browsers use (repeatable)."),
     ] = None,
-    max_chars: Annotated[int, typer.Option(min=1, help="Characters of a text.")] = 50_000,
-    max_texts: Annotated[int, typer.Option(min=1, help="Texts of a request.")] = 64,
-    max_bytes: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = 4_000_000,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for the answer to a request.")] = 60.0,
+    max_chars: Annotated[int, typer.Option(metavar="N", min=1, help="Characters of a text.")] = 50_000,
+    max_texts: Annotated[int, typer.Option(metavar="N", min=1, help="Texts of a request.")] = 64,
+    max_bytes: Annotated[int, typer.Option(metavar="N", min=1, help="Bytes of a request.")] = 4_000_000,
+    timeout: Annotated[
+        float, typer.Option(metavar="NUMBER", min=0.1, help="Seconds for the answer to a request.")
+    ] = 60.0,
     receive_timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds in which a client has to send its request.")
+        float,
+        typer.Option(metavar="NUMBER", min=0.1, help="Seconds in which a client has to send its request."),
     ] = 20.0,
-    queue: Annotated[int, typer.Option(min=1, help="Requests that may wait for the model.")] = 16,
+    queue: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Requests that may wait for the model.")
+    ] = 16,
     as_json: bool = JSON,
 ) -> None:
     """Open a pipeline in the browser: link texts, see the evidence for each link, correct it, undo that.

@@ -19,7 +19,9 @@ _HEAD = ("id", "when", "by", "document", "mention", "before", "after", "context"
 
 @pel_cli.command("teach")
 def teach(
-    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder; its memory is changed.")],
+    pipeline: Annotated[
+        Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder; its memory is changed.")
+    ],
     corrections: Annotated[
         Optional[Path],
         typer.Argument(
@@ -27,7 +29,7 @@ def teach(
             help='Corrected mentions, one per line: {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}.',
         ),
     ] = None,
-    by: Annotated[str, typer.Option(help="Who corrected them, for the log.")] = "",
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who corrected them, for the log.")] = "",
     list_learned: Annotated[
         bool, typer.Option("--list", help="List what is learned and in effect; nothing is changed.")
     ] = False,

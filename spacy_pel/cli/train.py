@@ -17,9 +17,10 @@ def train(
     resume: Resume = False,
     as_json: bool = JSON,
 ) -> None:
-    """Train a bi-encoder; settings can be overridden by --section.key value.
+    """Train a bi-encoder.
 
-    Writes OUTPUT/model-best, model-last, metrics.jsonl, steps.jsonl and a checkpoint.
+    Settings can be overridden: --section.key value. Writes FOLDER/model-best, model-last, metrics.jsonl,
+    steps.jsonl and a checkpoint.
 
     Example: spacy-pel train configs/pel_minilm.cfg --output training/encoder
     --pel.training.max_epochs 1

@@ -12,7 +12,10 @@ from ._output import JSON, emit, message
 @pel_cli.command("verify")
 def verify(
     path: Annotated[
-        Path, typer.Argument(help="A pipeline, or the folder of a knowledge base, encoder, index, generator.")
+        Path,
+        typer.Argument(
+            metavar="PATH", help="A pipeline, or the folder of a knowledge base, encoder, index, generator."
+        ),
     ],
     as_json: bool = JSON,
 ) -> None:

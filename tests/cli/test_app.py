@@ -46,22 +46,40 @@ def test_every_command_has_an_example(command):
 
 
 def listed_in(help_page):
-    commands = help_page.partition("\nCommands:\n")[2]
-    return sorted(line.split()[0] for line in commands.splitlines() if line.startswith("  "))
+    """The commands below the options, in their order."""
+    commands = help_page.partition("\nOptions:\n")[2].partition("\n\n")[2]
+    return re.findall(r"^  (\S+)  ", commands, re.MULTILINE)
 
 
 def test_help_lists_the_commands():
-    assert run("--help").code == 0
-    assert listed_in(run("--help").out) == sorted([*COMMANDS, *GROUPS])
+    page = run("--help").out
+    assert sorted(listed_in(page)) == sorted([*COMMANDS, *GROUPS])
+    assert listed_in(page)[:3] == ["quickstart", "demo", "link"], "in the order of use"
+    panels = re.findall(r"^(\S.*):$", page, re.MULTILINE)
+    assert panels == ["Options", "Link", "Knowledge bases", "Corpora", "Train", "Evaluate", "Research"]
     for group, names in GROUPS.items():
-        assert listed_in(run(group, "--help").out) == names
+        assert sorted(listed_in(run(group, "--help").out)) == names
+    assert "..." not in page.partition("Options:")[2], "no phrase is cut"
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *GROUPED])
+def test_help_says_what_a_value_is_without_types_of_python(command):
+    page = run(*command.split(), "--help").out
+    usage, options = page.partition("\n\n")[0], page.partition("\nOptions:\n")[2]
+    assert not re.search(r"<\w+|list\[|Optional|\.\.\.\.", page) and "{" not in usage
+    for line in options.splitlines():
+        if found := re.match(r"  --([\w-]+)(?:, -\w)?(?: (\S+( FOLDER)?))?  ", line):
+            assert found[2] is None or re.fullmatch(r"[A-Z=,]+( FOLDER)?|[a-z|]+", found[2]), line
+    arguments = page.partition("\nArguments:\n")[2].partition("\n\n")[0]
+    names = re.findall(r"^  (\S+)  ", arguments, re.MULTILINE)
+    assert all(name in usage and re.match("[A-Z]+", name) for name in names)
 
 
 def test_a_group_that_an_entry_point_adds(monkeypatch):
     point = EntryPoint("plus", f"{__name__}:plus_cli", PLUGINS)
     monkeypatch.setattr(_app, "entry_points", lambda group, name="plus": [point] if name == "plus" else [])
     assert run("plus", "one", "--number", 2).out == "3\n"
-    assert "plus" in listed_in(run("--help").out)
+    assert listed_in(run("--help").out)[-1] == "plus" and "\nMore commands:\n" in run("--help").out
     result = run("plus", "two")
     assert result.code == 2 and result.err == "Error: No such command 'two'. Try: pel plus --help\n"
     result = run("plus", "fail")
@@ -88,7 +106,7 @@ def test_python_m_spacy_pel():
         [sys.executable, "-m", "spacy", "pel", "kb", "show"], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 2
-    assert done.stderr == "Error: Missing argument 'kb'. Try: python -m spacy pel kb show --help\n"
+    assert done.stderr == "Error: Missing argument 'KB'. Try: python -m spacy pel kb show --help\n"
 
 
 @pytest.fixture

@@ -13,12 +13,15 @@ from .._output import JSON, emit, key_values
 
 @candidates_cli.command("add")
 def candidates_add(
-    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
+    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
     generator: Annotated[
         Path,
-        typer.Argument(help="The generator's folder, built from the pipeline's KB by `candidates build`."),
+        typer.Argument(
+            metavar="GENERATOR",
+            help="The generator's folder, built from the pipeline's KB by `candidates build`.",
+        ),
     ],
-    out: Annotated[Path, typer.Argument(help="The pipeline folder to write.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The pipeline folder to write.")],
     ensemble: Annotated[
         Optional[Literal["rrf", "union"]],
         typer.Option(

@@ -16,18 +16,22 @@ BUILD = "build.json"
 
 @candidates_cli.command("build")
 def candidates_build(
-    kb: Annotated[Path, typer.Argument(help="The KB folder, or a pipeline (its KB is used).")],
-    out: Annotated[Path, typer.Argument(help="The folder to write; an existing generator is replaced.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The KB folder, or a pipeline (its KB is used).")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The folder to write; an existing generator is replaced.")
+    ],
     generator: Annotated[
         str,
         typer.Option(
-            help="tfidf, bm25, densesynonyms, aliasmatch, scispacy, ensemble, or any registered generator."
+            metavar="NAME",
+            help="tfidf, bm25, densesynonyms, aliasmatch, scispacy, ensemble, or any registered generator.",
         ),
     ],
     settings: Annotated[
         Optional[List[str]],
         typer.Option(
             "--set",
+            metavar="NAME=VALUE",
             help="A setting of the generator as NAME=VALUE, e.g. word_ngrams=null (repeatable). "
             'A part is written as in a config: backend={"@pel_backends":"spacy-pel.OpenVinoBackend.v1"}.',
         ),

@@ -19,31 +19,35 @@ if TYPE_CHECKING:
 
 @candidates_cli.command("eval")
 def candidates_eval(
-    kb: Annotated[Path, typer.Argument(help="The KB folder, or a pipeline (its KB is used).")],
-    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The KB folder, or a pipeline (its KB is used).")],
+    corpus: Annotated[
+        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
+    ],
     generators: Annotated[
         Optional[List[str]],
-        typer.Argument(help="Folders from `candidates build`; LABEL=FOLDER sets a label."),
+        typer.Argument(
+            metavar="FOLDER...", help="Folders from `candidates build`; LABEL=FOLDER sets a label."
+        ),
     ] = None,
     output: Annotated[
-        Path, typer.Option(help="Folder for candidates.json, candidates.md and recall.png.")
+        Path, typer.Option(metavar="FOLDER", help="Folder for candidates.json, candidates.md and recall.png.")
     ] = Path("metrics/candidates"),
     pipeline: Annotated[
         Optional[Path],
-        typer.Option(help="A pipeline with this KB; adds a row for its own retrieval."),
+        typer.Option(metavar="FOLDER", help="A pipeline with this KB; adds a row for its own retrieval."),
     ] = None,
     ensemble: Annotated[
         Optional[List[str]],
-        typer.Option(help="Also combine all of them: rrf or union (repeatable)."),
+        typer.Option(metavar="NAME", help="Also combine all of them: rrf or union (repeatable)."),
     ] = None,
     train: Annotated[
         Optional[List[Path]],
-        typer.Option(help="Training corpus, to tell seen from unseen entities (repeatable)."),
+        typer.Option(metavar="FILE", help="Training corpus, to tell seen from unseen entities (repeatable)."),
     ] = None,
     limit_documents: Annotated[
-        Optional[int], typer.Option(min=1, help="Read only the first N documents.")
+        Optional[int], typer.Option(metavar="N", min=1, help="Read only the first N documents.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the bootstrap.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Measure what candidate generators find: recall@k of the gold mentions whose entity is in the KB.

@@ -11,13 +11,18 @@ from .._output import JSON, emit, key_values
 
 @corpus_cli.command("folds")
 def corpus_folds(
-    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
-    output: Annotated[Path, typer.Argument(help="The folder for the files; existing ones are replaced.")],
-    n: Annotated[int, typer.Option("--n", min=2, help="Number of folds.")] = 10,
+    corpus: Annotated[
+        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
+    ],
+    output: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The folder for the files; existing ones are replaced.")
+    ],
+    n: Annotated[int, typer.Option("--n", metavar="N", min=2, help="Number of folds.")] = 10,
     as_json: bool = JSON,
 ) -> None:
-    """Split a corpus into folds by a hash of the ids: OUTPUT/fold_0.jsonl and all others in
-    OUTPUT/without_0.jsonl, and so on.
+    """Split a corpus into folds by a hash of the ids.
+
+    The first fold is OUT/fold_0.jsonl, and all others are in OUT/without_0.jsonl, and so on.
 
     Build a KB, an index and a pipeline from the second file of each pair. calibrate --fold takes that
     pipeline and the first file. With 10 folds, fold_0 is what convert --dev-share 0.1 takes out.

@@ -19,15 +19,16 @@ def corpus_restore(
             "or .parquet file of `link`.",
         ),
     ],
-    output: Annotated[Path, typer.Argument(help="The folder or .jsonl file to write.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The folder or .jsonl file to write.")],
     corpus: Annotated[
         Path,
         typer.Option(
+            metavar="FILE",
             help="For a folder: the preprocessed corpus that was evaluated. For a file: the corpus as it was "
-            "before preprocessing."
+            "before preprocessing.",
         ),
     ],
-    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap, for a folder.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the bootstrap, for a folder.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Map the mentions of a preprocessed corpus back to the original texts.

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 @kb_cli.command("add")
 def kb_add(
     kb: Annotated[
-        Path, typer.Argument(help="The KB folder to change, or a pipeline folder: its KB and its index.")
+        Path,
+        typer.Argument(
+            metavar="KB", help="The KB folder to change, or a pipeline folder: its KB and its index."
+        ),
     ],
     files: Annotated[
         List[Path],
         typer.Argument(
-            metavar="FILE…", help="JSON lines, a table, or what another reader of `kb build` reads."
+            metavar="FILE...", help="JSON lines, a table, or what another reader of `kb build` reads."
         ),
     ],
     reader: Annotated[
@@ -40,7 +43,9 @@ def kb_add(
     strict: Strict = False,
     as_json: bool = JSON,
 ) -> None:
-    """Add new entities, replace those with a known id, retire those marked as retired.
+    """Add, replace and retire entities.
+
+    An entity with a new id is added; one with an id that the KB has replaces that entity.
 
     A line of FILE.jsonl is an entity with the keys concept_id, canonical_name, aliases (a list), types (a
     list) and definition, the first two of them required; or it retires an id: {"concept_id": "A1",

@@ -12,8 +12,12 @@ from ._source import READERS, IdPrefix, Languages, Settings, Sources, Strict, Ty
 
 @kb_cli.command("build")
 def kb_build(
-    out: Annotated[Path, typer.Argument(help="The KB folder to write; an existing KB is replaced.")],
-    files: Annotated[List[Path], typer.Argument(help="The source files (for umls: the META folder).")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The KB folder to write; an existing KB is replaced.")
+    ],
+    files: Annotated[
+        List[Path], typer.Argument(metavar="FILE...", help="The source files (for umls: the META folder).")
+    ],
     reader: Annotated[
         str,
         typer.Option(metavar="NAME", help=f"The format: {READERS}"),

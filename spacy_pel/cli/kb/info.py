@@ -13,7 +13,7 @@ _SHOWN = 20  # types
 
 @kb_cli.command("info")
 def kb_info(
-    kb: Annotated[Path, typer.Argument(help="The folder of a KB or of a pipeline.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The folder of a KB or of a pipeline.")],
     check: Annotated[
         bool, typer.Option("--check", help="Read everything and verify the fingerprint.")
     ] = False,

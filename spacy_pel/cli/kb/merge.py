@@ -17,21 +17,27 @@ from .._output import JSON, emit
 @kb_cli.command("merge", context_settings=CONFIG_CONTEXT)
 def kb_merge(
     ctx: typer.Context,
-    out: Annotated[Path, typer.Argument(help="The KB folder to write.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The KB folder to write.")],
     config: Annotated[
-        Path, typer.Argument(help="A config with the section [merge], e.g. configs/open_cui.cfg.")
+        Path,
+        typer.Argument(
+            metavar="CONFIG", help="A config with the section [merge], e.g. configs/open_cui.cfg."
+        ),
     ],
-    data: Annotated[Path, typer.Option(help="Folder with the source files.")] = Path("."),
+    data: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder with the source files.")] = Path("."),
     corpus: Annotated[
         Optional[List[Path]],
         typer.Option(
-            help="Corpus (JSON lines) whose gold mentions become names of their entities (repeatable)."
+            metavar="FILE",
+            help="Corpus (JSON lines) whose gold mentions become names of their entities (repeatable).",
         ),
     ] = None,
     name_sources: Annotated[
         Optional[Path],
         typer.Option(
-            "--names", help="Also write a table (TSV) of all names: id, name, source that gave it first."
+            "--names",
+            metavar="FILE",
+            help="Also write a table (TSV) of all names: id, name, source that gave it first.",
         ),
     ] = None,
     as_json: bool = JSON,

@@ -11,14 +11,16 @@ from .._output import JSON, emit, key_values
 
 @kb_cli.command("sample")
 def kb_sample(
-    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
-    out: Annotated[Path, typer.Argument(help="The KB folder to write.")],
-    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the entities to draw.")] = 0.1,
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The KB folder.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The KB folder to write.")],
+    share: Annotated[
+        float, typer.Option(metavar="NUMBER", min=0.0, max=1.0, help="Share of the entities to draw.")
+    ] = 0.1,
     keep: Annotated[
         Optional[List[Path]],
-        typer.Option(help="Corpus (JSON lines) whose entities are always kept (repeatable)."),
+        typer.Option(metavar="FILE", help="Corpus (JSON lines) whose entities are always kept (repeatable)."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Draw a random sample of a knowledge base for small experiments. Recall is higher on a smaller KB.

@@ -11,7 +11,7 @@ from .._output import JSON, emit
 
 @kb_cli.command("show")
 def kb_show(
-    kb: Annotated[Path, typer.Argument(help="The folder of a KB or of a pipeline.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The folder of a KB or of a pipeline.")],
     entity_id: Annotated[str, typer.Argument(metavar="ID", help="An id, live or retired.")],
     as_json: bool = JSON,
 ) -> None:

@@ -12,20 +12,24 @@ from .._output import JSON, emit, key_values
 
 @ranker_cli.command("add")
 def ranker_add(
-    pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
+    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
     model: Annotated[
-        Path, typer.Argument(help="The ranker's model folder, e.g. training/ranker/model-best.")
+        Path,
+        typer.Argument(metavar="MODEL", help="The ranker's model folder, e.g. training/ranker/model-best."),
     ],
-    out: Annotated[Path, typer.Argument(help="The pipeline folder to write.")],
-    top_k: Annotated[int, typer.Option(min=1, help="Number of candidates to rerank.")] = 16,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The pipeline folder to write.")],
+    top_k: Annotated[int, typer.Option(metavar="N", min=1, help="Number of candidates to rerank.")] = 16,
     mix: Annotated[
         Optional[float],
         typer.Option(
-            min=0.0, help="Weight of the combiner's score against the ranker's; default: fitted by calibrate."
+            metavar="NUMBER",
+            min=0.0,
+            help="Weight of the combiner's score against the ranker's; default: fitted by calibrate.",
         ),
     ] = None,
     backend: Annotated[
-        Optional[str], typer.Option(help="Inference backend, e.g. torchbackend or openvinobackend.")
+        Optional[str],
+        typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend."),
     ] = None,
     as_json: bool = JSON,
 ) -> None:

@@ -14,16 +14,16 @@ from .._training import GpuId, OutputFolder, Resume, emit_best
 @ranker_cli.command("train", context_settings=CONFIG_CONTEXT)
 def ranker_train(
     ctx: typer.Context,
-    config: Annotated[Path, typer.Argument(help="A config with a [ranker] section.")],
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A config with a [ranker] section.")],
     output: OutputFolder,
     gpu_id: GpuId = -1,
     resume: Resume = False,
     as_json: bool = JSON,
 ) -> None:
-    """Train a ranker on the candidates that a pipeline finds; settings can be overridden by
-    --section.key value.
+    """Train a ranker on the candidates that a pipeline finds.
 
-    Writes OUTPUT/model-best, model-last, metrics.jsonl, steps.jsonl, a checkpoint and the candidates.
+    Settings can be overridden: --section.key value. Writes FOLDER/model-best, model-last, metrics.jsonl,
+    steps.jsonl, a checkpoint and the candidates.
 
     Example: spacy-pel ranker train configs/ranker_minilm.cfg --output training/ranker
     --ranker.training.limit 2000

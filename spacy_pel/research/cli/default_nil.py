@@ -20,20 +20,24 @@ def default_nil(
     world: Annotated[
         List[str],
         typer.Option(
+            metavar="NAME=KB,CORPUS",
             help="An ontology as NAME=KB,CORPUS: a KB folder and JSON lines with its mentions, no test "
-            "data (repeat it: at least two)."
+            "data (repeat it: at least two).",
         ),
     ],
     encoder: Annotated[
         Optional[List[str]],
         typer.Option(
+            metavar="FOLDER",
             help="A model or pipeline folder, or plain weights such as package:NAME, which get the templates "
-            "of the default pipeline (repeatable). Default: the encoder of the default pipeline."
+            "of the default pipeline (repeatable). Default: the encoder of the default pipeline.",
         ),
     ] = None,
-    mentions: Annotated[int, typer.Option(min=1, help="Surface forms drawn from each world.")] = 400,
-    entities: Annotated[int, typer.Option(min=1, help="Entities drawn from each world.")] = 1500,
-    seed: Annotated[int, typer.Option(help="Random seed of what is drawn.")] = 0,
+    mentions: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Surface forms drawn from each world.")
+    ] = 400,
+    entities: Annotated[int, typer.Option(metavar="N", min=1, help="Entities drawn from each world.")] = 1500,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of what is drawn.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Fit the default weights of LogisticNil.v2, and measure them on each world, left out in turn.

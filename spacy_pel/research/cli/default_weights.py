@@ -18,11 +18,12 @@ def default_weights(
     task: Annotated[
         List[str],
         typer.Option(
+            metavar="WORLD=PIPELINE,CORPUS",
             help="WORLD=PIPELINE,CORPUS: a pipeline and JSON lines with mentions, no test data (repeat it; "
-            "tasks of one world are left out together; at least two worlds)."
+            "tasks of one world are left out together; at least two worlds).",
         ),
     ],
-    seed: Annotated[int, typer.Option(help="Random seed of the mentions that are drawn.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the mentions that are drawn.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Fit the default weights of LinearCombiner, and measure them on each world, left out in turn.

@@ -17,9 +17,12 @@ def gradients(
         Path, typer.Argument(metavar="OUT", help="Folder for gradients.png and gradients.svg.")
     ],
     run: Annotated[
-        List[str], typer.Option(help="A training as NAME=FOLDER, drawn as one line (repeatable).")
+        List[str],
+        typer.Option(
+            metavar="NAME=FOLDER", help="A training as NAME=FOLDER, drawn as one line (repeatable)."
+        ),
     ],
-    window: Annotated[int, typer.Option(min=1, help="Steps to average.")] = 100,
+    window: Annotated[int, typer.Option(metavar="N", min=1, help="Steps to average.")] = 100,
     as_json: bool = JSON,
 ) -> None:
     """Draw the smoothed l2 norm of the gradient per step and print its mean, standard deviation and maximum.

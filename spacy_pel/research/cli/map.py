@@ -11,26 +11,35 @@ from ._app import research_cli
 
 @research_cli.command("map")
 def entity_map(
-    kb: Annotated[Path, typer.Argument(help="Folder of a KB or of a pipeline.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="Folder of a KB or of a pipeline.")],
     model: Annotated[
-        str, typer.Argument(help="Folder of a bi-encoder, of a ranker made of one, or of a pipeline.")
+        str,
+        typer.Argument(
+            metavar="MODEL", help="Folder of a bi-encoder, of a ranker made of one, or of a pipeline."
+        ),
     ],
-    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
-    output: Annotated[Path, typer.Option(help="Folder for map.png, map.svg and map.json.")],
+    corpus: Annotated[
+        Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
+    ],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for map.png, map.svg and map.json.")],
     entities: Annotated[
-        Optional[str], typer.Option(help="Ids, separated by commas; default: those with the most mentions.")
+        Optional[str],
+        typer.Option(metavar="IDS", help="Ids, separated by commas; default: those with the most mentions."),
     ] = None,
-    n_entities: Annotated[int, typer.Option(min=1, help="Number of entities, without --entities.")] = 8,
+    n_entities: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of entities, without --entities.")
+    ] = 8,
     max_mentions: Annotated[
-        int, typer.Option(min=1, help="Maximum number per entity, drawn at random.")
+        int, typer.Option(metavar="N", min=1, help="Maximum number per entity, drawn at random.")
     ] = 40,
     before: Annotated[
         Optional[str],
         typer.Option(
-            help="Another model, plotted on the left, e.g. the weights before training: package:NAME."
+            metavar="MODEL",
+            help="Another model, plotted on the left, e.g. the weights before training: package:NAME.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed for drawing mentions.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed for drawing mentions.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Draw a 2-D map of mentions (dots) and their entities (stars) by multi-dimensional scaling.

@@ -16,13 +16,15 @@ _HEAD = ("auPR", "P", "R", "r@1", "r@64")
 @research_cli.command("margins")
 def margins(
     out: Annotated[
-        Path, typer.Argument(help="Folder for nil_margins.png, .svg, table4.md and margins.json.")
+        Path,
+        typer.Argument(metavar="OUT", help="Folder for nil_margins.png, .svg, table4.md and margins.json."),
     ],
     run: Annotated[
         List[str],
         typer.Option(
+            metavar="NAME=FOLDER",
             help='A run as LABEL=FOLDER, the folder written by evaluate (repeatable). "Pb 0", "Pb 0.01", '
-            '"Pb 0.05", "Pb 0.1" and "CE" are shown with the paper\'s results.'
+            '"Pb 0.05", "Pb 0.1" and "CE" are shown with the paper\'s results.',
         ),
     ],
     as_json: bool = JSON,
@@ -77,9 +79,7 @@ def _cells(row: Dict[str, Any]) -> List[str]:
 
 def _text(result: Dict[str, Any]) -> str:
     header = ["NIL | all classes", *_HEAD, *(f"paper {name}" for name in _HEAD)]
-    counts = (
-        f"{result['n']:,} mentions, {result['n_nil']:,} NIL ({100 * result['n_nil'] / result['n']:.1f}%)"
-    )
+    counts = f"{result['n']:,} mentions, {result['n_nil']:,} NIL ({100 * result['n_nil'] / result['n']:.1f}%)"
     return f"{counts}\n{text_table(header, [_cells(row) for row in result['runs']])}"
 
 

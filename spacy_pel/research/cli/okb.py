@@ -20,30 +20,44 @@ _PAPER = {
 
 @research_cli.command("okb")
 def okb(
-    kb: Annotated[Path, typer.Argument(help="The KB folder.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The KB folder.")],
     out: Annotated[
-        Path, typer.Argument(help="The folder to write: kb, NAME.jsonl, removed.jsonl, report.json.")
+        Path,
+        typer.Argument(
+            metavar="OUT", help="The folder to write: kb, NAME.jsonl, removed.jsonl, report.json."
+        ),
     ],
     corpus: Annotated[
         List[str],
-        typer.Option(help="A split as NAME=FILE (JSON lines), e.g. train=corpus/train.jsonl (repeatable)."),
+        typer.Option(
+            metavar="NAME=FILE",
+            help="A split as NAME=FILE (JSON lines), e.g. train=corpus/train.jsonl (repeatable).",
+        ),
     ],
     types: Annotated[
         Optional[List[str]],
         typer.Option(
+            metavar="NAME",
             help="Remove entities of these types: names or ids of UMLS semantic types, or the KB's own types "
-            "(repeatable). Default: the paper's 11 types."
+            "(repeatable). Default: the paper's 11 types.",
         ),
     ] = None,
     groups: Annotated[
         Optional[List[str]],
-        typer.Option(help="Remove entities whose ids start with this, e.g. MONDO: (repeatable)."),
+        typer.Option(
+            metavar="NAME", help="Remove entities whose ids start with this, e.g. MONDO: (repeatable)."
+        ),
     ] = None,
     share: Annotated[
         Optional[float],
-        typer.Option(min=0.0, max=1.0, help="Remove this share of the entities mentioned in the corpora."),
+        typer.Option(
+            metavar="NUMBER",
+            min=0.0,
+            max=1.0,
+            help="Remove this share of the entities mentioned in the corpora.",
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed of --share.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of --share.")] = 0,
     as_json: bool = JSON,
 ) -> None:
     """Build an out-of-KB data set: entities are removed, and their mentions become NIL.

@@ -19,20 +19,24 @@ Cells = Dict[str, List[Any]]  # label -> the outcomes of each seed
 @research_cli.command("study", context_settings=CONFIG_CONTEXT)
 def study(
     ctx: typer.Context,
-    config: Annotated[Path, typer.Argument(help="A config with [pel] or [ranker], and a [study] section.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for all runs and the tables.")],
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG", help="A config with [pel] or [ranker], and a [study] section.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for all runs and the tables.")
+    ],
     only: Annotated[
         Optional[List[str]],
         typer.Option(
             "--only", metavar="LABEL", help="Only these runs, e.g. 'Pb mixed*'. Repeat it for more."
         ),
     ] = None,
-    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", help="CUDA device; -1 = CPU.")] = -1,
+    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", metavar="N", help="CUDA device; -1 = CPU.")] = -1,
     as_json: bool = JSON,
 ) -> None:
     """Train and evaluate a matrix of settings; an interrupted study resumes exactly.
 
-    Writes OUTPUT/RUN/seedN with model and evaluation for each run, and OUTPUT/study.md and
+    Writes FOLDER/RUN/seedN with model and evaluation for each run, and FOLDER/study.md and
     study.json: tables with the paper's results, and tests of its claims. A config with
     a [ranker] section instead of [pel] trains rankers on the candidates of one pipeline. With
     [study.worlds] encoders are trained on some ontologies or wikis and measured on others.

@@ -16,7 +16,7 @@ def sweep(
     output: Annotated[
         Path, typer.Argument(metavar="OUT", help="Folder for sweep.png, sweep.svg and sweep.json.")
     ],
-    setting: Annotated[str, typer.Option(help="The setting's name, e.g. pel.mixing.alpha.")],
+    setting: Annotated[str, typer.Option(metavar="NAME", help="The setting's name, e.g. pel.mixing.alpha.")],
     study: Annotated[
         Optional[Tuple[Path, Path]],
         typer.Option(
@@ -26,7 +26,9 @@ def sweep(
     ] = None,
     run: Annotated[
         Optional[List[str]],
-        typer.Option(help="Instead of a study: VALUE=FOLDER of an evaluation (repeatable)."),
+        typer.Option(
+            metavar="NAME=FOLDER", help="Instead of a study: VALUE=FOLDER of an evaluation (repeatable)."
+        ),
     ] = None,
     as_json: bool = JSON,
 ) -> None:

@@ -15,22 +15,31 @@ def worlds(
         Path,
         typer.Argument(metavar="OUT", help="Folder for models, predictions, worlds.json and worlds.md."),
     ],
-    config: Annotated[Path, typer.Option(help="A training config; its paths are set here.")],
+    config: Annotated[Path, typer.Option(metavar="FILE", help="A training config; its paths are set here.")],
     folder: Annotated[
         Path,
-        typer.Option("--worlds", help="Folder with one folder per world: kb, and train, dev, test.jsonl."),
+        typer.Option(
+            "--worlds",
+            metavar="FOLDER",
+            help="Folder with one folder per world: kb, and train, dev, test.jsonl.",
+        ),
     ],
-    train: Annotated[str, typer.Option(help="Worlds to train on, separated by commas.")],
-    test: Annotated[str, typer.Option(help="Worlds to test on, separated by commas.")],
+    train: Annotated[str, typer.Option(metavar="NAMES", help="Worlds to train on, separated by commas.")],
+    test: Annotated[str, typer.Option(metavar="NAMES", help="Worlds to test on, separated by commas.")],
     val: Annotated[
-        str, typer.Option(help="Further unseen worlds, for validation: reported beside the test worlds.")
+        str,
+        typer.Option(
+            metavar="NAMES", help="Further unseen worlds, for validation: reported beside the test worlds."
+        ),
     ] = "",
     model: Annotated[
-        Optional[Path], typer.Option(help="A trained encoder; without it, one is trained.")
+        Optional[Path], typer.Option(metavar="FOLDER", help="A trained encoder; without it, one is trained.")
     ] = None,
     ranker: Annotated[
         Optional[Path],
-        typer.Option(help="A ranker config: train it on the encoder's candidates, rerank with it."),
+        typer.Option(
+            metavar="FILE", help="A ranker config: train it on the encoder's candidates, rerank with it."
+        ),
     ] = None,
     mixed: Annotated[
         bool,
@@ -38,16 +47,19 @@ def worlds(
             "--mixed-batches", help="Mix several worlds in a batch, instead of one world per batch."
         ),
     ] = False,
-    split: Annotated[str, typer.Option(help="The split of the worlds in --test and --val.")] = "test",
+    split: Annotated[
+        str, typer.Option(metavar="NAME", help="The split of the worlds in --test and --val.")
+    ] = "test",
     settings: Annotated[
         Optional[List[str]],
         typer.Option(
             "--set",
+            metavar="NAME=VALUE",
             help="A setting of the config, e.g. pel.training.max_steps=5, or of the ranker's config, e.g. "
             "ranker.training.max_steps=5 (repeatable).",
         ),
     ] = None,
-    gpu_id: Annotated[int, typer.Option("--gpu-id", help="CUDA device; -1 = CPU.")] = -1,
+    gpu_id: Annotated[int, typer.Option("--gpu-id", metavar="N", help="CUDA device; -1 = CPU.")] = -1,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume from the checkpoints of the trainings.")
     ] = False,
