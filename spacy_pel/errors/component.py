@@ -68,7 +68,7 @@ class ComponentErrors:
     )
     E532 = (
         "[PEL-E532] Expected mentions with a corrected kb_id_ (an id or 'NIL') in the documents, got none. In a "
-        "document that this component has linked, only the mentions with another id than its own count."
+        "document that this component has linked, only mentions whose id differs from the one it gave count."
     )
     E533 = (
         "[PEL-E533] Expected an entity that mentions with the label '{label}' may be linked to, got '{id}' for the "
@@ -107,8 +107,8 @@ class ComponentWarnings:
     )
     W500 = (
         "[PEL-W500] None of the {n} mentions is NIL, so only the evidence weights were refitted; NIL "
-        "model and threshold are unchanged, and P(right) is not calibrated. Calibrate on a corpus with mentions whose entity is not in "
-        "the KB."
+        "model and threshold are unchanged, and P(right), the probability that an answer is correct, is not calibrated. "
+        "Calibrate on a corpus with mentions whose entity is not in the KB."
     )
     W504 = (
         "[PEL-W504] The similarity {similarity} compares tokens, but an index has one vector per text, so "
@@ -125,12 +125,12 @@ class ComponentWarnings:
         "threshold."
     )
     W507 = (
-        "[PEL-W507] P(right) and coverage were not calibrated: that needs {n} documents, any four fifths of "
-        "which have NIL and other mentions. Calibrate on a larger corpus."
+        "[PEL-W507] P(right), the probability that an answer is correct, and coverage were not calibrated: that needs "
+        "{n} documents, of which any four fifths have NIL and other mentions. Calibrate on a larger corpus."
     )
     W509 = (
-        "[PEL-W509] The component '{name}' was given another knowledge base: {n} corrections that it had learned for "
-        "the old one are gone. Teach them again, or load the old pipeline."
+        "[PEL-W509] The component '{name}' was given another knowledge base, so the {n} corrections that it had learned "
+        "for the old one are gone. Teach them again, or load the old pipeline."
     )
     W510 = (
         "[PEL-W510] The pipeline does not find {n} of the {of} corrected mentions in their own texts, the first one "
@@ -138,7 +138,7 @@ class ComponentWarnings:
         "entity_ruler, or pel_name_finder, which finds corrected mentions, too."
     )
     W508 = (
-        "[PEL-W508] The component '{name}' has coverage = {coverage}, but no calibration to find sets with, so there are "
+        "[PEL-W508] The component '{name}' has coverage = {coverage}, but sets need a calibration, so there are "
         "none. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     )
     W503 = (

@@ -45,7 +45,7 @@ class LinkedMention(BaseModel):
     nil_score: Optional[float] = Field(
         description="Compared with the NIL threshold; P(NIL) after calibration."
     )
-    probability: Optional[float] = Field(description="P(right) of the answer.")
+    probability: Optional[float] = Field(description="P(right): the probability that the answer is correct.")
     id_set: Optional[List[str]] = Field(
         None, description="With the setting `coverage`: the answers among which the right one is."
     )
