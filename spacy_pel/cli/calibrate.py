@@ -66,7 +66,8 @@ def calibrate(
 ) -> None:
     """Fit the evidence weights, P(NIL), the NIL threshold (best F1) and P(right).
 
-    They are stored in the pipeline.
+    They are stored in the pipeline. P(NIL) is the probability that a mention is NIL, P(right) the probability
+    that an answer is correct.
 
     The printed metrics are those of CORPUS, which was used for fitting: expect lower ones on unseen text.
 

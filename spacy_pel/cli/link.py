@@ -43,7 +43,8 @@ def link(
         ),
     ] = "auto",
     engine: Annotated[
-        str, typer.Option(metavar="NAME", help="What runs it: local, or another one's name.")
+        str,
+        typer.Option(metavar="NAME", help="The engine that runs it: local, ray, or another registered one."),
     ] = "local",
     settings: Annotated[
         Optional[List[str]],
@@ -68,7 +69,7 @@ def link(
 ) -> None:
     """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates.
 
-    What is linked is saved part by part; a run that was interrupted goes on with --resume.
+    Results are saved part by part; --resume continues an interrupted run.
 
     Example: spacy-pel link training/pipeline abstracts.txt linked.jsonl --n-process 2 --resume
     """

@@ -16,12 +16,12 @@ def serve(
     host: Annotated[
         str, typer.Option(metavar="HOST", help="Address to listen on; 0.0.0.0 = all of this machine.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 = one that is free.")
-    ] = 8000,
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 = any free one.")] = 8000,
     save: Annotated[
         bool,
-        typer.Option("--save", help="Save corrections in the pipeline. Otherwise they end with the server."),
+        typer.Option(
+            "--save", help="Save corrections in the pipeline. Otherwise they last until the server stops."
+        ),
     ] = False,
     allow_host: Annotated[
         Optional[List[str]],
@@ -42,9 +42,9 @@ def serve(
     ] = 16,
     as_json: bool = JSON,
 ) -> None:
-    """Open a pipeline in the browser: link texts, see the evidence for each link, correct it, undo that.
+    """Open a pipeline in the browser: link texts, see the evidence, correct links, undo corrections.
 
-    The page and its JSON API are for this machine only, unless --host says otherwise. Ctrl-C ends them.
+    The page and its JSON API are for this machine only, unless --host says otherwise. Ctrl-C stops them.
 
     Example: spacy-pel serve assets/pel_medmentions --port 8000
     """
@@ -71,7 +71,8 @@ def serve(
         server = Server(app, taken, limits=limits)
         if not is_local(host):
             message("Whoever reaches this machine can read and correct. See docs/serve.md before you go on.")
-        message(f"Corrections {'are saved in the pipeline' if save else 'end with the server (see --save)'}")
+        kept = "are saved in the pipeline" if save else "last until the server stops (see --save)"
+        message(f"Corrections {kept}")
         shown = f"[{host}]" if ":" in host else host
         result: Dict[str, Any] = {"url": f"http://{shown}:{server.port}", "host": host, "port": server.port}
         emit(result, as_json=as_json, text=lambda one: str(one["url"]))
