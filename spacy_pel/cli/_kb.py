@@ -27,7 +27,9 @@ def reader_of(path: Path) -> str:
     RAISES (PelError): if there is nothing, or the name does not say.
     """
     if not path.exists():
-        raise PelError(Errors.E002.format(expected=_SOURCE, path=path, got="nothing", todo="Check the path."))
+        raise PelError(
+            Errors.E002.format(expected=_SOURCE, path=path, got="no such file", todo="Check the path.")
+        )
     if any(path.glob("MRCONSO*")):
         return "umls"
     kind = Path(path.name.removesuffix(".gz")).suffix.lower()

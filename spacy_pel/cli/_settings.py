@@ -1,10 +1,21 @@
 """Parts on the command line: their settings, ``--set NAME=VALUE``, and one-line errors."""
 
 import inspect
+import shlex
 from typing import Any, Dict, List, Tuple
 
-from ..errors import Errors, PelError, nearest
+from ..errors import Errors, PelError, nearest, quoted
 from ._config import json_or_text
+
+# kinds of faults that pydantic finds -> what is expected, and an example of it
+_WANTED = {
+    "dict": ("a JSON object of pairs", '{"key": "value"}'),
+    "list": ("a JSON list", '["a", "b"]'),
+    "string": ("text", "text"),
+    "int": ("a whole number", "1"),
+    "float": ("a number", "0.5"),
+    "bool": ("true or false", "true"),
+}
 
 
 def parse_settings(settings: List[str]) -> Dict[str, Any]:
@@ -48,15 +59,19 @@ def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
             names = ", ".join(wanted) or "(none is named)"
             raise PelError(Errors.E242.format(known=names, got=setting, hint=nearest(step, wanted)))
         given[step][name] = value
-    return {step: make_reader("pel_preprocessors", step, values) for step, values in given.items()}
+    return {
+        step: make_reader("pel_preprocessors", step, values, prefix=f"{step}.")
+        for step, values in given.items()
+    }
 
 
-def make_reader(registry_name: str, reader: str, settings: Dict[str, Any]) -> Any:
+def make_reader(registry_name: str, reader: str, settings: Dict[str, Any], *, prefix: str = "") -> Any:
     """Create a registered reader (or another part) with checked settings.
 
     registry_name (str): e.g. "pel_kb_readers".
     reader (str): its short or its full name.
     settings (Dict[str, Any]): by name.
+    prefix (str): of the names on the command line, for errors.
     RETURNS (Callable): the part.
     RAISES (PelError): if the reader, or a setting of it, is unknown, or a value has the wrong type.
     """
@@ -71,9 +86,31 @@ def make_reader(registry_name: str, reader: str, settings: Dict[str, Any]) -> An
         names, hint = ", ".join(known) or "none", nearest(unknown[0], known)
         raise PelError(Errors.E208.format(reader=reader, got=", ".join(unknown), known=names, hint=hint))
     fields: Any = {name: (known[name].annotation, ...) for name in settings}
+    read_as_number = pydantic.ConfigDict(coerce_numbers_to_str=True)  # --set delimiter=5 is text, too
     try:
-        checked = pydantic.create_model("Settings", **fields)(**settings)
+        checked = pydantic.create_model("Settings", __config__=read_as_number, **fields)(**settings)
     except pydantic.ValidationError as err:
-        faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in err.errors())
-        raise PelError(Errors.E209.format(reader=reader, got=faults)) from err
+        fault = err.errors()[0]
+        name = str(fault["loc"][0])
+        expected, example = _wanted(fault, known[name].annotation)
+        todo = (
+            f"Write it like this: --set {shlex.quote(f'{prefix}{name}={example}')}"
+            if example
+            else "Change it."
+        )
+        got = quoted(settings[name])
+        raise PelError(
+            Errors.E209.format(expected=expected, name=name, reader=reader, got=got, todo=todo)
+        ) from err
     return part(**{name: getattr(checked, name) for name in settings})
+
+
+def _wanted(fault: Any, annotation: Any) -> Tuple[str, str]:
+    """RETURNS (Tuple[str, str]): what was expected instead of a faulty value, and an example of it or ""."""
+    kind = fault["type"].split("_")[0]
+    if len(fault["loc"]) > 1:  # of a value within a list or an object
+        kind = "dict" if "Dict" in str(annotation) else "list"
+    if kind in _WANTED:
+        return _WANTED[kind]
+    said = fault["msg"].removeprefix("Input should be ")
+    return (f"another value ({said})" if said == fault["msg"] else f"a value that is {said}"), ""

@@ -167,7 +167,8 @@ def _load_nlp(name: str) -> Any:
     try:
         return spacy.load(name) if Path(name).exists() or "_" in name else spacy.blank(name)
     except (OSError, ImportError) as err:
-        raise PelError(Errors.E213.format(got=name)) from err
+        expected = "a language code or a spaCy pipeline"
+        raise PelError(Errors.E213.format(expected=expected, got=name, option="--nlp")) from err
 
 
 def _text(result: Dict[str, Any]) -> str:

@@ -160,7 +160,8 @@ def _finder(ner: Optional[str], lang: str) -> "Language":
         try:
             nlp = spacy.blank(lang)
         except ImportError as err:
-            raise PelError(Errors.E213.format(got=lang)) from err
+            expected = "a language code such as en"
+            raise PelError(Errors.E213.format(expected=expected, got=lang, option="--lang")) from err
     factories = {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
     if factories.isdisjoint(_ABBREVIATIONS):
         nlp.add_pipe(_ABBREVIATIONS[0], config={"mentions": True})

@@ -116,7 +116,8 @@ def _correction(record: Dict[str, Any], where: str) -> Any:
         value = record.get(key)
         if (value is None and key in _OPTIONAL) or (isinstance(value, kind) and not isinstance(value, bool)):
             continue
-        got = f"{key}: {quoted(value)}" if key in record else f"the keys {quoted(sorted(record))}"
+        keys = f"the keys {quoted(sorted(record))} without '{key}'"
+        got = f"{key}: {quoted(value)}" if key in record else keys
         raise PelError(Errors.E672.format(where=where, got=got))
     text, start, end = record["text"], record["start"], record["end"]
     surface = record.get("mention")

@@ -29,10 +29,13 @@ def read_documents(path: Path, format_name: str = "auto") -> Iterator[Document]:
     RAISES (PelError): if the format is unknown, the file is not in it, or a folder holds files of two.
     """
     if not path.exists():
-        raise PelError(Errors.E002.format(expected="texts", path=path, got="nothing", todo="Check the path."))
+        raise PelError(
+            Errors.E002.format(expected="texts", path=path, got="no such file", todo="Check the path.")
+        )
     name = input_format(path, format_name)
     if name not in _READERS:
-        raise PelError(Errors.E640.format(got=format_name, path=path, known=", ".join(sorted(_READERS))))
+        got = f"{path}, whose name says none" if format_name == "auto" else f"'{format_name}' for {path}"
+        raise PelError(Errors.E640.format(got=got, known=", ".join(sorted(_READERS))))
     yield from _READERS[name](path)
 
 

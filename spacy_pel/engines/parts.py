@@ -81,7 +81,7 @@ class PartedCorpus:
 
     def __init__(self, path: str, *, format_name: str = "auto", part_size: Optional[int] = None) -> None:
         if format_name not in ("auto", "jsonl", "parquet"):
-            raise PelError(Errors.E640.format(known="auto, jsonl, parquet", got=format_name, path=path))
+            raise PelError(Errors.E640.format(known="jsonl, parquet", got=f"'{format_name}' for {path}"))
         self.kinds = [kind for kind in _KINDS if format_name == "auto" or format_name in kind]
         self.files, inside = file_system(path)
         self._infos = self._find(path, inside)

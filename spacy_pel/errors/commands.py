@@ -85,7 +85,7 @@ class CommandErrors:
         "[PEL-E639] {path} is the whole output of another run: {changed}. Add --overwrite to link again, or choose "
         "another file."
     )
-    E640 = "[PEL-E640] Expected one of the formats {known}, got '{got}' for {path}. Set the format with --format."
+    E640 = "[PEL-E640] Expected texts in one of the formats {known}, got {got}. Name the format with --format."
     E641 = '[PEL-E641] {where}: expected a "text" column or key that holds text, got {got}. {todo}'
     E642 = "[PEL-E642] Expected an output whose name ends in {known}, got {path}. {todo}"
     E643 = (
@@ -157,7 +157,7 @@ class CommandErrors:
         "--top-k 64."
     )
     E666 = (
-        "[PEL-E666] Expected the default pipeline at {path}, got nothing. Run this in the root of the repository, or "
+        "[PEL-E666] Expected the default pipeline at {path}, got no such folder. Run this in the root of the repository, or "
         "give a model or pipeline folder with --encoder."
     )
     E668 = (

@@ -25,9 +25,7 @@ class CorpusErrors:
         "these files."
     )
     E208 = "[PEL-E208] '{reader}' has no setting {got}.{hint} Its settings: {known}."
-    E209 = (
-        "[PEL-E209] Invalid settings of '{reader}': {got}. Write lists as JSON: --set 'ontologies=[\"CL\"]'."
-    )
+    E209 = "[PEL-E209] Expected {expected} as the setting {name} of '{reader}', got {got}. {todo}"
     E210 = "[PEL-E210] Expected both --dev-share and --dev-out or neither, got only {got}."
     E211 = "[PEL-E211] Expected a setting as NAME=VALUE, got {got!r}. Example: --set strip_prefix=MESH:"
     E219 = (
@@ -40,10 +38,7 @@ class CorpusErrors:
         "[PEL-E212] Expected documents with the ids in {path}, but none of these {n} ids is in the corpus. "
         "Check that the list belongs to this corpus."
     )
-    E213 = (
-        "[PEL-E213] Expected a language code or a spaCy pipeline, got {got!r}. Check --nlp, or install the "
-        "pipeline."
-    )
+    E213 = "[PEL-E213] Expected {expected}, got {got!r}. Check {option}, or install the package that has it."
     E230 = (
         "[PEL-E230] Expected a type of the KB, or the name or id of a UMLS semantic type, got {got!r}. Types "
         "of the KB: {known}."

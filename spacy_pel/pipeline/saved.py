@@ -57,7 +57,7 @@ def load_spacy(path: Union[str, Path]) -> Any:
             Errors.E002.format(
                 expected="a pipeline folder",
                 path=path,
-                got="a folder without config.cfg" if folder.is_dir() else "nothing",
+                got="a folder without config.cfg" if folder.is_dir() else "no such folder",
                 todo="Check the path, or make one with spacy-pel quickstart or spacy assemble.",
             )
         )

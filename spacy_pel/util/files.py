@@ -126,7 +126,7 @@ def check_is_file(path: Path) -> None:
     """RAISES (PelError): if there is no such file, or it is a folder or a device."""
     if not os.path.isfile(path):  # pathlib's raises an OSError for a name that is too long
         is_there = os.path.exists(path)
-        got = "a folder" if os.path.isdir(path) else "not a regular file" if is_there else "nothing"
+        got = "a folder" if os.path.isdir(path) else "not a regular file" if is_there else "no such file"
         raise PelError(Errors.E002.format(expected="a file", path=path, got=got, todo="Check the path."))
 
 

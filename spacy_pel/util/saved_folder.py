@@ -201,7 +201,7 @@ def verify_folders(path: Path) -> List[Dict[str, Any]]:
         sizes = [entry["size"] for entry in saved["files"].values()]
         found.append({"folder": str(folder), "kind": saved["kind"], "files": len(sizes), "bytes": sum(sizes)})
     if not found:
-        got = "none" if path.is_dir() else ("a file" if path.exists() else "nothing")
+        got = "none" if path.is_dir() else ("a file" if path.exists() else "no such folder")
         raise PelError(Errors.E011.format(path=path, got=got))
     return found
 
@@ -302,7 +302,9 @@ def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
 
 def _read_manifest(path: Path, file: Path, kind: str) -> Dict[str, Any]:
     if not path.is_dir():
-        raise PelError(Errors.E007.format(kind=kind, path=path, got="a file" if path.exists() else "nothing"))
+        raise PelError(
+            Errors.E007.format(kind=kind, path=path, got="a file" if path.exists() else "no such folder")
+        )
     if not file.is_file():
         raise damaged(path, kind, MANIFEST, "a folder without it (perhaps saved by an earlier version)")
     manifest = read_json(file)

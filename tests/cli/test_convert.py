@@ -70,10 +70,10 @@ def test_docbin_out(tmp_path):
     "args,words",
     [
         (["--reader", "pubtatr", PUBTATOR], "No part named 'pubtatr'"),
-        (["--reader", "pubtator", "no/such.txt"], "got nothing"),
+        (["--reader", "pubtator", "no/such.txt"], "got no such file"),
         (["--reader", "pubtator", PUBTATOR, "--set", "lable=X"], "has no setting lable"),
         (["--reader", "pubtator", PUBTATOR, "--set", "label"], "NAME=VALUE"),
-        (["--reader", "craft", PUBTATOR, "--set", "ontologies=CL"], "should be a valid list"),
+        (["--reader", "craft", PUBTATOR, "--set", "ontologies=CL"], "Expected a JSON list"),
         (["--reader", "pubtator", PUBTATOR, "--dev-share", "0.1"], "got only --dev-share"),
         (["--reader", "pubtator", PUBTATOR, "--split", PUBTATOR], "none of these"),
         (["--reader", "st21pv", PUBTATOR], "line 1"),

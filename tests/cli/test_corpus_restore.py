@@ -97,6 +97,10 @@ def test_links_in_the_original_texts(folder, source, tmp_path):
         (["--set", "lowercase.x=1"], "E242"),
         (["--preprocess", "lowercase", "--set", "lowercase.x=1"], "'lowercase' has no setting x"),
         (["--preprocess", "sentencewindows", "--set", "sentencewindows.neighbours=-1"], "E209"),
+        (
+            ["--preprocess", "sentencewindows", "--set", "sentencewindows.neighbours=x"],
+            "got 'x'. Write it like this: --set sentencewindows.neighbours=1",
+        ),
     ],
 )
 def test_bad_steps(source, tmp_path, args, words):

@@ -90,7 +90,16 @@ def test_settings_of_a_reader(tmp_path):
     run_json("kb", "build", tmp_path / "kb", "--reader", "csv", table, *settings)
     assert KnowledgeBase.from_disk(tmp_path / "kb").ids("hot") == ["C1"]
     assert "PEL-E208" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "x=1")
-    assert "PEL-E209" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "columns=1")
+    for given, expected in {
+        "columns=1": """columns of 'csv', got 1. Write it like this: --set 'columns={"key": "value"}'""",
+        'columns={"concept_id": [1]}': "Expected a JSON object of pairs as the setting columns",
+        "types=T047": """Expected a JSON list as the setting types of 'csv', got 'T047'.""",
+        "strict=perhaps": "Expected true or false as the setting strict of 'csv', got 'perhaps'.",
+    }.items():
+        said = fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", given)
+        assert "PEL-E209" in said and expected in said
+    numbers = ["--set", "list_separator=0", "--set", "delimiter=;", "--set", columns]  # 0 is text, too
+    run_json("kb", "build", tmp_path / "kb", "--reader", "csv", table, *numbers)
     assert "PEL-E211" in fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--set", "x")
 
 

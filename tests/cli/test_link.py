@@ -479,6 +479,14 @@ def test_bad_input(folder, tmp_path, name, content, options, code):
     assert result.err.count("\n") == 1 and not (tmp_path / "out.jsonl").exists()
 
 
+def test_a_format_that_is_unknown_is_said_in_words_of_the_command_line(folder, tmp_path):
+    (tmp_path / "in.doc").write_text("text")
+    words = ["link", folder / "pipeline", tmp_path / "in.doc", tmp_path / "out.jsonl"]
+    assert f"got {tmp_path}/in.doc, whose name says none." in run(*words).err
+    assert "got 'word' for" in run(*words, "--format", "word").err
+    assert f"{tmp_path}/none.txt, got no such file." in run(*words[:2], tmp_path / "none.txt", words[3]).err
+
+
 def test_a_folder_with_a_text_that_is_not_utf8_names_it(folder, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("Fever.\r\nPain.")

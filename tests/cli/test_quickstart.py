@@ -170,7 +170,7 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     [
         ("id,name,synonyms\nA,rash,hives; wheals\n", [], "E002.*list_separator"),
         ("id,title\nA,rash\n", [], "E002.*a header with"),
-        ("id,name\nA,rash\n", ["--lang", "xx_no"], "E213"),
+        ("id,name\nA,rash\n", ["--lang", "xx_no"], "E213.*a language code .*--lang"),
         ("id,name\nA,rash\n", ["--ner", "no_pipeline"], "E002.*no_pipeline"),
         ("id,name\nA,rash\n", ["--encoder", "no_model"], "E007.*no_model"),
         ("id,name\nA,rash\n", ["--set", "nonsense=1"], "E208"),
@@ -187,7 +187,12 @@ def test_nothing_is_left_after_an_error(folder, tmp_path, text, options, error):
 def test_files_of_unknown_type(folder, tmp_path):
     assert "E002" in quickstart(folder, tmp_path / "none.csv", tmp_path / "out").err
     (tmp_path / "codes.xlsx").write_bytes(b"PK")
-    assert "E659" in quickstart(folder, tmp_path / "codes.xlsx", tmp_path / "out").err
+    refused = quickstart(folder, tmp_path / "codes.xlsx", tmp_path / "out").err
+    assert "E659" in refused and "--reader" in refused
+    assert all(
+        kind in refused for kind in (".csv", ".tsv", ".txt", ".obo", ".json", ".ttl", ".jsonl", ".xml")
+    )
+    assert f"got the folder {tmp_path}." in quickstart(folder, tmp_path, tmp_path / "out").err
 
 
 def test_the_default_pipeline(table, tmp_path, monkeypatch):

@@ -102,7 +102,7 @@ def test_nothing_else_of_the_pipeline_changes(pipeline, tmp_path):
 @pytest.mark.parametrize(
     "given, match",
     [
-        ({"text": TEXT, "start": 0}, r"E672.*line 2.*keys \['start', 'text'\]"),
+        ({"text": TEXT, "start": 0}, r"E672.*line 2.*keys \['start', 'text'\] without 'end'"),
         ({**line("aspirin", "C1"), "start": "11"}, r"E672.*line 2.*start: '11'"),
         ({**line("aspirin", "C1"), "kb_id": None}, r"E672.*line 2.*kb_id: None"),
         (line("aspirin", "C1", mention="aspirine"), r"E672.*line 2.*'aspirine', but 'aspirin' at"),

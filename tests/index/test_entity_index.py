@@ -212,7 +212,7 @@ def test_damaged_folders_are_refused(name, index, tmp_path):
         (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
         with pytest.raises(PelError):
             EntityIndex.from_disk(folder)
-    with pytest.raises(PelError, match="PEL-E007.*saved index.*got nothing"):
+    with pytest.raises(PelError, match="PEL-E007.*saved index.*got no such folder"):
         EntityIndex.from_disk(tmp_path / "nowhere")
 
 

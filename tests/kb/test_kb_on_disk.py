@@ -78,7 +78,7 @@ def test_pickle_of_a_folder_that_changed(folder):
 
 
 def test_damaged_folders(folder, tmp_path):
-    with pytest.raises(PelError, match="PEL-E007.*got nothing"):
+    with pytest.raises(PelError, match="PEL-E007.*got no such folder"):
         KnowledgeBase.from_disk(tmp_path / "nowhere")
     with pytest.raises(PelError, match="PEL-E004.*manifest.json"):
         KnowledgeBase.from_disk(tmp_path)

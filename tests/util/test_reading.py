@@ -86,7 +86,7 @@ def test_special_files_and_unreadable_ones(tmp_path):
     os.mkfifo(tmp_path / "pipe.txt")  # opening it would wait for a writer
     with pytest.raises(PelError, match="E002.*not a regular file"):
         read_text(tmp_path / "pipe.txt")
-    with pytest.raises(PelError, match="E002.*got nothing"):
+    with pytest.raises(PelError, match="E002.*got no such file"):
         open_bytes(tmp_path / ("long" * 100))
     with pytest.raises(PelError, match="E002.*a folder"):
         read_text(tmp_path)

@@ -71,7 +71,7 @@ def test_missing_files_kinds_and_versions_are_refused(folder, tmp_path):
         check_folder(folder, kind="other", version=3)
     with pytest.raises(PelError, match="format version 4"):
         check_folder(folder, kind=KIND, version=4)
-    with pytest.raises(PelError, match="E007.*got nothing"):
+    with pytest.raises(PelError, match="E007.*got no such folder"):
         check_folder(tmp_path / "none", kind=KIND, version=3)
     (folder / "large.bin").unlink()
     with pytest.raises(PelError, match="no such file"):
@@ -167,7 +167,7 @@ def test_verify_reads_all_folders(folder):
     (folder / "more.txt").rename(folder / ".more.txt")  # hidden files do not count
     verify_folders(folder)
     for path in (folder / "nothing", folder / "small.json"):
-        with pytest.raises(PelError, match=r"(nothing|a file)\. Check the path"):
+        with pytest.raises(PelError, match=r"(no such folder|a file)\. Check the path"):
             verify_folders(path)
 
 

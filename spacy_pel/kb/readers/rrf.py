@@ -151,7 +151,7 @@ class RrfTables:
             self.reader.fail(
                 Place(self.folder),
                 expected=f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)",
-                got="nothing",
+                got="no such file",
                 todo="Pass the META folder of a UMLS release.",
             )
         return parts
