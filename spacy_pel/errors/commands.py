@@ -123,7 +123,7 @@ class CommandErrors:
     )
     E655 = (
         "[PEL-E655] {path} is the knowledge base of a pipeline, whose index would not follow the change. Give the "
-        "pipeline instead: spacy-pel kb add {pipeline} FILE.jsonl"
+        "pipeline instead: spacy-pel kb add {pipeline} FILE"
     )
     E656 = (
         "[PEL-E656] Expected a model, or a pipeline with one linker that has an encoder, at {path}, got {got}. "

@@ -192,6 +192,10 @@ class KBReaderBase(ABC):
             return raw.decode("utf8", errors="replace")
 
     def begin(self, paths: Sequence[Path]) -> None:
+        """Forget what the last iteration has reported; calling the reader does so, too.
+
+        paths (Sequence[Path]): what is read now.
+        """
         # always the same objects, so that they can be passed on before the iteration
         for kept in (self.report, self.redirects, self.source):
             kept.clear()  # type: ignore[attr-defined]
