@@ -117,7 +117,7 @@ def _may_name(short: List[str], inside: List[str]) -> bool:
 
 def _candidates_before_remarks(words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
     """YIELDS (tuple): as ``_candidates``, of brackets that begin with a short form and a comma, colon or
-    semicolon. Statistics are no definitions: "(HR, 1.2; 95 % CI ...)"."""
+    semicolon. Statistics are no definitions: "(HR, 1.2; 95% CI ...)"."""
     for bracket in (number for number, word in enumerate(words) if word == "(" and number):
         start = bracket + 1
         inside = range(start, min(start + _SHORT + 1, len(words)))
