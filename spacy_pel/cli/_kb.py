@@ -19,6 +19,7 @@ _READERS = {
     ".jsonl": "jsonl",
     ".xml": "mesh",
 }
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
 
 
 def reader_of(path: Path) -> str:
@@ -35,7 +36,8 @@ def reader_of(path: Path) -> str:
     kind = Path(path.name.removesuffix(".gz")).suffix.lower()
     if kind not in _READERS or path.is_dir():
         got = f"the folder {path}" if path.is_dir() else str(path)
-        raise PelError(Errors.E659.format(got=got, known=", ".join(_READERS)))
+        todo = "Save it as CSV." if kind in _SPREADSHEETS else "Name its format with --reader."
+        raise PelError(Errors.E659.format(got=got, known=", ".join(_READERS), todo=todo))
     return _READERS[kind]
 
 

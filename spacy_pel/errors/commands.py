@@ -85,7 +85,9 @@ class CommandErrors:
         "[PEL-E639] {path} is the whole output of another run: {changed}. Add --overwrite to link again, or choose "
         "another file."
     )
-    E640 = "[PEL-E640] Expected texts in one of the formats {known}, got {got}. Name the format with --format."
+    E640 = (
+        "[PEL-E640] Expected texts in one of the formats {known}, got {got}. Name the format with --format."
+    )
     E641 = '[PEL-E641] {where}: expected a "text" column or key that holds text, got {got}. {todo}'
     E642 = "[PEL-E642] Expected an output whose name ends in {known}, got {path}. {todo}"
     E643 = (
@@ -136,7 +138,7 @@ class CommandErrors:
     )
     E659 = (
         "[PEL-E659] Expected a file whose name ends in {known}, perhaps with .gz, or a META folder of the UMLS, got "
-        "{got}. Name its format with --reader."
+        "{got}. {todo}"
     )
     E660 = "[PEL-E660] Expected --apply-to or --output, got both. Use one of them."
     E661 = (

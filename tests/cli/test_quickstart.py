@@ -188,11 +188,12 @@ def test_files_of_unknown_type(folder, tmp_path):
     assert "E002" in quickstart(folder, tmp_path / "none.csv", tmp_path / "out").err
     (tmp_path / "codes.xlsx").write_bytes(b"PK")
     refused = quickstart(folder, tmp_path / "codes.xlsx", tmp_path / "out").err
-    assert "E659" in refused and "--reader" in refused
+    assert "E659" in refused and "Save it as CSV." in refused
     assert all(
         kind in refused for kind in (".csv", ".tsv", ".txt", ".obo", ".json", ".ttl", ".jsonl", ".xml")
     )
-    assert f"got the folder {tmp_path}." in quickstart(folder, tmp_path, tmp_path / "out").err
+    refused = quickstart(folder, tmp_path, tmp_path / "out").err
+    assert f"got the folder {tmp_path}. Name its format with --reader." in refused
 
 
 def test_the_default_pipeline(table, tmp_path, monkeypatch):
