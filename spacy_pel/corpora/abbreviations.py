@@ -148,9 +148,13 @@ def _is_bare_number(words: List[str]) -> bool:
 
 def _are_balanced(words: List[str]) -> bool:
     """RETURNS (bool): whether every bracket among these words has its other half."""
+    return all(_is_closed(words, *pair) for pair in ("()", "[]"))
+
+
+def _is_closed(words: List[str], opening: str, closing: str) -> bool:
     depth = 0
     for word in words:
-        depth += word.count("(") - word.count(")")
+        depth += word.count(opening) - word.count(closing)
         if depth < 0:
             return False
     return depth == 0

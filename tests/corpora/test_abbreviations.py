@@ -71,6 +71,7 @@ def definitions(text):
         ("the standard error of the mean (S.E.M.)", {"S.E.M.": "standard error of the mean"}),
         ("given (R)-alpha-methylhistamine (RAMH)", {"RAMH": "(R)-alpha-methylhistamine"}),
         ("a dystrophy. Muscles of this (DM)", {}),
+        ("intracellular Ca2+ ([Ca2+]i) rose", {}),
         ("the distal\n\nmuscle (DM) or heart\nfailure (HF)", {"HF": "heart\nfailure"}),
         # a remark after the short form
         ("with diethylnitrosamine (DEN: 10 mg/kg/day) and DEN", {"DEN": "diethylnitrosamine"}),
