@@ -5,10 +5,12 @@ import os
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
+from ..util import fingerprint
 from ..util.files import JSON_ERRORS
 from ..util.verified_files import cache_folder
 
-_KEPT = 500  # runs
+_KEPT = 500  # runs that are kept when the list has become twice as long
+_COUNTS = ("documents", "mentions", "nil")
 
 
 class Finished(NamedTuple):
@@ -28,12 +30,17 @@ def remember_finished(output: Path, run: Finished) -> None:
     folder = cache_folder()
     if folder is None:
         return
-    line = json.dumps({"output": _key(output), **run._asdict()})
-    part = folder / f"finished_links.{os.getpid()}"
+    path = folder / "finished_links.jsonl"
     try:
+        line = json.dumps({"output": _key(output), **run._asdict()}) + "\n"
         folder.mkdir(parents=True, exist_ok=True)
-        part.write_text("\n".join([*_lines()[-_KEPT + 1 :], line]) + "\n", encoding="utf8")
-        os.replace(part, folder / "finished_links.jsonl")
+        with path.open("a", encoding="utf8") as file:  # other runs may end at the same time
+            file.write(line)
+        lines = _lines()
+        if len(lines) > 2 * _KEPT:
+            part = path.with_suffix(f".{os.getpid()}")
+            part.write_text("".join(f"{one}\n" for one in lines[-_KEPT:]), encoding="utf8")
+            os.replace(part, path)
     except OSError:
         pass
 
@@ -41,13 +48,18 @@ def remember_finished(output: Path, run: Finished) -> None:
 def finished_run(output: Path) -> Optional[Finished]:
     """RETURNS (Optional[Finished]): the run that wrote an output, if it is remembered and the output has not
     changed."""
-    key = _key(output)
+    try:
+        key = _key(output)
+    except OSError:
+        return None
     for line in reversed(_lines()):
         try:
             record = json.loads(line)
-            if record["output"] == key:
-                return Finished(record["settings"], record["counts"])
-        except (*JSON_ERRORS, KeyError, TypeError):
+            settings, counts = record["settings"], [record["counts"][name] for name in _COUNTS]
+            is_whole = isinstance(settings, dict) and all(type(number) is int for number in counts)
+            if is_whole and record["output"] == key:
+                return Finished(settings, dict(zip(_COUNTS, counts, strict=True)))
+        except (*JSON_ERRORS, LookupError, TypeError):  # a damaged line
             continue
     return None
 
@@ -65,13 +77,17 @@ def changed_settings(old: Dict[str, Any], new: Dict[str, Any]) -> str:
 
 
 def _key(output: Path) -> List[Any]:
-    status = output.stat()
-    return [str(output.resolve()), status.st_ino, status.st_size, status.st_mtime_ns]
+    """RETURNS (List[Any]): differs once the output, or a file in its folder, has changed."""
+    files = sorted(output.iterdir()) if output.is_dir() else [output]
+    stats = [(file, file.stat()) for file in files]
+    changes = [[file.name, stat.st_ino, stat.st_size, stat.st_mtime_ns] for file, stat in stats]
+    return [str(output.resolve()), fingerprint(changes)]
 
 
 def _lines() -> List[str]:
     folder = cache_folder()
     try:
-        return (folder / "finished_links.jsonl").read_text(encoding="utf8").splitlines() if folder else []
-    except (OSError, UnicodeDecodeError):
+        path = folder / "finished_links.jsonl" if folder else None
+        return path.read_text(encoding="utf8", errors="replace").splitlines() if path else []
+    except OSError:
         return []
