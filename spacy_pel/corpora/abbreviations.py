@@ -5,7 +5,7 @@ from collections import defaultdict
 from itertools import chain
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc, Span, Token
 
 _INSIDE = 8  # tokens in brackets at most; a longer parenthesis is a remark
 _SHORT = 3  # tokens in brackets that may be a short form; more of them are a long form
@@ -13,15 +13,18 @@ _CHARACTERS = range(2, 10)  # of each word of a short form
 _SURE = (3, 8)  # characters of a short form, and of the one word in brackets that is its long form, at least
 _REMARK = 40  # tokens in brackets that begin with a short form and a comma, colon or semicolon, at most
 _SEPARATORS = frozenset(",:;")
-_NOT_IN_SHORT = frozenset("()[]{},")
-_IN_NO_NAME = frozenset("/.:=@")  # but in an address
+_NOT_IN_SHORT = frozenset('()[]{},"\u201c\u201d')
+_NOT_IN_LONG = frozenset(";=")  # as words
+_IN_ADDRESSES = frozenset("/.:=@")  # and in no name of one word
 _ENDS = frozenset(",:;()[]=")  # of a number without a unit
-_JOINING = frozenset("-\u2010\u2011\u2013/")  # two parts of a word
+_JOINING = frozenset("-\u2010\u2011\u2013")  # two parts of a word
+_FUNCTION_WORDS = frozenset("a an and by for from in of on or the to with".split())
 _WORD = re.compile(r"[^\W_]+")
-_FUNCTION_WORDS = frozenset(
-    ("a", "an", "and", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with")
-)
-_SINGLE_LETTERS = re.compile(r"\w([^\w&]\w)+\W?")
+_SINGLE_LETTERS = re.compile(r"\w([^\w&]\w)+\W?")  # "A-T", "S.E.M."
+# of a sentence or a paragraph; the dots of "i.v. drugs" and "Staph. aureus" end none
+_END = re.compile(r"[^\W_]{3}[.?!][\"')\]]*\s+[A-Z]|\n\s*\n")
+_BRACKETED = re.compile(r"\s\(([^()]*)\)")
+_BEHIND = re.compile(r"^\(?([^()\s]{2,})\)[-/]")  # another short form, "IS)/" or "(IS)-"
 
 Tokens = Tuple[int, int]  # first token, and end
 
@@ -51,7 +54,7 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
         if key in definitions or candidate in read or not _is_short_form(doc, short):
             continue
         long_form = _long_form(doc, short, candidate)
-        if long_form is not None and (text := doc[slice(*long_form)].text) not in long_forms:
+        if long_form is not None and (text := _long_text(doc, long_form)) not in long_forms:
             long_forms.add(text)
             read.add(candidate)
             definitions[key] = long_form
@@ -61,7 +64,7 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
             "short_text": doc[start:end].text,
             "short_start": start,
             "short_end": end,
-            "long_text": doc[slice(*long_form)].text,
+            "long_text": _long_text(doc, long_form),
             "long_start": long_form[0],
             "long_end": long_form[1],
         }
@@ -109,7 +112,7 @@ def _may_name(short: List[str], inside: List[str]) -> bool:
     remark, "CT (chest)"."""
     text, last = "".join(short), "".join(inside[-1:])
     if len(inside) == 1 and not (
-        len(text) >= _SURE[0] and len(last) >= _SURE[1] and _IN_NO_NAME.isdisjoint(last)
+        len(text) >= _SURE[0] and len(last) >= _SURE[1] and _IN_ADDRESSES.isdisjoint(last)
     ):
         return False
     return _is_no_word(short) and text[-1].lower() in last.lower()
@@ -192,20 +195,43 @@ def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
             place = text.rfind(character, 0, place)
         if place < 0:
             return None
-    if (initials := _initials(text, wanted)) is not None:
+    itself = doc[slice(*short)].text
+    if (initials := _initials(text, itself)) is not None:
         place = initials
     first = max(number for number, token in enumerate(span) if token.idx - span.start_char <= place)
     if first and span[first - 1].text == "(" and ")" in span[first].text[1:-1]:
         first -= 1  # "(R)-alpha-methylhistamine"
-    found, itself = doc[candidate[0] + first : candidate[1]].text, doc[slice(*short)].text
-    if len(found) <= len(itself) or found.endswith(itself) or _lower(itself) + " " in _lower(found):
+    start = candidate[0] + first
+    if not _is_definition(itself, doc[start : candidate[1]], text[place:]):
         return None
-    words = [token.text for token in span[first:]]
-    if not _are_balanced(words) or any(word == "." or "\n\n" in word for word in words):  # of two sentences
-        return None
-    if _SINGLE_LETTERS.fullmatch(itself) and not _begin_words(itself, text[place:]):
-        return None
-    return candidate[0] + first, candidate[1]
+    return start, candidate[1]
+
+
+def _is_definition(itself: str, found: Span, matched: str) -> bool:
+    """RETURNS (bool): whether a text that has the letters of a short form may be its long form.
+
+    itself (str): the short form.
+    found (Span): the text.
+    matched (str): the same from where the match begins, in lower case.
+    """
+    text, words = found.text, [token.text for token in found]
+    if len(text) <= len(itself) or text.endswith(itself) or itself + " " in text:
+        return False
+    if not itself.isupper() and _lower(itself) + " " in _lower(text):  # "diet (Diet 20)"
+        return False
+    if not _are_balanced(words) or _END.search(text) or not _NOT_IN_LONG.isdisjoint(words):
+        return False
+    if any(_is_no_word([inside]) for inside in _BRACKETED.findall(text)):  # another short form
+        return False
+    return not _SINGLE_LETTERS.fullmatch(itself) or _begin_words(itself, matched)
+
+
+def _long_text(doc: Doc, long_form: Tokens) -> str:
+    """RETURNS (str): a long form, without another short form that is written together with it:
+    "stroke (IS)/transient ischemic attack (TIA)"."""
+    text = doc[slice(*long_form)].text
+    before = _BEHIND.match(text)
+    return text[before.end() :] if before and before[1].isalpha() else text
 
 
 def _lower(text: str) -> str:
@@ -231,15 +257,19 @@ def _occurrences(
     return places
 
 
-def _initials(text: str, wanted: str) -> Optional[int]:
-    """RETURNS (Optional[int]): where the last words begin whose initials are these characters, with or
-    without those of "of", "the" and the like; None = they have others."""
-    letters = [character for character in wanted if character.isalnum()]
+def _initials(text: str, itself: str) -> Optional[int]:
+    """RETURNS (Optional[int]): where the last words of a lower-case text begin whose initials are the letters
+    of a short form, perhaps but for its plural s, with or without those of "of", "the" and the like; None =
+    they have others."""
+    letters = [character for character in _lower(itself) if character.isalnum()]
     words = list(_WORD.finditer(text))
-    for some in (words, [word for word in words if word[0] not in _FUNCTION_WORDS]):
-        last = some[-len(letters) :]
-        if [word[0][0] for word in last] == letters:
-            return last[0].start()
+    without = [word for word in words if word[0] not in _FUNCTION_WORDS]
+    plural = letters[:-1] if itself.endswith("s") and itself[-2:-1].isupper() else letters
+    for wanted in (letters, plural):
+        for some in (words, without):
+            last = some[-len(wanted) :]
+            if [word[0][0] for word in last] == wanted:
+                return last[0].start()
     return None
 
 

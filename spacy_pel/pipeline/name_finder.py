@@ -13,7 +13,7 @@ from ..linking import Linker
 from ..linking.memory.known import Known
 from .name_patterns import distinct_names, has_other_number, is_acronym
 from .proxy_entity_linker import ProxyEntityLinker
-from .white_space import words_of
+from .white_space import has_blank_line, words_of
 
 _ATTRIBUTES = ("LOWER", "ORTH")  # of names in any case, and of acronyms
 _NAMES, _LEARNED = "names", "learned"  # of the knowledge base, and from corrections
@@ -142,7 +142,7 @@ class NameFinder:
             self._search_for(_NAMES, (name for names in kb.names_at(kb.live_rows) for name in names))
             self._memo = kb.memo
         if known is not self._known:
-            self._search_for(_LEARNED, known.forms)
+            self._search_for(_LEARNED, (form for form in known.forms if not has_blank_line(form)))
             self._known = known
 
     def _search_for(self, source: str, names: Iterable[str]) -> None:

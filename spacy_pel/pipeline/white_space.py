@@ -5,9 +5,14 @@ from typing import List
 from spacy.tokens import Doc, Token
 
 
+def has_blank_line(text: str) -> bool:
+    """RETURNS (bool): whether there is a line without words between two lines of a text."""
+    return any(not line.strip() for line in f"x{text}x".splitlines())
+
+
 def ends_paragraph(token: Token) -> bool:
     """RETURNS (bool): whether the token is white space with a blank line, which no name goes across."""
-    return bool(token.is_space) and len(f"{token.text}.".splitlines()) > 2
+    return bool(token.is_space) and has_blank_line(token.text)
 
 
 def words_of(doc: Doc) -> List[int]:

@@ -144,6 +144,7 @@ def test_mentions_in_wrapped_lines(text, tags, expected):
         ("cyclooxygenase [COX) helps", "BIIIO", ["cyclooxygenase", "COX"]),
         ("poly(ADP-ribose) (PAR", "BIIIIII", ["poly(ADP-ribose)", "PAR"]),
         ("( fever )", "BOI", []),
+        ("Na(+ pain", "BI", ["Na(+ pain"]),  # inside a word
     ],
 )
 def test_no_mention_has_half_a_bracket(text, tags, expected):

@@ -219,6 +219,12 @@ def test_a_mention_corrected_to_nil_or_forgotten_is_not_found(nlp):
     assert found(nlp, "sugar sickness, zzyzx") == {}
 
 
+def test_a_correction_across_a_blank_line_is_no_name(nlp):
+    learn(nlp, "sugar\n\nsickness", "C06")
+    learn(nlp, "candy\nsick\nness", "C06")
+    assert found(nlp, "sugar sickness, candy sick ness") == {"candy sick ness": "C06"}
+
+
 def test_a_name_that_was_learned_too_is_found_as_long_as_either_counts(nlp):
     ids = learn(nlp, "Headache", "C07")  # a name of C03
     assert found(nlp, "headache") == {"headache": "C07"}
