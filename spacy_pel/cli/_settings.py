@@ -1,11 +1,12 @@
 """Parts on the command line: their settings, ``--set NAME=VALUE``, and one-line errors."""
 
 import inspect
+import json
 import shlex
 from typing import Any, Dict, List, Tuple
 
 from ..errors import Errors, PelError, nearest, quoted
-from ._config import json_or_text
+from ..util.files import JSON_ERRORS
 
 # kinds of faults that pydantic finds -> what is expected, and an example of it
 _WANTED = {
@@ -18,11 +19,27 @@ _WANTED = {
 }
 
 
+class _Typed:
+    """A number that, taken as text, is what was typed: 1.10 and not 1.1, 1e5 and not 100000.0."""
+
+    def __init__(self, typed: str) -> None:
+        self.typed = typed
+
+    def __repr__(self) -> str:
+        return self.typed
+
+
+class _Int(_Typed, int): ...
+
+
+class _Float(_Typed, float): ...
+
+
 def parse_settings(settings: List[str]) -> Dict[str, Any]:
     """Read the values of ``--set``.
 
     settings (List[str]): e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are parsed as
-        JSON, or kept as text if they are not JSON.
+        JSON, or kept as text if they are not JSON. The ``str`` of a number is what was typed.
     RETURNS (Dict[str, Any]): values by name.
     RAISES (PelError): for a value that does not have this form.
     """
@@ -31,8 +48,15 @@ def parse_settings(settings: List[str]) -> Dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise PelError(Errors.E211.format(got=setting))
-        parsed[name.replace("-", "_")] = json_or_text(value)
+        parsed[name.replace("-", "_")] = _value(value)
     return parsed
+
+
+def _value(typed: str) -> Any:
+    try:
+        return json.loads(typed, parse_int=_Int, parse_float=_Float, parse_constant=_Float)
+    except JSON_ERRORS:
+        return typed
 
 
 def split_settings(settings: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import spacy_pel.cli.convert  # noqa: F401  (registers the command)
 from spacy_pel.cli import pel_cli
+from spacy_pel.cli._settings import make_reader, parse_settings
 from spacy_pel.corpora import read_corpus
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
@@ -32,6 +33,18 @@ def test_convert_with_settings(tmp_path):
     assert documents[0].mentions[0].ids == ("D001241",) and documents[0].mentions[0].label == "X"
     text = run(out, "--reader", "pubtator", PUBTATOR).stdout
     assert "3 documents read, 9 mentions" in text and "relations: 1" in text
+
+
+@pytest.mark.parametrize("typed", ["1.10", "1e5", "-0", "NaN", "5", "007", "1_0"])
+def test_a_number_as_a_text_is_what_was_typed(tmp_path, typed):
+    done = run(tmp_path / "out.jsonl", "--reader", "pubtator", PUBTATOR, "--set", f"label={typed}")
+    assert done.exit_code == 0, done.output
+    assert next(read_corpus(tmp_path / "out.jsonl")).mentions[0].label == typed
+
+
+def test_numbers_in_a_list_of_texts_are_what_was_typed():
+    made = make_reader("pel_kb_readers", "jsonl", parse_settings(["types=[1.10, 1e5]"]))
+    assert made.types == {"1.10", "1e5"}
 
 
 def test_split_and_carve(tmp_path):
