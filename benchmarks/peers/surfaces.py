@@ -1,6 +1,6 @@
 """The surface forms of gold mentions, unchanged or with abbreviations expanded."""
 
-from typing import Dict, Iterable, List
+from typing import Iterable, List
 
 from spacy_pel.types import Document
 
@@ -11,13 +11,14 @@ def surfaces(documents: Iterable[Document], *, expand: bool) -> List[str]:
     import spacy
 
     from spacy_pel.pipeline.abbreviations import AbbreviationDetector
-    from spacy_pel.pipeline.mentions import long_forms
+    from spacy_pel.pipeline.mentions import long_form_at, long_forms
 
     nlp = spacy.blank("en")
     detector = AbbreviationDetector(nlp.vocab) if expand else None
     found = []
     for document in documents:
-        forms: Dict[str, str] = long_forms(detector(nlp.make_doc(document.text))) if detector else {}
-        written = [document.text[mention.start : mention.end] for mention in document.mentions]
-        found += [forms.get(surface, surface) for surface in written]
+        forms = long_forms(detector(nlp.make_doc(document.text))) if detector else {}
+        for mention in document.mentions:
+            written = document.text[mention.start : mention.end]
+            found.append(long_form_at(forms, written, mention.start) or written)
     return found

@@ -27,12 +27,14 @@ _BRACKETED = re.compile(r"\s\(([^()]*)\)")
 _BEHIND = re.compile(r"^\(?([^()\s]{2,})\)[-/]")  # another short form, "IS)/" or "(IS)-"
 
 Tokens = Tuple[int, int]  # first token, and end
+Words = Tuple[str, ...]
 
 
 def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     """Find the abbreviations that a document defines, "long form (SF)" or "SF (a long form)", and wherever
-    else their short forms occur. Of several definitions of a short form or with a long form the first counts,
-    but one that a remark follows only where there is no other.
+    else their short forms occur. A short form that is defined again, by words with its initials, stands for
+    each long form from its definition on; a definition that a remark follows counts only where there is no
+    other.
 
     It follows Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in
     biomedical text" (PSB 2003), and considers the same candidates as scispaCy's detector; those that a
@@ -42,23 +44,27 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     match, is within a sentence, and does not contain its short form.
 
     doc (Doc): only its tokens are read.
-    RETURNS (List[Dict[str, Any]]): by definition and place, each with "short_text", "short_start",
+    RETURNS (List[Dict[str, Any]]): by short form and place, each with "short_text", "short_start",
         "short_end", "long_text", "long_start" and "long_end" (token offsets).
     """
     words = [token.text for token in doc]
-    definitions: Dict[Tuple[str, ...], Tokens] = {}
+    definitions: Dict[Words, Dict[int, Tokens]] = {}  # short form -> where it is defined -> long form
     long_forms = set()
     read = set()  # brackets whose long form is known
-    for short, candidate in chain(_candidates(doc, words), _candidates_before_remarks(words)):
+    plain = ((*pair, False) for pair in _candidates(doc, words))
+    before_remarks = ((*pair, True) for pair in _candidates_before_remarks(words))
+    for short, candidate, is_before_remark in chain(plain, before_remarks):
         key = tuple(words[slice(*short)])
-        if key in definitions or candidate in read or not _is_short_form(doc, short):
+        if candidate in read or (is_before_remark and key in definitions) or not _is_short_form(doc, short):
             continue
         long_form = _long_form(doc, short, candidate)
-        if long_form is not None and (text := _long_text(doc, long_form)) not in long_forms:
-            long_forms.add(text)
-            read.add(candidate)
-            definitions[key] = long_form
-    places = _occurrences(words, definitions)
+        if long_form is None or (text := _lower(_long_text(doc, long_form))) in long_forms:
+            continue
+        if key in definitions and _initials(text, doc[slice(*short)].text) != 0:
+            continue
+        long_forms.add(text)
+        read.add(candidate)
+        definitions.setdefault(key, {})[short[0]] = long_form
     return [
         {
             "short_text": doc[start:end].text,
@@ -68,8 +74,7 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
             "long_start": long_form[0],
             "long_end": long_form[1],
         }
-        for key, long_form in definitions.items()
-        for start, end in places[key]
+        for start, end, long_form in _occurrences(words, definitions)
     ]
 
 
@@ -243,18 +248,22 @@ def _lower(text: str) -> str:
 
 
 def _occurrences(
-    words: List[str], definitions: Dict[Tuple[str, ...], Tokens]
-) -> Dict[Tuple[str, ...], List[Tokens]]:
-    """RETURNS (dict): where the tokens of each short form occur."""
+    words: List[str], definitions: Dict[Words, Dict[int, Tokens]]
+) -> Iterator[Tuple[int, int, Tokens]]:
+    """YIELDS (Tuple[int, int, Tokens]): where the tokens of each short form occur, and the long form that is
+    defined there or last before; before the first definition, that one."""
     by_first = defaultdict(list)
     for key in definitions:
         by_first[key[0]].append(key)
-    places: Dict[Tuple[str, ...], List[Tokens]] = {key: [] for key in definitions}
+    places: Dict[Words, List[int]] = {key: [] for key in definitions}
     for start, word in enumerate(words):
         for key in by_first.get(word, ()):
             if tuple(words[start : start + len(key)]) == key:
-                places[key].append((start, start + len(key)))
-    return places
+                places[key].append(start)
+    for key, long_forms in definitions.items():
+        for start in places[key]:
+            defined = max((place for place in long_forms if place <= start), default=min(long_forms))
+            yield start, start + len(key), long_forms[defined]
 
 
 def _initials(text: str, itself: str) -> Optional[int]:

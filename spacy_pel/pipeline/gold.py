@@ -1,13 +1,13 @@
 """Gold mentions of a corpus as queries, prepared like those of the component."""
 
-from typing import Any, Callable, Dict, Iterable, List
+from typing import Any, Callable, Iterable, List
 
 from spacy.language import Language
 from spacy.training import Example
 
 from ..linking import MentionQuery, replace_mention
 from ..types import NIL, Document, Mention
-from .mentions import long_forms, spelled_out
+from .mentions import LongForms, long_forms, spelled_out
 
 
 def query_maker(
@@ -36,14 +36,14 @@ def query_maker(
 
     def make_queries(document: Document) -> List[MentionQuery]:
         text = document.text
-        forms: Dict[str, str] = {}
+        forms: LongForms = {}
         if needed and document.mentions:
             doc = nlp.make_doc(text)
             for pipe in needed:
                 doc = pipe(doc)
             forms = long_forms(doc) if detectors else {}
         queries = [MentionQuery(text, m.start, m.end, m.label) for m in document.mentions]
-        longer = [spelled_out(query.surface, forms) for query in queries]
+        longer = [spelled_out(query.surface, query.start, forms) for query in queries]
         queries = [
             query if surface is None else replace_mention(query, surface)
             for query, surface in zip(queries, longer, strict=True)

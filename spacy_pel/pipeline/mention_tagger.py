@@ -16,7 +16,7 @@ from thinc.util import to_numpy
 
 from ..errors import Errors, PelError
 from .brackets import unpaired_brackets
-from .white_space import ends_paragraph, words_of
+from .white_space import breaks_of, is_within_word, words_of
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
 _SAMPLE = 10  # examples whose documents the model is initialized with
@@ -129,16 +129,22 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
     def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> List[Span]:
         """Mentions of the tagged tokens. White space has no tag of its own, as it has no word pieces: a
-        mention goes on after a line break, but not after a blank line. A bracket without its other half is
-        in none: "(IL-6) levels", tagged from "IL-6" on, is two.
+        mention goes on after a line break, but not after a blank line or in the next item of a list. No
+        mention ends within a word that the tokenizer divides, "id" into "i" and "d". A bracket without its
+        other half is in none: "(IL-6) levels", tagged from "IL-6" on, is two.
 
         RETURNS (List[Span]): in order; none begins or ends with white space.
         """
         spans: List[Span] = []
         words: List[int] = []  # of the open mention
         label = -1  # of the open mention
+        breaks = breaks_of(doc)
         for place in words_of(doc):
-            tag = 0 if ends_paragraph(doc[place]) else int(tags[place])
+            if is_within_word(doc, place):
+                if words and words[-1] == place - 1:
+                    words.append(place)
+                continue
+            tag = 0 if place in breaks else int(tags[place])
             number, inside = divmod(tag - 1, 2)  # of "O": -1
             if words and (number != label or not inside):
                 spans += self._without_half_brackets(doc, words, label)
@@ -149,7 +155,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         return spans + self._without_half_brackets(doc, words, label)
 
     def _without_half_brackets(self, doc: Doc, words: List[int], label: int) -> List[Span]:
-        """RETURNS (List[Span]): one for each run of words between brackets that lack their other half."""
+        """RETURNS (List[Span]): one for each run of words between brackets that lack their other half; no run
+        of signs alone."""
         lone = set(unpaired_brackets([doc[place].text for place in words]))
         runs: List[List[int]] = [[]]
         for number, place in enumerate(words):
@@ -157,7 +164,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
                 runs.append([])
             else:
                 runs[-1].append(place)
-        return [Span(doc, run[0], run[-1] + 1, label=self.labels[label]) for run in runs if run]
+        spans = [Span(doc, run[0], run[-1] + 1, label=self.labels[label]) for run in runs if run]
+        return [span for span in spans if any(map(str.isalnum, span.text))]
 
     def get_loss(self, examples: Iterable[Example], scores: List[Floats2d]) -> Tuple[float, List[Floats2d]]:
         """Compare with the mentions of the examples.

@@ -17,6 +17,7 @@ _EXTENSIONS: Dict[str, Any] = {
 }
 
 
+LongForms = Dict[str, Dict[int, str]]  # short form -> first character of each place -> what it stands for
 _prefixes: Set[str] = set()  # of the linkers of this process
 
 
@@ -68,36 +69,48 @@ def by_mentions(
         yield docs
 
 
-def long_forms(doc: Doc) -> Dict[str, str]:
+def long_forms(doc: Doc) -> LongForms:
     """The abbreviations that a document defines, as scispaCy's AbbreviationDetector leaves them
     in ``doc._.abbreviations``, as spans or in its serializable form.
 
-    RETURNS (Dict[str, str]): short form -> long form; the first of several definitions.
+    RETURNS (LongForms): by short form.
     """
+    forms: LongForms = {}
     if not Doc.has_extension("abbreviations"):
-        return {}
-    forms: Dict[str, str] = {}
+        return forms
     for found in doc._.abbreviations or []:
         if isinstance(found, dict):
-            forms.setdefault(found["short_text"], found["long_text"])
+            short, start, long_form = found["short_text"], doc[found["short_start"]].idx, found["long_text"]
         else:
-            long_form = found._.long_form
-            forms.setdefault(found.text, getattr(long_form, "text", long_form))
+            short, start = found.text, found.start_char
+            long_form = getattr(found._.long_form, "text", found._.long_form)
+        forms.setdefault(short, {}).setdefault(start, long_form)
     return forms
 
 
-def spelled_out(mention: str, forms: Dict[str, str]) -> Optional[str]:
+def long_form_at(forms: LongForms, short: str, start: int) -> Optional[str]:
+    """RETURNS (Optional[str]): what a short form stands for at a character of the text: what it does where it
+    occurs there or last before, or else first; None = it is no short form."""
+    places = forms.get(short)
+    if not places:
+        return None
+    return places[max((place for place in places if place <= start), default=min(places))]
+
+
+def spelled_out(mention: str, start: int, forms: LongForms) -> Optional[str]:
     """The long form of a mention that is an abbreviation, or a long form followed by its abbreviation.
 
     mention (str): its text, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)".
-    forms (Dict[str, str]): from ``long_forms``.
+    start (int): its first character.
+    forms (LongForms): from ``long_forms``.
     RETURNS (Optional[str]): the long form; None if the mention is neither of these.
     """
     if mention in forms:
-        return forms[mention]
+        return long_form_at(forms, mention, start)
     both = (
         long_form
-        for short, long_form in forms.items()
+        for short, places in forms.items()
+        for long_form in dict.fromkeys(places.values())
         if mention.startswith(long_form) and mention[len(long_form) :].strip(" ()[]") == short
     )
     return next(both, None)
@@ -109,7 +122,7 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
     forms = long_forms(doc) if expand_abbreviations else {}
     queries = [MentionQuery(text, span.start_char, span.end_char, span.label_) for span in spans]
     for number, (_, start, end, _) in enumerate(queries if forms else ()):
-        if (surface := spelled_out(text[start:end], forms)) is not None:
+        if (surface := spelled_out(text[start:end], start, forms)) is not None:
             queries[number] = replace_mention(queries[number], surface)
     return queries
 

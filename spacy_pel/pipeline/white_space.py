@@ -1,8 +1,13 @@
-"""White space between the words of a text: hard-wrapped lines, no-break spaces, paragraphs."""
+"""White space between the words of a text: hard-wrapped lines, no-break spaces, paragraphs, lists."""
 
-from typing import List
+import re
+from typing import List, Set
 
 from spacy.tokens import Doc, Token
+
+_BULLETS = frozenset("-*+\u00b7\u2022\u2013\u2014\u25cf\u25aa")
+_NUMBER = re.compile(r"\d{1,2}")
+_NUMBERED = re.compile(r"\d{1,2}[.)]")
 
 
 def has_blank_line(text: str) -> bool:
@@ -19,3 +24,38 @@ def words_of(doc: Doc) -> List[int]:
     """RETURNS (List[int]): the tokens that are words or the end of a paragraph. A name may be wrapped, or
     have two blanks in it: white space that is a token of its own, but says nothing."""
     return [token.i for token in doc if not token.is_space or ends_paragraph(token)]
+
+
+def is_within_word(doc: Doc, place: int) -> bool:
+    """RETURNS (bool): whether a token begins between two letters of a word."""
+    if not place or doc[place - 1].whitespace_:
+        return False
+    return bool(doc[place - 1].text[-1].isalpha() and doc[place].text[0].isalpha())
+
+
+def breaks_of(doc: Doc) -> Set[int]:
+    """RETURNS (Set[int]): the tokens that no mention goes across: ends of paragraphs, and what marks an item
+    of a list at the start of a line, "-" or "2."."""
+    breaks: Set[int] = set()
+    starts_line = True
+    for token in doc:
+        if ends_paragraph(token):
+            breaks.add(token.i)
+        elif starts_line and not token.is_space:
+            breaks.update(_marker(doc, token.i))
+        starts_line = "\n" in token.text or "\r" in token.text or (starts_line and token.is_space)
+    return breaks
+
+
+def _marker(doc: Doc, start: int) -> List[int]:
+    """RETURNS (List[int]): the tokens that mark an item of a list here; [] = none do."""
+    text = doc[start].text
+    if _NUMBER.fullmatch(text) and doc[start + 1 : start + 2].text in (".", ")"):
+        marker = [start, start + 1]
+    elif text in _BULLETS or _NUMBERED.fullmatch(text):
+        marker = [start]
+    else:
+        return []
+    return (
+        marker if doc[marker[-1]].whitespace_ or doc[marker[-1] + 1 : marker[-1] + 2].text.isspace() else []
+    )

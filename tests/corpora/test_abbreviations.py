@@ -22,7 +22,7 @@ def definitions(text):
         ("The factor nuclear factor kappa B (NF-kB) binds.", {"NF-kB": "nuclear factor kappa B"}),
         ("two norepinephrine (NE) doses, NE again", {"NE": "norepinephrine"}),
         ("Human Papilloma Virus (HPV) or human papilloma virus (HPV)", {"HPV": "Human Papilloma Virus"}),
-        ("heart rate (HR) and hazard ratio (HR)", {"HR": "heart rate"}),  # the first of two
+        ("heart rate (HR) and patients who were older (HR)", {"HR": "heart rate"}),  # not by initials
         ("after 3 weeks (weeks 2 to 9) and in months (months)", {}),  # the word itself
         ("the XK gene (XK) of XK", {}),
         ("dose in mg/kg (5 mg/kg), the value (12) and the text (a)", {}),
@@ -115,6 +115,16 @@ def test_a_definition_without_a_remark_comes_first():
     assert definitions("heart rate (HR) and the hazard ratio (HR, as said)") == {"HR": "heart rate"}
     assert definitions("the heart rate (HR, as said) and hazard ratio (HR)") == {"HR": "hazard ratio"}
     assert definitions("the heart rate (HR, as said) and HR") == {"HR": "heart rate"}
+
+
+def test_a_short_form_with_two_definitions_stands_for_the_last_one_before_it():
+    doc = NLP(
+        "HR is heart rate (HR). HR of 80. The hazard ratio (HR) and heart rate (HR) differ. An HR of 2."
+    )
+    found = [(one["short_start"], one["long_text"]) for one in find_abbreviations(doc)]
+    places = [token.i for token in doc if token.text == "HR"]
+    expected = ["heart rate"] * 3 + ["hazard ratio"] * 3
+    assert found == list(zip(places, expected, strict=True))
 
 
 def test_places():

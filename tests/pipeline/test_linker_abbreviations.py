@@ -63,7 +63,13 @@ def test_batches_keep_the_definitions_of_each_document_apart(expanding):
     ],
 )
 def test_an_abbreviation_behind_its_long_form_is_left_out(mention, expected):
-    assert spelled_out(mention, {"CF": "cystic fibrosis", "HD": "Huntington disease"}) == expected
+    forms = {"CF": {3: "cystic fibrosis"}, "HD": {40: "Huntington disease", 90: "heart disease"}}
+    assert spelled_out(mention, 50, forms) == expected
+
+
+@pytest.mark.parametrize("start, expected", [(0, "a"), (5, "a"), (8, "a"), (9, "b"), (99, "b")])
+def test_an_abbreviation_with_two_long_forms_is_read_by_its_place(start, expected):
+    assert spelled_out("HD", start, {"HD": {5: "a", 9: "b"}}) == expected
 
 
 def test_gold_mentions_are_asked_about_in_the_same_way(expanding, make_nlp):
@@ -76,6 +82,14 @@ def test_gold_mentions_are_asked_about_in_the_same_way(expanding, make_nlp):
     assert [query.surface for query in query_maker(make_nlp())(document)] == ["HD", "Huntington"]
 
 
+def test_a_mention_is_read_as_defined_where_it_is(expanding):
+    text = "Huntington disease (HD), but a hot drink (HD). HD"
+    places = [place for place in range(len(text)) if text.startswith("HD", place)]
+    document = Document("1", text, [Mention(place, place + 2, "X", ("C07",)) for place in places])
+    surfaces = [query.surface for query in query_maker(expanding)(document)]
+    assert surfaces == ["Huntington disease", "hot drink", "hot drink"]
+
+
 def test_scispacy_form_with_spans(nlp):
     for owner, name in ((Doc, "abbreviations"), (Span, "long_form")):
         if not owner.has_extension(name):
@@ -85,4 +99,4 @@ def test_scispacy_form_with_spans(nlp):
     short = doc[3:4]
     short._.long_form = doc[0:2]
     doc._.abbreviations = [short]
-    assert long_forms(doc) == {"HD": "Huntington disease"}
+    assert list(long_forms(doc)["HD"].values()) == ["Huntington disease"]

@@ -129,9 +129,28 @@ def test_no_mention_begins_or_ends_with_white_space():
         ("fever\npain", "BIO", ["fever"]),
         ("kidney\n \nstone", "BII", ["kidney", "stone"]),  # not across a blank line
         ("\n\nfever\n", "IBI", ["fever"]),
+        ("1. fever\n2. pain", "BIIIIII", ["fever", "pain"]),  # items of a list
+        ("fever\n  - pain\n\u2022 kidney", "BIIIIIII", ["fever", "pain", "kidney"]),
+        ("fever\n12) pain", "BIIII", ["fever", "pain"]),
+        ("fever\n2 pains -", "BIIII", ["fever\n2 pains -"]),
+        ("type\n2.5 and", "BIIO", ["type\n2.5"]),
+        ("- , fever", "BBB", ["fever"]),  # signs alone
     ],
 )
 def test_mentions_in_wrapped_lines(text, tags, expected):
+    assert tagged(text, tags) == expected
+
+
+@pytest.mark.parametrize(
+    "text, tags, expected",
+    [
+        ("an id and", "OBOO", ["id"]),  # "i" and "d"
+        ("an id and", "OOBO", []),
+        ("he cant walk", "OBBI", ["cant walk"]),
+        ("5mg fever", "OBB", ["mg", "fever"]),
+    ],
+)
+def test_no_mention_ends_within_a_word(text, tags, expected):
     assert tagged(text, tags) == expected
 
 
