@@ -1,10 +1,12 @@
 """Opening a KB from its own folder or from a pipeline's."""
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Callable, Sequence
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part
+from ..util.files import READ_ERRORS, open_bytes
 from ..util.saved_folder import MANIFEST
 
 if TYPE_CHECKING:
@@ -16,14 +18,28 @@ _SOURCE = "a table of codes, an ontology or another source of entities"
 _READERS = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
     **dict.fromkeys((".obo", ".json", ".ttl"), "obo"),
-    ".jsonl": "jsonl",
+    **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
     ".xml": "mesh",
 }
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
+_JSON_LINES = re.compile(rb'(\xef\xbb\xbf)?\s*\{[^{}]*"concept_id"\s*:')  # how they begin
+
+
+def reader_of_all(paths: Sequence[Path]) -> str:
+    """RETURNS (str): the KB reader for files, by the name of the first of them.
+
+    RAISES (PelError): as ``reader_of``, or if the name of another file says that it is of another kind.
+    """
+    reader = reader_of(paths[0])
+    for path in paths[1:]:
+        other = "jsonl" if _is_json_lines(path) else _READERS.get(_ending(path), reader)
+        if other != reader:
+            raise PelError(Errors.E698.format(first=paths[0], reader=reader, path=path, other=other))
+    return reader
 
 
 def reader_of(path: Path) -> str:
-    """RETURNS (str): the KB reader for a file or folder, by its name.
+    """RETURNS (str): the KB reader for a file or folder, by its name; JSON lines may have any name.
 
     RAISES (PelError): if there is nothing, or the name does not say.
     """
@@ -33,12 +49,29 @@ def reader_of(path: Path) -> str:
         )
     if any(path.glob("MRCONSO*")):
         return "umls"
-    kind = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if _is_json_lines(path):
+        return "jsonl"
+    kind = _ending(path)
     if kind not in _READERS or path.is_dir():
         got = f"the folder {path}" if path.is_dir() else str(path)
         todo = "Save it as CSV." if kind in _SPREADSHEETS else "Name its format with --reader."
         raise PelError(Errors.E659.format(got=got, known=", ".join(_READERS), todo=todo))
     return _READERS[kind]
+
+
+def _ending(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def _is_json_lines(path: Path) -> bool:
+    """RETURNS (bool): whether a file begins like a line of ``JsonlKB``."""
+    if not path.is_file():
+        return False
+    try:
+        with open_bytes(path) as file:
+            return _JSON_LINES.match(file.read(1 << 16)) is not None
+    except READ_ERRORS:  # the reader reports what is wrong with the file
+        return False
 
 
 def open_kb(path: Path) -> "KnowledgeBase":

@@ -140,6 +140,10 @@ class CommandErrors:
         "[PEL-E659] Expected a file whose name ends in {known}, perhaps with .gz, or a META folder of the UMLS, got "
         "{got}. {todo}"
     )
+    E698 = (
+        "[PEL-E698] Expected files of one kind, got {first} (read by '{reader}') and {path} (read by '{other}'). Add them "
+        "one after the other, or name one reader for all with --reader."
+    )
     E660 = "[PEL-E660] Expected --apply-to or --output, got both. Use one of them."
     E661 = (
         "[PEL-E661] Expected the {part} {expected} in the pipeline {path}, got {got}. Assemble both pipelines "

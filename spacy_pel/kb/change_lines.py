@@ -43,6 +43,7 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
 
     reader (KBReader): any; with JsonlKB, a line is an entity, or ``{"concept_id": ..., "retired": true}``,
         the latter with ``"successor": ...`` if another entity replaces it.
+        Its ``id_prefix`` chooses ids to retire, too, also those of redirects.
     paths (Sequence[Path]): what it reads.
     RETURNS (Changes): in the order of the lines.
     RAISES (PelError): if a line is neither, or an entity is there twice; names the line.
@@ -53,7 +54,9 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
     for entity in reader(paths):
         by_id.setdefault(entity.concept_id, []).append(entity)
     entities = [merge_duplicates(same) for same in by_id.values()]
-    return Changes(entities, repairs=dict(reader.report), redirects=dict(reader.redirects))
+    prefix = getattr(reader, "id_prefix", "")
+    redirects = {old: new for old, new in reader.redirects.items() if old.startswith(prefix)}
+    return Changes(entities, repairs=dict(reader.report), redirects=redirects)
 
 
 def _from_lines(reader: JsonlKB, paths: Sequence[Path]) -> Changes:
@@ -90,8 +93,9 @@ def _retire(changes: Changes, reader: JsonlKB, place: Place, record: Dict[str, A
             got=quoted(line),
             todo="Fix the line.",
         )
-    changes.retired[entity_id] = successor
-    changes.places[entity_id] = place
+    if entity_id.startswith(reader.id_prefix):
+        changes.retired[entity_id] = successor
+        changes.places[entity_id] = place
 
 
 def _record(line: str) -> Dict[str, Any]:

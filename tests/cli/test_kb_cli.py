@@ -1,5 +1,6 @@
 """The kb commands: results on stdout, one line per error, exit code 2."""
 
+import gzip
 import json
 import re
 import shutil
@@ -166,6 +167,38 @@ def test_add_takes_the_readers_of_build(kb, tmp_path):
     assert "Perhaps 'csv' was meant" in fails("kb", "add", kb, table, "--reader", "cvs")
     page = " ".join(run("kb", "add", "--help").stdout.split())
     assert all(key in page for key in ENTITIES[0].to_json())
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "c.ndjson", "c.json", "c.txt", "c.csv", "c.txt.gz", "changes"])
+def test_add_takes_json_lines_of_any_name(kb, tmp_path, name):
+    line = json.dumps({"definition": None, "concept_id": "N1", "canonical_name": "Rash"})
+    with (gzip.open if name.endswith(".gz") else open)(tmp_path / name, "wt", encoding="utf-8-sig") as file:
+        file.write(f"\n{line}\n")
+    assert run_json("kb", "add", kb, tmp_path / name)["added"] == 1
+    (tmp_path / "empty.ndjson").touch()
+    assert run_json("kb", "add", kb, tmp_path / "empty.ndjson")["entities"] == 4
+
+
+def test_add_says_that_files_are_of_different_kinds(kb, tmp_path):
+    table, lines, text = tmp_path / "b.csv", tmp_path / "y.jsonl", tmp_path / "y.txt"
+    table.write_text("code,name\nX1,Rash\n")
+    for path in (lines, text):
+        path.write_text('{"concept_id": "X2", "canonical_name": "Stroke"}\n')
+        said = fails("kb", "add", kb, table, path)
+        assert "E698" in said and f"{table} (read by 'csv') and {path} (read by 'jsonl')" in said
+    assert run_json("kb", "add", kb, lines)["added"] == 1
+    assert run_json("kb", "add", kb, table, shutil.copy(table, tmp_path / "more.rows"))["added"] == 1
+
+
+def test_the_prefix_of_ids_applies_to_what_retires(kb, tmp_path):
+    lines = [{"concept_id": "C1", "retired": True}, {"concept_id": "X9", "retired": True}]
+    changes = change(tmp_path / "changes.jsonl", *lines)
+    assert run_json("kb", "add", kb, changes, "--id-prefix", "C1")["retired"] == 1
+    terms = tmp_path / "terms.obo"
+    terms.write_text("[Term]\nid: X:1\nname: chill\nalt_id: C2\nalt_id: C9\n")
+    assert run_json("kb", "add", kb, terms, "--id-prefix", "X:")["retired"] == 0
+    assert run_json("kb", "add", kb, terms)["retired"] == 1
+    assert KnowledgeBase.from_disk(kb).resolve("C2") == "X:1"
 
 
 def test_entities_left_out_are_named_and_the_counts_agree(tmp_path):

@@ -9,7 +9,7 @@ import typer
 from ...errors import Errors, PelError
 from ...pipeline.saved import load_pipeline
 from .._app import kb_cli
-from .._kb import reader_of
+from .._kb import reader_of_all
 from .._output import JSON, emit, key_values, message
 from ._source import READERS, IdPrefix, Languages, Settings, Sources, Strict, Types, kb_source
 
@@ -50,7 +50,10 @@ def kb_add(
     A line of FILE.jsonl is an entity with the keys concept_id, canonical_name, aliases (a list), types (a
     list) and definition, the first two of them required; or it retires an id: {"concept_id": "A1",
     "retired": true, "successor": "B2"}, the successor being optional. A table has a header: code, name,
-    synonyms (with | between them), type.
+    synonyms (with | between them), type. --id-prefix chooses ids to retire, too; --types does not.
+
+    An alternative id of an entity (alt_id of an ontology, the other ids of MEDIC's lines) retires the entity
+    that has this id in the KB, in favour of the one that names it.
 
     The folder is replaced in one step at the end; a failure leaves it unchanged. Names of new entities
     are embedded into the index of a pipeline, without training.
@@ -60,7 +63,7 @@ def kb_add(
     from ...kb.change_lines import apply_changes, changes_from_reader
 
     source = kb_source(
-        reader or reader_of(files[0]),
+        reader or reader_of_all(files),
         types=types,
         sources=sources,
         languages=languages,
