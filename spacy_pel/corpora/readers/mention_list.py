@@ -54,11 +54,12 @@ class MentionList(CorpusReaderBase):
         if missing := [" or ".join(columns[field]) for field in columns if not found[field]]:
             expected = f"a header with {', '.join(missing)}"
             raise self._unexpected(f"{path}, line 1", expected, quoted(header))
+        places = {field: header.index(names[0]) for field, names in found.items()}
         for number, cells in rows:
             if len(cells) != len(header):
                 expected = f"{len(header)} cells as in the header"
                 raise self._unexpected(f"{path}, line {number}", expected, str(len(cells)))
-            row = {field: " ".join(cells[header.index(names[0])].split()) for field, names in found.items()}
+            row = {field: " ".join(cells[place].split()) for field, place in places.items()}
             if row.get("split") == self.part:
                 yield row["document"], row["id"], row["mention"]
 
