@@ -30,7 +30,7 @@ def is_within_word(doc: Doc, place: int) -> bool:
     """RETURNS (bool): whether a token begins between two letters of a word."""
     if not place or doc[place - 1].whitespace_:
         return False
-    return bool(doc[place - 1].text[-1].isalpha() and doc[place].text[0].isalpha())
+    return bool(doc[place - 1].text[-1:].isalpha() and doc[place].text[:1].isalpha())
 
 
 def breaks_of(doc: Doc) -> Set[int]:
@@ -49,13 +49,13 @@ def breaks_of(doc: Doc) -> Set[int]:
 
 def _marker(doc: Doc, start: int) -> List[int]:
     """RETURNS (List[int]): the tokens that mark an item of a list here; [] = none do."""
-    text = doc[start].text
-    if _NUMBER.fullmatch(text) and doc[start + 1 : start + 2].text in (".", ")"):
+    text, following = doc[start].text, doc[start + 1 : start + 2].text
+    if _NUMBER.fullmatch(text) and following in (".", ")"):
         marker = [start, start + 1]
     elif text in _BULLETS or _NUMBERED.fullmatch(text):
         marker = [start]
     else:
         return []
-    return (
-        marker if doc[marker[-1]].whitespace_ or doc[marker[-1] + 1 : marker[-1] + 2].text.isspace() else []
-    )
+    end = marker[-1]
+    is_followed_by_blank = doc[end].whitespace_ or doc[end + 1 : end + 2].text.isspace()
+    return marker if is_followed_by_blank else []
