@@ -43,7 +43,7 @@ def debug(
 
 
 def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
-    from ..corpora import read_corpus
+    from ..corpora import read_corpus, read_gold
     from ..kb import KnowledgeBase
     from ..kb.id_coverage import prefix_hint
     from ..training.retriever.settings import read_settings
@@ -62,8 +62,8 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
         raise PelError(Errors.E670.format(path=settings.paths.kb))
     result: Dict[str, Any] = {"kb.entities": len(kb), "kb.fingerprint": kb.fingerprint}
     seen: Set[str] = set()
-    for name in ("train", "dev"):
-        facts = coverage(kb, read_corpus(getattr(settings.paths, name)), seen_before=seen or None)
+    for name, read in (("train", read_corpus), ("dev", read_gold)):
+        facts = coverage(kb, read(getattr(settings.paths, name)), seen_before=seen or None)
         example = facts.pop("outside")
         if not facts["in_kb"]:
             path, hint = getattr(settings.paths, name), prefix_hint(kb, example)

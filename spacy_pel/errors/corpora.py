@@ -112,6 +112,10 @@ class CorpusErrors:
 
 
 class CorpusWarnings:
+    W203 = (
+        "[PEL-W203] {path}: `link` wrote it, and none of its {n:,} mentions has been corrected. The ids, which are answers "
+        "of a pipeline, count as annotation."
+    )
     W202 = (
         "[PEL-W202] {path}: the ids of {n:,} mentions are not the kb_id that `link` gave them. The ids count, as "
         "corrections; kb_id is not read."

@@ -1,6 +1,7 @@
 """link's Parquet and its JSON lines are read to the same thing, and commands take both."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +12,8 @@ from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.util import read_jsonl, write_jsonl
 
 from .conftest import run
+
+CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +109,7 @@ def test_links_are_no_gold_annotation_until_they_are_converted(folder, tmp_path,
         assert refused.code == 2 and "E219" in refused.err
         assert f"spacy-pel convert GOLD.jsonl --reader jsonl {links}" in refused.err
     converted = run("convert", gold, "--reader", "jsonl", links)
-    assert converted.code == 0 and "W202" not in converted.err
+    assert converted.code == 0 and "W202" not in converted.err and converted.err.count("W203") == 1
     assert run("evaluate", folder / "pipeline", gold, "--output", tmp_path / "out", "--json").json["n"] > 40
 
 
@@ -118,5 +121,38 @@ def test_corrected_links_are_counted_as_they_become_a_corpus(folder, tmp_path):
     write_jsonl(links, records)
     converted = run("convert", tmp_path / "gold.jsonl", "--reader", "jsonl", links)
     assert "W202" in converted.err and "the ids of 2 mentions" in converted.err
+    assert "W203" not in converted.err
     first, second, *_ = read_corpus(tmp_path / "gold.jsonl")
     assert (first.mentions[0].ids, second.mentions[0].ids) == (("C7",), ())
+
+
+@pytest.mark.parametrize(("kb_id", "ids"), [("NIL", []), ("", []), ("C1", ["C1"]), ("NIL", None)])
+def test_links_as_they_were_are_not_corrected(tmp_path, caplog, kb_id, ids):
+    mention = {"start": 0, "end": 5, "label": "X", "kb_id": kb_id, "candidates": []}
+    for given, code in ((ids, "W203"), (["C2"], "W202")):
+        links = [{"id": "a", "text": "Fever", "mentions": [{**mention, "ids": given}]}]
+        write_jsonl(tmp_path / "links.jsonl", links)
+        caplog.clear()
+        assert len(list(read_corpus(tmp_path / "links.jsonl"))) == 1
+        assert [record.getMessage()[:11] for record in caplog.records] == [f"[PEL-{code}] "]
+
+
+def test_links_train_with_a_warning_and_are_refused_as_dev_corpora(folder, linked, tmp_path):
+    links = linked / "linked.jsonl"
+    mined = run("mine", folder / "kb", folder / "model", links, tmp_path / "mined.jsonl")
+    assert mined.code == 0 and mined.err.count("W203") == 1
+    paths = ["--paths.train", links, "--paths.dev", links, "--output", tmp_path / "run"]
+    for words in (
+        ("train", CONFIGS / "tiny.cfg", "--paths.kb", folder / "kb", *paths),
+        ("debug", CONFIGS / "tiny.cfg", "--paths.kb", folder / "kb", *paths[:4]),
+        ("ranker", "train", CONFIGS / "ranker_tiny.cfg", "--paths.pipeline", folder / "pipeline", *paths),
+    ):
+        refused = run(*words)
+        assert refused.code == 2 and "E219" in refused.err
+
+
+def test_a_report_that_shows_the_texts_says_nothing_of_their_links(folder, linked, tmp_path):
+    out, page = tmp_path / "out", tmp_path / "page.html"
+    assert run("evaluate", folder / "pipeline", folder / "dev.jsonl", "--output", out).code == 0
+    shown = run("report", out, "--corpus", linked / "linked.jsonl", "--output", page)
+    assert shown.code == 0 and "W203" not in shown.err

@@ -50,17 +50,20 @@ class JsonlCorpus:
         self.report = new_report()
         check = OffsetCheck(self.report, strict=self.strict)
         for path in paths:
-            corrected = 0
+            n_links = corrected = 0
             for number, record in _numbered(Path(path)):
                 self.report["documents"] += 1
                 document = _document(record, check, f"{path}, line {number}")
                 links = [one for one in record.get("mentions") or [] if _LINK_KEYS <= one.keys()]
                 if gold and links:
                     raise PelError(Errors.E219.format(path=path))
+                n_links += len(links)
                 corrected += sum(map(_is_corrected, links))
                 yield self._stripped(document)
             if corrected:
                 logger.warning(Warnings.W202.format(path=path, n=corrected))
+            elif n_links:
+                logger.warning(Warnings.W203.format(path=path, n=n_links))
 
     def _stripped(self, document: Document) -> Document:
         if self.strip_prefix:

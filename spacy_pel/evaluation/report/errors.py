@@ -1,6 +1,7 @@
 """The errors of a run: their kinds and reasons, a sample of each kind, and what the report shows of them."""
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
@@ -10,6 +11,7 @@ from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...types import NIL
+from ...util.log import without_warnings
 from ..prediction import Prediction
 from .page import ShownEntity, ShownError
 
@@ -151,8 +153,8 @@ def texts_of(paths: Iterable[Path], cases: Iterable[ErrorCase]) -> Texts:
     """
     wanted = {case.prediction.doc for case in cases}
     texts: Texts = {}
-    for path in paths:
-        for document in read_corpus(path):
+    with without_warnings("W202", "W203"):  # of the ids, which do not matter here
+        for document in chain.from_iterable(map(read_corpus, paths)):
             if document.id in wanted:
                 texts.setdefault(document.id, []).append(document.text)
     return texts

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from ...corpora import read_corpus
+from ...corpora import read_corpus, read_gold
 from ...errors import Errors, PelError
 from ...linking import Linker
 from ...types import Document
@@ -86,7 +86,7 @@ class RankTrainer(BaseTrainer):
         RAISES (PelError): if inputs are missing, or no mention's entity is in the KB.
         """
         paths, wanted = self.settings.paths, self.settings.ranker.candidates
-        train, dev = (list(read_corpus(paths.required(name))) for name in ("train", "dev"))
+        train, dev = list(read_corpus(paths.required("train"))), list(read_gold(paths.required("dev")))
         leave_out = self._leave_out(train) if wanted.folds else None
         found = self._candidates("train", train, self.training.limit, wanted.folds, leave_out)
         # hold out all dev documents at once; if the index has none of them, this changes nothing

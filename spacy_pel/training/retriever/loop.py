@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Dict, Optional
 
-from ...corpora import read_corpus
+from ...corpora import read_gold
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
@@ -66,7 +66,7 @@ class Trainer(BaseTrainer):
         pel, paths = self.settings.pel, self.settings.paths
         kb = KnowledgeBase.from_disk(paths.required("kb"))
         retrieval = DevRetrieval if pel.rows is None else RowRetrieval
-        self.dev = retrieval(kb, read_corpus(paths.required("dev")), pel.training.dev, self.seed)
+        self.dev = retrieval(kb, read_gold(paths.required("dev")), pel.training.dev, self.seed)
         teacher = load_teacher(pel)
         self.encoder = pel.encoder
         self.initialize(self.encoder)
