@@ -83,8 +83,16 @@ class KnowledgeBaseWarnings:
         "them, or remove them from the file."
     )
     W104 = (
-        "[PEL-W104] Expected UTF-8 at {place}, got bytes that are none: they became '\ufffd', as in '{got}'. Convert the "
-        "file, e.g.: iconv -f LATIN1 -t UTF-8 FILE > FILE_UTF8"
+        "[PEL-W104] Expected UTF-8 at {place}, got bytes that are not valid UTF-8: they became '\ufffd', as in '{got}'. "
+        "Convert the file, e.g.: iconv -f LATIN1 -t UTF-8 FILE > FILE_UTF8"
+    )
+    W107 = (
+        "[PEL-W107] {place}: {kind} that are not read: {names}. Known {kind}: {known}. Rename those that are "
+        "needed{todo}."
+    )
+    W108 = (
+        "[PEL-W108] Lines with the id of an earlier line but another name ({n:,}): {cases}. Lines with one id are one "
+        "entity, and these names are its aliases. Give different entities different ids."
     )
     W101 = (
         "[PEL-W101] {place}: the column '{column}' has no '|', so its cells were split at {separator}, as in {cell}. If "

@@ -46,8 +46,13 @@ def quoted(value: object) -> str:
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """RETURNS (str): a sentence to append to an error that says which known word may have been meant; empty if
     none is near."""
-    near = get_close_matches(word, [one for one in known if one != word], n=1, cutoff=cutoff)
-    return f" Perhaps '{near[0]}' was meant." if near else ""
+    near = nearest_of(word, (one for one in known if one != word), cutoff=cutoff)
+    return f" Perhaps '{near}' was meant." if near else ""
+
+
+def nearest_of(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """RETURNS (str): the known word that is nearest to a word; empty if none is near."""
+    return next(iter(get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 
 def _without_middle(text: str) -> str:

@@ -5,22 +5,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ...errors import Warnings, shortened
+from ...errors import Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
 from ...util.tables import read_cells
+from .fields import FIELDS, USUAL_NAMES, field_meant, plain
 from .reader_base import KBReaderBase, Place
 
 _LISTS = ("aliases", "types")
-# what other tools call the columns; read where the header lacks the field's own name
-_USUAL_NAMES: Dict[str, Tuple[str, ...]] = {
-    "concept_id": ("id", "code", "curie", "cui"),
-    "canonical_name": ("name", "label", "term", "preferred_name", "preferred_term"),
-    "aliases": ("alias", "synonyms", "synonym"),
-    "types": ("type", "semantic_types", "semantic_type"),
-    "definition": ("description",),
-}
 _HTML_ENTITY = re.compile(r"&#?\w+;")
 _COMMA = re.compile(r",\s+\w")  # not those of "1,2-dichloroethane" and "N,N-dimethylaniline"
 # a part of a list such as "MI, heart attack"; "Lymphoma, NOS" is a name
@@ -35,13 +28,13 @@ class CsvKB(KBReaderBase):
     The id and the name need columns, and so does every field named in ``columns``. A header may also use
     common names, in any case: id, code, curie or cui; name, label, term, preferred name or preferred term;
     synonyms; type or semantic type; description. A column that no field uses is left out and counted as
-    ``unknown_column``.
+    ``unknown_column``; a warning names these columns.
 
     types (Optional[List[str]]): keep entities with any of these types.
     id_prefix (str): keep entities whose id starts with this.
     strict (bool): turn repairs into errors.
     columns (Optional[Dict[str, str]]): field of Entity -> name of its column, where it differs,
-        e.g. {"concept_id": "code"}.
+        e.g. {"concept_id": "code"}; in any case, if no other column differs in case only.
     list_separator (Optional[str]): between the aliases, and between the types, of one cell. None = "|". In a
         column without any "|", cells that are lists with ";" ("T2DM;NIDDM", "a; b; c") or of several lines
         are split there, which is logged and counted as ``split_cell``. A cell such as "Deficiency; iron",
@@ -51,6 +44,8 @@ class CsvKB(KBReaderBase):
     RAISES (PelError): if ``columns`` names an unknown field, or a separator is empty.
     """
 
+    one_line_per_id = True
+    unread = ("columns", ", or name them with the setting 'columns'")
     about = {"origin": "CSV", "version": "", "licence": "as its maker states it"}
 
     def __init__(
@@ -65,10 +60,10 @@ class CsvKB(KBReaderBase):
     ):
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)
         self.columns = columns or {}
-        if unknown := sorted(self.columns.keys() - _USUAL_NAMES.keys()):
+        if unknown := sorted(self.columns.keys() - USUAL_NAMES.keys()):
             self.fail(
                 Place(Path("columns")),
-                expected=f"fields among {', '.join(_USUAL_NAMES)}",
+                expected=f"fields among {', '.join(FIELDS)}",
                 got=", ".join(unknown),
                 todo="Fix the setting.",
             )
@@ -98,7 +93,7 @@ class CsvKB(KBReaderBase):
                     self.fail(
                         place,
                         expected=f"{len(header)} cells as in the header",
-                        got=len(cells),
+                        got=f"{len(cells)}: {quoted(cells)}",
                         todo="Quote cells that hold the delimiter.",
                     )
                 yield (
@@ -116,16 +111,19 @@ class CsvKB(KBReaderBase):
 
     def _positions(self, place: Place, header: List[str]) -> Dict[str, int]:
         """RETURNS (Dict[str, int]): field -> its column."""
-        usual = ["_".join(name.lower().split()) for name in header]
+        usual = [plain(name) for name in header]
         position: Dict[str, int] = {}
-        for field, others in _USUAL_NAMES.items():
+        several: Dict[str, str] = {}  # column -> field, where a field has several and none by its own name
+        for field, others in USUAL_NAMES.items():
             own = self.columns.get(field, field)
+            known = {plain(own)} if field in self.columns else {field, *others}
+            found = [at for at, name in enumerate(usual) if name in known]
             if own in header:
                 position[field] = header.index(own)
-            elif field not in self.columns:
-                found = [at for at, name in enumerate(usual) if name == field or name in others]
-                if len(found) == 1:
-                    position[field] = found[0]
+            elif len(found) == 1:
+                position[field] = found[0]
+            else:
+                several.update((header[at], field) for at in found)
         needed = {"concept_id", "canonical_name", *self.columns}
         missing = [self.columns.get(field, field) for field in sorted(needed - position.keys())]
         if missing or len(set(header)) < len(header):
@@ -137,16 +135,25 @@ class CsvKB(KBReaderBase):
                 + (f" (no {', '.join(missing)})" if missing else ""),
                 todo="Add a header line, rename the columns, or give their names in the setting 'columns'.",
             )
+        unused = [field for field in FIELDS if field not in position]
         for at, name in enumerate(header):
             if at not in position.values():
-                self.repair("unknown_column", place, f"no field uses the column {name!r}")
+                meant = several.get(name) or field_meant(name, unused)[0]
+                if name:  # one without a name is often the end of "code,name,"
+                    self.leave_unread(place, name, meant)
+                hint = f" (perhaps '{meant}' was meant)" if meant else ""
+                self.repair("unknown_column", place, f"no field uses the column {name!r}{hint}")
         return position
+
+    def known_names(self) -> str:
+        """RETURNS (str): the names of columns that are read."""
+        return ", ".join(map(self._name_of, FIELDS))
 
     def _name_of(self, field: str) -> str:
         """RETURNS (str): what the column of a field may be called."""
         if field in self.columns:
             return self.columns[field]
-        return f"{field} (or {', '.join(_USUAL_NAMES[field])})"
+        return f"{field} (or {', '.join(USUAL_NAMES[field])})"
 
     def _separators(self, path: Path, position: Dict[str, int]) -> Dict[str, str]:
         """Read the file once to find the separator of each column of lists.

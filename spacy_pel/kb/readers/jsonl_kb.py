@@ -7,10 +7,10 @@ from ...errors import quoted
 from ...registry import registry
 from ...types import Entity
 from ...util.files import json_object
+from .fields import FIELDS, field_meant
 from .reader_base import KBReaderBase, Place
 
 _LISTS = ("aliases", "types")
-_KEYS = ("concept_id", "canonical_name", *_LISTS, "definition")
 
 
 @registry.pel_kb_readers("spacy-pel.JsonlKB.v1")
@@ -18,13 +18,14 @@ class JsonlKB(KBReaderBase):
     """Reads ``{"concept_id", "canonical_name", "aliases", "types", "definition"}``, one per line.
 
     The first two keys must be there. A key that is not one of these is left out and counted
-    as ``unknown_key``.
+    as ``unknown_key``; a warning names these keys.
 
     types (Optional[List[str]]): keep entities with any of these types.
     id_prefix (str): keep entities whose id starts with this.
     strict (bool): turn repairs into errors.
     """
 
+    one_line_per_id = True
     about = {"origin": "JSON lines", "version": "", "licence": "as its maker states it"}
 
     def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
@@ -44,10 +45,13 @@ class JsonlKB(KBReaderBase):
                 got=f"the keys {quoted(list(record))}",
                 todo="Write the keys of scispaCy's format.",
             )
-        unknown = [key for key in record if key not in _KEYS]
+        unknown = [key for key in record if key not in FIELDS]
         if unknown:
+            unused = [field for field in FIELDS if field not in record]
+            for key in unknown:
+                self.leave_unread(place, key, field_meant(key, unused)[1])
             self.repair("unknown_key", place, f"unknown keys: {', '.join(unknown)}")
-        fields = {key: record[key] for key in _KEYS if record.get(key) is not None}
+        fields = {key: record[key] for key in FIELDS if record.get(key) is not None}
         self._check_values(place, fields)
         return Entity(**{"concept_id": "", "canonical_name": "", **fields})
 

@@ -21,10 +21,13 @@ from ...errors import Errors, PelError, Warnings, quoted, shortened
 from ...types import NIL, Entity
 from ...util import logger
 from ...util.files import guarded, raw_lines
+from .fields import FIELDS
 from .repair import counts_text, is_clean, repaired
 from .umls_types import expand_types
 
-_N_NAMED = 5  # entities that a warning names
+_N_NAMED = 5  # entities that a warning names ...
+_N_KEYS_NAMED = 10  # ... and columns or keys
+_N_KEYS = 1000  # that are kept for it: a file may have any number of them
 
 
 class Place(NamedTuple):
@@ -63,6 +66,13 @@ class KBReaderBase(ABC):
     _n_left_out: int  # entities that cannot be kept, in this iteration ...
     _left_out: List[str]  # and the first of them, with their places
     ids_are_unique = False  # True = the format's order rules out duplicates: no set of ids is kept
+    one_line_per_id = False  # True = entities of one id with different names may be a mistake: a warning
+    _first_names: Dict[str, str]  # then, what was read in this iteration: id -> "FILE:LINE:NAME" ...
+    _files: List[Path]  # ... and the files
+    _n_renamed: int  # entities with a known id and another name ...
+    _renamed: List[str]  # and the first of them
+    _unread: Dict[str, Tuple[Place, str]]  # name of a column or a key -> where it is first, what may be meant
+    unread = ("keys", "")  # what they are, and what else than renaming makes them be read
 
     def __init__(self, *, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False):
         self.types = frozenset(expand_types(types)) if types else None
@@ -95,6 +105,8 @@ class KBReaderBase(ABC):
             kept = self.checked(place, entity)
             if kept is None:
                 continue
+            if self.one_line_per_id:
+                self._compare_names(place, kept)
             if not self.ids_are_unique and kept.concept_id in seen:
                 self.repair("duplicate_id", place, f"the id {kept.concept_id} occurs before")
             else:
@@ -107,7 +119,8 @@ class KBReaderBase(ABC):
             raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files"))
         if not self.ids_are_unique:
             self._settle_redirects(seen)
-        logger.info(f"{n_read:,} entities read, {n_kept:,} kept, repairs: {counts_text(self.report)}")
+        what = "entity" if n_read == 1 else "entities"
+        logger.info(f"{n_read:,} {what} read, {n_kept:,} kept, repairs: {counts_text(self.report)}")
 
     def checked(self, place: Place, entity: Entity) -> Optional[Entity]:
         """Filter an entity and repair it, as calling the reader does.
@@ -131,11 +144,41 @@ class KBReaderBase(ABC):
         return kept
 
     def warn_of_left_out(self) -> None:
-        """Log which entities could not be kept."""
+        """Log which columns or keys are not read, which ids have several names, what was left out."""
+        if self._unread:
+            # first those that are misspelt
+            named = sorted(self._unread.items(), key=lambda one: not one[1][1])[:_N_KEYS_NAMED]
+            first = named[0][1][0]
+            names = [_unread_name(name, "" if at == first else str(at), meant) for name, (at, meant) in named]
+            if more := len(self._unread) - len(names):
+                names.append(f"{more:,} more")
+            kind, todo = self.unread
+            known = self.known_names()
+            logger.warning(
+                Warnings.W107.format(place=first, kind=kind, names=", ".join(names), known=known, todo=todo)
+            )
+        if self._n_renamed:
+            more = self._n_renamed - len(self._renamed)
+            cases = "; ".join([*self._renamed, *([f"{more:,} more"] if more else [])])
+            logger.warning(Warnings.W108.format(n=self._n_renamed, cases=cases))
         if self._n_left_out:
             more = self._n_left_out - len(self._left_out)
             places = "; ".join([*self._left_out, *([f"{more:,} more"] if more else [])])
             logger.warning(Warnings.W106.format(n=self._n_left_out, places=places))
+
+    def leave_unread(self, place: Place, name: str, meant: str) -> None:
+        """Remember a column or a key that no field uses, for the warning at the end.
+
+        place (Place): where it is.
+        name (str): what it is called.
+        meant (str): the known name that may be meant; "" = none.
+        """
+        if len(self._unread) < _N_KEYS:
+            self._unread.setdefault(name, (place, meant))
+
+    def known_names(self) -> str:
+        """RETURNS (str): the names of columns or keys that are read."""
+        return ", ".join(FIELDS)
 
     def wants(self, entity_id: str, types: Iterable[str]) -> bool:
         """RETURNS (bool): whether an entity with this id and these types passes the filters."""
@@ -201,6 +244,8 @@ class KBReaderBase(ABC):
             kept.clear()  # type: ignore[attr-defined]
         self._is_warned = False
         self._n_left_out, self._left_out = 0, []
+        self._first_names, self._n_renamed, self._renamed = {}, 0, []
+        self._files, self._unread = [], {}
         self.source.update(self.about, files=[path.name for path in paths])
 
     def _repaired(self, place: Place, entity: Entity) -> Optional[Entity]:
@@ -211,6 +256,24 @@ class KBReaderBase(ABC):
             self.repair(kind, place, f"fault in the entity {entity_id!r}")
 
         return repaired(_tidied(entity), count)
+
+    def _compare_names(self, place: Place, entity: Entity) -> None:
+        """Remember where an entity is and what it is called; count it if its id had another name before."""
+        entity_id, name = entity.concept_id, entity.canonical_name
+        known = self._first_names.get(entity_id)
+        if known is None:
+            # one string: millions of them are smaller than millions of tuples
+            if self._files[-1:] != [place.path]:
+                self._files.append(place.path)
+            self._first_names[entity_id] = f"{len(self._files) - 1}:{place.line}:{name}"
+            return
+        file, line, first = known.split(":", 2)
+        if first.casefold() == name.casefold():
+            return
+        self._n_renamed += 1
+        if self._n_renamed <= _N_NAMED:
+            before = f"{quoted(first)} ({Place(self._files[int(file)], int(line))})"
+            self._renamed.append(f"{quoted(entity_id)} is {before} and {quoted(name)} ({place})")
 
     def _settle_redirects(self, live: Collection[str]) -> None:
         # a live id needs no redirect; chains are followed to their live end
@@ -228,6 +291,12 @@ class KBReaderBase(ABC):
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
         self.redirects.clear()
         self.redirects.update(settled)
+
+
+def _unread_name(name: str, place: str, meant: str) -> str:
+    said = [place, f"perhaps '{meant}' was meant" if meant else ""]
+    remarks = "; ".join(filter(None, said))
+    return quoted(name) + (f" ({remarks})" if remarks else "")
 
 
 def _is_tidy(entity: Entity) -> bool:

@@ -116,6 +116,90 @@ def test_csv_header_faults(write):
         CsvKB(columns={"nonsense": "x"})
 
 
+def test_csv_names_the_columns_that_are_not_read(write, caplog):
+    first = write("Code;Name;Synonims;notes;", "A1;Gout;Podagra;x;", name="a.csv")
+    second = write("Code;Name;Synonims;page", "A2;Asthma;;7", name="b.csv")
+    reader = CsvKB()
+    for _ in range(2):
+        caplog.clear()
+        assert len(list(reader([first, second]))) == 2 and reader.report == {"unknown_column": 5}
+        (said,) = [one.getMessage() for one in caplog.records if "PEL-W107" in one.getMessage()]
+        assert (
+            "a.csv, line 1: columns that are not read: 'Synonims' (perhaps 'synonyms' was meant), 'notes', "
+            in said
+        )
+        assert re.search(
+            r"'notes', 'page' \([^)]*b\.csv, line 1\)\. .* aliases \(or alias, .*'columns'", said
+        )
+    with pytest.raises(PelError, match="line 1.*'Synonims' \\(perhaps 'synonyms' was meant"):
+        list(CsvKB(strict=True)([first]))
+    caplog.clear()
+    # what has been read cannot be meant; of two columns that could be, none is read
+    both = write("id,name,synonym,alias,definitions,description", "A1,Gout,a,b,c,d", name="kb.csv")
+    assert [one.aliases for one in CsvKB()([both])] == [()]
+    assert caplog.text.count("(perhaps 'aliases' was meant)") == 2 and "'definitions'. Known" in caplog.text
+    caplog.clear()
+    assert list(CsvKB()([write("code,name,", "A1,Gout,", name="kb.csv")])) and "W107" not in caplog.text
+
+
+def test_jsonl_names_the_keys_that_are_not_read(write, caplog):
+    lines = [record(f"A{n}", f"name {n}", synonyms=["x"], seen=n) for n in range(3)]
+    path = write(record("B", "b", aliases=["c"]), *lines, record("C", "c", page=1))
+    assert len(list(JsonlKB()([path]))) == 5
+    (said,) = [one.getMessage() for one in caplog.records if "PEL-W107" in one.getMessage()]
+    assert (
+        "kb.jsonl, line 2: keys that are not read: 'synonyms' (perhaps 'aliases' was meant), 'seen', 'page' ("
+        in said
+    )
+    assert "kb.jsonl, line 5). Known keys: concept_id, canonical_name, aliases, types, definition." in said
+    caplog.clear()
+    many = write(*(record(f"A{n}", "name", **{f"key {n}": n}) for n in range(2000)))
+    assert len(list(JsonlKB()([many]))) == 2000 and "'key 9' (" in caplog.text and "key 10" not in caplog.text
+
+
+@pytest.mark.parametrize("name", ["kb.csv", "kb.jsonl"])
+def test_one_id_with_several_names_is_said(write, caplog, name):
+    rows = [("A1", "Gout"), (" A1 ", "Asthma"), ("B2", "Stroke"), ("B2", "stroke"), ("A1", "Fever: high")]
+    table = name == "kb.csv"
+    lines = ["code,name", *map(",".join, rows)] if table else [record(*row) for row in rows]
+    path = write(*lines, name=name)
+    reader = CsvKB() if table else JsonlKB()
+    for _ in range(2):
+        caplog.clear()
+        assert len(list(reader([path]))) == 5 and reader.report == {"duplicate_id": 3}
+        (said,) = [one.getMessage() for one in caplog.records if "PEL-W108" in one.getMessage()]
+        at = 2 if table else 1
+        assert (
+            f"another name (2): 'A1' is 'Gout' ({path}, line {at}) and 'Asthma' ({path}, line {at + 1});"
+            in said
+        )
+        assert f"'A1' is 'Gout' ({path}, line {at}) and 'Fever: high' ({path}, line {at + 4}). " in said
+    caplog.clear()
+    other = write(
+        *lines[:2], *([",".join(("A1", f"n{n}")) for n in range(9)] if table else []), name=f"x{name}"
+    )
+    assert list(reader([other, path]))
+    assert f"({other}, line {at})" in caplog.text and ("6 more" in caplog.text) == table
+
+
+def test_several_rows_of_an_id_are_usual_elsewhere(write, caplog):
+    path = write("D5||one", "D6||other", "D5||two", name="medic.txt")
+    reader = MedicKB()
+    assert len(list(reader([path]))) == 3 and reader.report == {"duplicate_id": 1}
+    assert "PEL-W" not in caplog.text
+
+
+def test_csv_names_of_columns_in_any_case(write):
+    path = write("ICD10 Code,Name", "A1,Gout", name="kb.csv")
+    for named in ("ICD10 Code", "icd10 code", "Icd10_Code"):
+        (entity,) = CsvKB(columns={"concept_id": named}, strict=True)([path])
+        assert entity.concept_id == "A1"
+    both = write("icd,ICD,Name", "a,b,Gout", name="kb.csv")
+    assert [one.concept_id for one in CsvKB(columns={"concept_id": "ICD"})([both])] == ["b"]
+    with pytest.raises(PelError, match=r"no Icd\)"):
+        list(CsvKB(columns={"concept_id": "Icd"})([both]))
+
+
 def test_csv_usual_column_names_and_delimiters(write):
     expected = Entity("E11", "Diabetes", ("T2DM", "NIDDM"), ("T047",))
     for header, name in [
@@ -225,13 +309,18 @@ def test_other_encodings_are_said_once(write, caplog):
         caplog.clear()
         assert len(list(reader([path]))) == 3 and reader.report["bad_encoding"] == 2
         assert caplog.text.count("PEL-W104") == 1 and "kb.csv, line 3" in caplog.text
-        assert "caf\ufffd" in caplog.text and "iconv" in caplog.text
+        assert "caf\ufffd" in caplog.text and "iconv" in caplog.text and "are not valid UTF-8" in caplog.text
 
 
 def test_csv_row_faults_name_the_line(write):
     for row in ("x", 'x,"y', 'x,"y"z'):
         with pytest.raises(PelError, match=r"kb\.csv, line 2"):
             list(CsvKB()([write("concept_id,canonical_name", row, name="kb.csv")]))
+    cells = "x,y,a name," + 1000 * "z"
+    with pytest.raises(
+        PelError, match=r"Expected 2 cells .* got 4: \['x', 'y', 'a name', 'z+\.\.\.z+'\]\. Quote"
+    ):
+        list(CsvKB()([write("concept_id,canonical_name", cells, name="kb.csv")]))
 
 
 def test_medic_ids_and_names(write):
