@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any, Callable, Dict, List, Union
 
+import numpy as np
+
 from ..errors import Errors, PelError, quoted
 
 Read = Callable[[Any], Any]
@@ -31,7 +33,7 @@ class _Setting:
     def __set__(self, component: Any, value: Any) -> None:
         try:
             read = self.read(value)
-        except TypeError as err:
+        except (TypeError, OverflowError) as err:  # the latter: an integer that no float can hold
             got = quoted(value)
             raise PelError(Errors.E507.format(name=self.name, expected=self.expected, got=got)) from err
         vars(component)[self.name] = read
@@ -57,7 +59,7 @@ def optional(read: Read) -> Read:
 
 def flag(value: Any) -> bool:
     """RETURNS (bool): true or false. RAISES (TypeError): if it is something else."""
-    return bool(_of(bool, value))
+    return bool(_of((bool, np.bool_), value))
 
 
 def text(value: Any) -> str:

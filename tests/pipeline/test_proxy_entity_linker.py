@@ -79,7 +79,7 @@ def test_config_is_checked(make_nlp, setting):
 
 _NOT_ACCEPTED = [
     ("top_k", [0, -1, "5", 2.5, True, None]),
-    ("threshold", ["0.5", True, float("nan"), [0.5], {"DISEASE": "0.5"}, {1: 0.5}]),
+    ("threshold", ["0.5", True, float("nan"), [0.5], {"DISEASE": "0.5"}, {1: 0.5}, 10**400]),
     ("batch_size", [0, "3", None]),
     ("coverage", [0, 1.0, "0.9", True]),
     ("overwrite", ["no", 1, None]),
@@ -112,10 +112,11 @@ def test_an_attribute_has_the_form_of_a_config(nlp):
     linker.labels_discard = {"DISEASE"}
     linker.threshold = {"CHEMICAL": np.float32(1)}
     linker.top_k = np.int64(3)
+    linker.overwrite = np.bool_(False)
     linker.entity_types = {"DISEASE": ("T047",)}
     assert linker.labels_discard == ["DISEASE"] and linker.entity_types == {"DISEASE": ["T047"]}
     assert type(linker.linker.threshold["CHEMICAL"]) is float
-    assert linker.linker.top_k == 3 and type(linker.top_k) is int
+    assert linker.linker.top_k == 3 and type(linker.top_k) is int and linker.overwrite is False
 
 
 def test_unusual_documents(nlp):
