@@ -60,7 +60,7 @@ class HelpCommand(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> List[str]:
         pieces = (re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx))
-        return [piece.replace("......", "...") for piece in pieces]
+        return [re.sub(r"(\.\.\.\]?)\.\.\.$", r"\1", piece) for piece in pieces]  # [FOLDER...]...
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: Dict[str, List[Any]] = {"Arguments": [], "Options": []}

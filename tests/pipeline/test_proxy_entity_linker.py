@@ -95,7 +95,9 @@ _NOT_ACCEPTED = [
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong"), [(name, wrong) for name, values in _NOT_ACCEPTED for wrong in values]
+    ("name", "wrong"),
+    [(name, wrong) for name, values in _NOT_ACCEPTED for wrong in values],
+    ids=lambda value: str(value)[:20],
 )
 def test_an_attribute_is_checked_like_a_config(nlp, name, wrong):
     linker = nlp.get_pipe(NAME)
