@@ -54,7 +54,8 @@ class PelGroup(HelpGroup):
             where = getattr(err, "ctx", None) or ctx
             if "\n" in message:
                 raise  # not an error but a help page, for a group called without a command
-            _fail(f"{message.rstrip('.')}. Try: {where.command_path} --help", err, ctx)
+            end = "" if message.endswith("?") else "."  # "Did you mean 'link'?"
+            _fail(f"{message.rstrip('.')}{end} Try: {where.command_path} --help", err, ctx)
         except (BrokenPipeError, KeyboardInterrupt):
             raise
         except (PelError, RegistryError) as err:  # the latter: a config names an unknown part

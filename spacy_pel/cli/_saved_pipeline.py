@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, NamedTuple
 
 from ..errors import Errors, PelError, Warnings
-from ..pipeline.saved import FACTORY, load_pipeline
+from ..pipeline.saved import FACTORY, load_pipeline, no_pipeline
 from ..util import atomic_path, logger, read_json, write_json
 from ._output import message
 
@@ -148,4 +148,7 @@ def _kinds(pipeline: Path, learned: Dict[str, Any]) -> Dict[str, str]:
 def _components(pipeline: Path) -> Dict[str, Dict[str, Any]]:
     from ..util.config import load_config
 
-    return load_config(Path(pipeline) / "config.cfg", {}).get("components", {})
+    config = Path(pipeline) / "config.cfg"
+    if not config.is_file():
+        raise no_pipeline(Path(pipeline))
+    return load_config(config, {}).get("components", {})

@@ -90,6 +90,6 @@ def link(
         overwrite=overwrite,
     )
     result = run(job)
-    if not result["mentions"] and result["documents"]:
+    if not result["mentions"] and result["documents"] > result.get("without_text", 0):
         message("No mentions were found. Does the pipeline have a component that finds them (ner)?")
     emit({"output": output, **result}, as_json=as_json, text=key_values)

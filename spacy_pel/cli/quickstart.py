@@ -110,8 +110,7 @@ def quickstart(
 
     started = time.perf_counter()
     if out.exists() and not (overwrite and (out / "config.cfg").is_file()):
-        got = "a pipeline" if (out / "config.cfg").is_file() else "something else"
-        raise PelError(Errors.E658.format(path=out, got=got))
+        raise PelError(Errors.E658.format(path=out, got=_kind(out)))
     source = _source(Path(encoder) if encoder else default_pipeline())
     with_names = phrases or ner is None
     nlp = _finder(ner, lang)
@@ -190,6 +189,15 @@ class _Source(NamedTuple):
 
     folder: Path
     settings: Dict[str, Any]
+
+
+def _kind(path: Path) -> str:
+    """RETURNS (str): what is at a path."""
+    if not path.is_dir():
+        return "a file"
+    if (path / "config.cfg").is_file():
+        return "a pipeline"
+    return "a folder that is no pipeline" if any(path.iterdir()) else "an empty folder"
 
 
 def _source(model: Path) -> _Source:

@@ -42,6 +42,7 @@ class Engine(Protocol):
 
         RETURNS (Dict[str, Any]): "documents", "mentions" and "nil" of the whole output, "resumed_after"
             (documents that an earlier run had linked), "seconds" and "documents_per_second" of this run.
+            "without_text" is the number of documents that have none, where it is known and not 0.
         RAISES (PelError): if the input or the pipeline cannot be used, or the output exists.
         """
         ...
@@ -62,15 +63,19 @@ def count(records: Iterable[Dict[str, Any]]) -> Dict[str, int]:
     return counts
 
 
-def summary(counts: Dict[str, int], *, resumed_after: int, seconds: float) -> Dict[str, Any]:
+def summary(
+    counts: Dict[str, int], *, resumed_after: int, seconds: float, without_text: int = 0
+) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): what an engine returns.
 
     counts (Dict[str, int]): of the whole output.
     resumed_after (int): documents that an earlier run had linked.
     seconds (float): of this run.
+    without_text (int): documents of the input without text.
     """
     return {
         **counts,
+        **({"without_text": without_text} if without_text else {}),
         "resumed_after": resumed_after,
         "seconds": seconds,
         "documents_per_second": (counts["documents"] - resumed_after) / max(seconds, 1e-9),

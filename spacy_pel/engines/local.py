@@ -60,7 +60,7 @@ class LocalEngine:
         check_replaceable(output, to)
         # reading is a thousand times faster than linking, and finds what cannot be read before it begins
         lengths = Counter(bool(one.text.strip()) for one in read_documents(source, job.format_name))
-        total = lengths.total()
+        total, without_text = lengths.total(), lengths[False]
         if not total:
             raise PelError(Errors.E645.format(path=source))
         PartFiles.check_resumed(output, resume=job.resume)  # before loading, which takes its time
@@ -80,10 +80,11 @@ class LocalEngine:
         if finished is not None:
             if changed := changed_settings(finished.settings, of_output):
                 raise PelError(Errors.E639.format(path=output, changed=changed))
-            logger.info("Nothing to do: all %s documents are linked", f"{total:,}")
-            return summary(finished.counts, resumed_after=total, seconds=0.0)
-        if lengths[False]:
-            logger.info("%s of %s documents have no text to link", f"{lengths[False]:,}", f"{total:,}")
+            logger.info("Nothing to do: all documents are linked (%s)", f"{total:,}")
+            return summary(finished.counts, resumed_after=total, seconds=0.0, without_text=without_text)
+        if without_text:
+            what = f"{total:,} document{'s' * (total > 1)} {'has' if without_text == 1 else 'have'}"
+            logger.info("%s of %s no text to link", f"{without_text:,}", what)
         parts = PartFiles(output, settings, resume=job.resume)
         done = len(parts.paths())
         counts = Counter(count(parts.records()))
@@ -119,7 +120,8 @@ class LocalEngine:
             raise
         remember_finished(output, Finished(of_output, dict(counts)))
         parts.remove()
-        return summary(counts, resumed_after=before, seconds=time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        return summary(counts, resumed_after=before, seconds=seconds, without_text=without_text)
 
 
 def pipeline_fingerprint(nlp: Any, component: Any) -> str:

@@ -91,7 +91,7 @@ class RayEngine:
         counts = Counter(output.counts(written))
         before = counts["documents"]
         if before == corpus.n_documents:
-            logger.info("Nothing to do: all %s documents are linked", f"{before:,}")
+            logger.info("Nothing to do: all documents are linked (%s)", f"{before:,}")
         elif written:
             logger.info("Resuming after %s of %s documents", f"{before:,}", f"{corpus.n_documents:,}")
         started = time.perf_counter()

@@ -133,7 +133,7 @@ class ComponentWarnings:
         "for the old one are gone. Teach them again, or load the old pipeline."
     )
     W510 = (
-        "[PEL-W510] The pipeline does not find {n} of the {of} corrected mentions in their own texts, the first one "
+        "[PEL-W510] The pipeline does not find {n} of the {of} corrected mentions in their own texts, for example "
         "{text}. A correction counts where a mention of this form is found. Add a component that finds it: an "
         "entity_ruler, or pel_name_finder, which finds corrected mentions, too."
     )

@@ -59,6 +59,10 @@ class KnowledgeBaseErrors:
     E123 = (
         "[PEL-E123] Expected {expected} at {place}, got '{id}', {fault}. Nothing was changed; fix the line."
     )
+    E124 = (
+        "[PEL-E124] Expected entities, or ids to retire, in {paths}, got none. Check the files, and the filters for "
+        "types and id prefix."
+    )
     E140 = "[PEL-E140] Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
     E141 = (
         "[PEL-E141] Expected one of {known} or null for each column of {path}, with an 'id' among them, got {got}. "

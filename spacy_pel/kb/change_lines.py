@@ -46,7 +46,8 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
         Its ``id_prefix`` chooses ids to retire, too, also those of redirects.
     paths (Sequence[Path]): what it reads.
     RETURNS (Changes): in the order of the lines.
-    RAISES (PelError): if a line is neither, or an entity is there twice; names the line.
+    RAISES (PelError): if a line is neither, or an entity is there twice; names the line. If there is nothing
+        to change.
     """
     if isinstance(reader, JsonlKB):
         return _from_lines(reader, paths)
@@ -80,6 +81,8 @@ def _from_lines(reader: JsonlKB, paths: Sequence[Path]) -> Changes:
             first[entity.concept_id] = place
             changes.entities.append(entity)
     reader.warn_of_left_out()
+    if not changes.entities and not changes.retired:
+        raise PelError(Errors.E124.format(paths=", ".join(map(str, paths))))
     changes.repairs = dict(reader.report)
     return changes
 

@@ -53,14 +53,7 @@ def load_spacy(path: Union[str, Path]) -> Any:
     folder = Path(path)
     config = folder / "config.cfg"
     if not config.is_file() and not is_package(str(path)):
-        raise PelError(
-            Errors.E002.format(
-                expected="a pipeline folder",
-                path=path,
-                got="a folder without config.cfg" if folder.is_dir() else "no such folder",
-                todo="Check the path, or make one with spacy-pel quickstart or spacy assemble.",
-            )
-        )
+        raise no_pipeline(folder)
     try:
         for one in sorted(folder.rglob("*")):
             if one.exists() and not (one.is_file() or one.is_dir()):  # spaCy would read a pipe for ever
@@ -81,6 +74,22 @@ def load_spacy(path: Union[str, Path]) -> Any:
     except Exception as err:  # damaged files: spaCy, srsly, numpy and configparser each raise their own
         got = f"{type(err).__name__}: {err}"
         raise PelError(Errors.E650.format(path=path, got=shortened(got, 400))) from err
+
+
+def no_pipeline(path: Path) -> PelError:
+    """RETURNS (PelError): to raise for a path that has no config.cfg."""
+    return PelError(
+        Errors.E002.format(
+            expected="a pipeline folder",
+            path=path,
+            got="a folder without config.cfg"
+            if path.is_dir()
+            else "a file"
+            if path.is_file()
+            else "no such folder",
+            todo="Check the path, or make one with spacy-pel quickstart or spacy assemble.",
+        )
+    )
 
 
 def linker_names(nlp: Any) -> List[str]:

@@ -175,8 +175,29 @@ def test_add_takes_json_lines_of_any_name(kb, tmp_path, name):
     with (gzip.open if name.endswith(".gz") else open)(tmp_path / name, "wt", encoding="utf-8-sig") as file:
         file.write(f"\n{line}\n")
     assert run_json("kb", "add", kb, tmp_path / name)["added"] == 1
-    (tmp_path / "empty.ndjson").touch()
-    assert run_json("kb", "add", kb, tmp_path / "empty.ndjson")["entities"] == 4
+
+
+def test_add_refuses_files_without_changes(kb, tmp_path):
+    for name, text, options in (
+        ("a.jsonl", "", []),
+        ("b.ndjson", "\n \n", []),
+        ("c.csv", "", []),
+        ("d.csv", "code,name\n", []),
+        ("e.jsonl", '{"concept_id": "N1", "canonical_name": "Rash"}\n', ["--id-prefix", "X"]),
+    ):
+        (tmp_path / name).write_text(text)
+        said = fails("kb", "add", kb, tmp_path / name, *options)
+        assert name in said and "got " in said
+    assert "E124" in said and len(KnowledgeBase.from_disk(kb)) == 3
+    retired = change(tmp_path / "retired.jsonl", {"concept_id": "C1", "retired": True})
+    assert run_json("kb", "add", kb, retired, tmp_path / "a.jsonl")["retired"] == 1
+
+
+def test_add_says_that_entities_are_replaced(kb, tmp_path):
+    changed = change(tmp_path / "changes.jsonl", {"concept_id": "C1", "canonical_name": "Rash"})
+    shown = run("kb", "add", kb, changed)
+    assert re.search(r"^replaced +1$", shown.stdout, re.MULTILINE) and "updated" not in shown.stdout
+    assert "replaces that entity, names and all" in " ".join(run("kb", "add", "--help").stdout.split())
 
 
 def test_add_says_that_files_are_of_different_kinds(kb, tmp_path):

@@ -238,7 +238,7 @@ def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path):
     whole = run(*args, "--part-size", 7, "--json").json
     written = out.stat()
     again = run(*args, "--resume", "--json")
-    assert again.code == 0 and "Nothing to do: all 40 documents are linked" in again.err
+    assert again.code == 0 and "Nothing to do: all documents are linked (40)" in again.err
     keys = ("documents", "mentions", "nil")
     assert [again.json[key] for key in keys] == [whole[key] for key in keys]
     assert again.json["resumed_after"] == 40 and out.stat().st_mtime_ns == written.st_mtime_ns
@@ -262,6 +262,22 @@ def test_resuming_a_finished_run_says_that_all_is_done(folder, tmp_path):
     assert "E638" in run(*args, "--resume").err, "it is not what the run wrote"
 
 
+def test_mentions_are_missed_only_where_there_is_text(folder, tmp_path):
+    args = ("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--overwrite")
+    for texts, said, is_asked in (
+        ([None], "1 of 1 document has no text to link", False),
+        ([None, ""], "2 of 2 documents have no text to link", False),
+        ([None, "Qqq."], "1 of 2 documents has no text to link", True),
+        (["Qqq."], "", True),
+    ):
+        write_jsonl(tmp_path / "in.jsonl", [{"id": str(at), "text": text} for at, text in enumerate(texts)])
+        for more in ((), ("--resume",)):
+            result = run(*(args if not more else args[:-1]), *more)
+            assert result.code == 0 and (more or said in result.err), result.err
+            assert ("No mentions were found" in result.err) == is_asked, (texts, more)
+    assert "Nothing to do: all documents are linked (1)" in result.err
+
+
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.pubtator", "out.xml", "out.brat"])
 def test_nothing_is_linked_where_the_text_is_null(folder, tmp_path, name):
     lines = [{"id": "a", "text": None}, {"id": "b", "text": "Aspirin: aspirin."}, {"id": "c", "text": ""}]
@@ -274,6 +290,7 @@ def test_nothing_is_linked_where_the_text_is_null(folder, tmp_path, name):
         assert [(one["id"], one["text"], len(one["mentions"])) for one in links] == [
             *(("a", "", 0), ("b", "Aspirin: aspirin.", 1), ("c", "", 0))
         ]
+    assert result.json["without_text"] == 2
     write_jsonl(tmp_path / "in.jsonl", [{"id": "a", "text": 5}])
     result = run("link", folder / "pipeline", tmp_path / "in.jsonl", tmp_path / "other.jsonl")
     assert result.code == 2 and "E641" in result.err and "got 5." in result.err

@@ -161,7 +161,15 @@ def test_an_existing_folder_is_not_replaced(folder, table, tmp_path):
     assert nlp.pipe_names == ["name_finder", "pel_abbreviation_detector", "proxy_entity_linker"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file.txt").write_text("keep me")
-    assert "E658" in quickstart(folder, table, tmp_path / "mine", "--overwrite").err
+    (tmp_path / "none").mkdir()
+    for name, got in (
+        ("mine", "a folder that is no pipeline"),
+        ("none", "an empty folder"),
+        ("mine/file.txt", "a file"),
+    ):
+        refused = quickstart(folder, table, tmp_path / name, "--overwrite")
+        assert "E658" in refused.err and f"got {got}. Choose" in refused.err
+    assert "got a pipeline. Choose" in quickstart(folder, table, out).err
     assert (tmp_path / "mine" / "file.txt").read_text() == "keep me"
 
 

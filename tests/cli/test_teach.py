@@ -38,6 +38,19 @@ def ids(pipeline):
     return {ent.text: ent.kb_id_ for ent in spacy.load(pipeline)(TEXT).ents}
 
 
+def test_a_folder_that_is_no_pipeline(tmp_path):
+    write_jsonl(tmp_path / "fixes.jsonl", CORRECTIONS)
+    for args in (["--list"], ["--undo", 1], [tmp_path / "fixes.jsonl"]):
+        for path, got in (
+            (tmp_path, "without config.cfg"),
+            (tmp_path / "no", "no such"),
+            (tmp_path / "fixes.jsonl", "a file"),
+        ):
+            result = run("teach", path, *args)
+            assert result.code == 2 and "E002" in result.err and "Expected a pipeline folder" in result.err
+            assert got in result.err and "quickstart" in result.err
+
+
 def test_teach_list_and_undo(pipeline, tmp_path):
     before = ids(pipeline)
     result = run("teach", pipeline, tmp_path / "fixes.jsonl", "--by", "Ann", "--json")
@@ -73,7 +86,11 @@ def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
     write_jsonl(tmp_path / "fixes.jsonl", [*CORRECTIONS, *not_found])
     result = run("teach", pipeline, tmp_path / "fixes.jsonl")
     assert result.code == 0
-    assert "PEL-W510" in result.err and "1 of the 4 corrected" in result.err and "'studied'" in result.err
+    assert (
+        "PEL-W510" in result.err
+        and "1 of the 4 corrected" in result.err
+        and "for example 'studied'" in result.err
+    )
     assert "W510" not in run("teach", pipeline, tmp_path / "fixes.jsonl").err  # nothing new
 
     nlp = spacy.load(pipeline)

@@ -118,9 +118,12 @@ def test_an_id_that_is_retired_already(tmp_path):
 
 def test_lines_are_repaired_and_those_that_cannot_be_are_named(tmp_path, caplog):
     path = tmp_path / "changes.jsonl"
-    write(path, [{"concept_id": "C9", "canonical_name": ""}, {"concept_id": " NIL", "canonical_name": "x"}])
-    changes = read_changes(path)
-    assert changes.entities == [] and changes.repairs == {"nameless": 1, "reserved_id": 1}
+    lines = [{"concept_id": "C9", "canonical_name": ""}, {"concept_id": " NIL", "canonical_name": "x"}]
+    with pytest.raises(PelError, match="E124.*changes.jsonl, got none"):
+        read_changes(write(path, lines))
+    caplog.clear()
+    changes = read_changes(write(path, [*lines, {"concept_id": "C8", "canonical_name": "y"}]))
+    assert changes.entities == [Entity("C8", "y")] and changes.repairs == {"nameless": 1, "reserved_id": 1}
     assert "W106" in caplog.text and f"(2): {path}, line 1 ('C9'); {path}, line 2 ('NIL')." in caplog.text
     with pytest.raises(PelError, match="line 1.*nameless"):
         read_changes(path, strict=True)

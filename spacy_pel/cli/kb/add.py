@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Iterator, List, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Dict, Iterator, List, Optional
 
 import typer
 
@@ -45,7 +45,7 @@ def kb_add(
 ) -> None:
     """Add, replace and retire entities.
 
-    An entity with a new id is added; one with an id that the KB has replaces that entity.
+    An entity with a new id is added; one with an id that the KB has replaces that entity, names and all.
 
     A line of FILE.jsonl is an entity with the keys concept_id, canonical_name, aliases (a list), types (a
     list) and definition, the first two of them required; or it retires an id: {"concept_id": "A1",
@@ -80,7 +80,12 @@ def kb_add(
         "entities": len(opened),
         "fingerprint": opened.fingerprint,
     }
-    emit(result, as_json=as_json, text=key_values)
+    emit(result, as_json=as_json, text=_text)
+
+
+def _text(result: Dict[str, Any]) -> str:
+    # "updated" could mean that names were added to those that an entity has
+    return key_values({"replaced" if key == "updated" else key: value for key, value in result.items()})
 
 
 @contextmanager
