@@ -93,8 +93,10 @@ def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
         save_memory(pipeline / name, memory, n_lines=n_lines)
         missing = not_found(nlp, given, name=name)
         if missing:
-            text = quoted(missing[0].surface)
-            logger.warning(Warnings.W510.format(n=len(missing), of=len(given), text=text))
+            text, of = quoted(missing[0].surface), len(given)
+            some = f"{len(missing)} of the {of} corrected mentions in their own texts, for example {text}"
+            what = some if of > 1 else f"the corrected mention {text} in its own text"
+            logger.warning(Warnings.W510.format(what=what))
     else:
         message("All corrections were already known; nothing has changed")
     return {

@@ -133,9 +133,8 @@ class ComponentWarnings:
         "for the old one are gone. Teach them again, or load the old pipeline."
     )
     W510 = (
-        "[PEL-W510] The pipeline does not find {n} of the {of} corrected mentions in their own texts, for example "
-        "{text}. A correction counts where a mention of this form is found. Add a component that finds it: an "
-        "entity_ruler, or pel_name_finder, which finds corrected mentions, too."
+        "[PEL-W510] The pipeline does not find {what}. A correction counts where a mention of this form is found. Add "
+        "a component that finds it: an entity_ruler, or pel_name_finder, which finds corrected mentions, too."
     )
     W508 = (
         "[PEL-W508] The component '{name}' has coverage = {coverage}, but sets need a calibration, so there are "

@@ -93,6 +93,10 @@ def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
     )
     assert "W510" not in run("teach", pipeline, tmp_path / "fixes.jsonl").err  # nothing new
 
+    write_jsonl(tmp_path / "one.jsonl", [line("We", "C7")])
+    said = run("teach", pipeline, tmp_path / "one.jsonl").err
+    assert "does not find the corrected mention 'We' in its own text. A correction" in said
+
     nlp = spacy.load(pipeline)
     nlp.add_pipe("pel_name_finder", first=True)
     nlp.get_pipe(LINKER).forget()
