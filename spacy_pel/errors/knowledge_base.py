@@ -78,7 +78,7 @@ class KnowledgeBaseErrors:
 class KnowledgeBaseWarnings:
     W100 = "[PEL-W100] Entities were repaired while the knowledge base was built: {counts}."
     W103 = (
-        "[PEL-W103] {n_outside} of {n} annotated mentions have ids that the knowledge base lacks, e.g. '{example}' (it "
+        "[PEL-W103] The knowledge base lacks the ids of {n_outside} of {n} annotated mentions, e.g. '{example}' (it "
         "has ids such as '{own}'): they count as NIL, or are left out of training. Use the knowledge base of the "
         "annotation.{hint}"
     )

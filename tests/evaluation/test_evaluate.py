@@ -77,7 +77,7 @@ def test_ids_of_another_kb_are_noticed(linker, caplog):
     evaluate(linker, [known, unknown, Document("c", TEXT, [at("against")])])
     assert "PEL-W103" not in caplog.text, "half of those with ids; NIL mentions do not count"
     evaluate(linker, [known, unknown, unknown])
-    assert "2 of 3 annotated mentions have ids that the knowledge base lacks, e.g. 'MESH:X9'" in caplog.text
+    assert "lacks the ids of 2 of 3 annotated mentions, e.g. 'MESH:X9'" in caplog.text
     assert "ids such as 'A'" in caplog.text
 
 

@@ -225,7 +225,7 @@ def test_what_cannot_be_learnt_is_left_out_and_counted(encoder, caplog):
         build_examples(kb, [Document("d", text, mentions[1:])], encoder)
     assert "PEL-W103" not in caplog.text, "half of them"
     build_examples(kb, [Document("d", text, [*mentions, Mention(10, 15, "", ("X2",))])], encoder)
-    assert "2 of 3 annotated mentions have ids that the knowledge base lacks, e.g. 'X1'" in caplog.text
+    assert "lacks the ids of 2 of 3 annotated mentions, e.g. 'X1'" in caplog.text
 
 
 def test_one_unknown_id_beside_a_known_one(encoder):
