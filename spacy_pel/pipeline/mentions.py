@@ -80,7 +80,8 @@ def long_forms(doc: Doc) -> LongForms:
         return forms
     for found in doc._.abbreviations or []:
         if isinstance(found, dict):
-            short, start, long_form = found["short_text"], doc[found["short_start"]].idx, found["long_text"]
+            short, long_form = found["short_text"], found["long_text"]
+            start = doc[found.get("short_start", 0)].idx  # another detector may not say where
         else:
             short, start = found.text, found.start_char
             long_form = getattr(found._.long_form, "text", found._.long_form)
