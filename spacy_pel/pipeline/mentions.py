@@ -81,7 +81,8 @@ def long_forms(doc: Doc) -> LongForms:
     for found in doc._.abbreviations or []:
         if isinstance(found, dict):
             short, long_form = found["short_text"], found["long_text"]
-            start = doc[found.get("short_start", 0)].idx  # another detector may not say where
+            place = found.get("short_start", 0)  # another detector may not say where
+            start = doc[place].idx if place < len(doc) else len(doc.text)
         else:
             short, start = found.text, found.start_char
             long_form = getattr(found._.long_form, "text", found._.long_form)

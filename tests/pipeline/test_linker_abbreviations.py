@@ -90,6 +90,13 @@ def test_a_mention_is_read_as_defined_where_it_is(expanding):
     assert surfaces == ["Huntington disease", "hot drink", "hot drink"]
 
 
+@pytest.mark.parametrize("place", [{}, {"short_start": 99}])
+def test_abbreviations_without_places_or_with_those_of_another_document(expanding, place):
+    doc = expanding.make_doc("HD")
+    doc._.abbreviations = [{"short_text": "HD", "long_text": "Huntington disease", **place}]
+    assert spelled_out("HD", 0, long_forms(doc)) == "Huntington disease"
+
+
 def test_scispacy_form_with_spans(nlp):
     for owner, name in ((Doc, "abbreviations"), (Span, "long_form")):
         if not owner.has_extension(name):
