@@ -129,9 +129,9 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
     def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> List[Span]:
         """Mentions of the tagged tokens. White space has no tag of its own, as it has no word pieces: a
-        mention goes on after a line break, but not after a blank line or in the next item of a list. No
-        mention ends within a word that the tokenizer divides, "id" into "i" and "d". A bracket without its
-        other half is in none: "(IL-6) levels", tagged from "IL-6" on, is two.
+        mention continues across a line break, but not across a blank line or into the next list item. No
+        mention ends within a word that the tokenizer splits, such as "id" into "i" and "d". A bracket without
+        its other half is in none: "(IL-6) levels", tagged from "IL-6" on, becomes two.
 
         RETURNS (List[Span]): in order; none begins or ends with white space.
         """
