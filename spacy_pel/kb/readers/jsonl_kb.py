@@ -47,8 +47,8 @@ class JsonlKB(KBReaderBase):
             )
         unknown = [key for key in record if key not in FIELDS]
         if unknown:
-            unused = [field for field in FIELDS if field not in record]
-            for key in unknown:
+            for key in (key for key in unknown if key not in self._unread):  # most lines have the same keys
+                unused = [field for field in FIELDS if field not in record]
                 self.leave_unread(place, key, field_meant(key, unused)[1])
             self.repair("unknown_key", place, f"unknown keys: {', '.join(unknown)}")
         fields = {key: record[key] for key in FIELDS if record.get(key) is not None}

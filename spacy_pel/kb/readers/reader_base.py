@@ -150,20 +150,15 @@ class KBReaderBase(ABC):
             named = sorted(self._unread.items(), key=lambda one: not one[1][1])[:_N_KEYS_NAMED]
             first = named[0][1][0]
             names = [_unread_name(name, "" if at == first else str(at), meant) for name, (at, meant) in named]
-            if more := len(self._unread) - len(names):
-                names.append(f"{more:,} more")
+            listed = _listed(names, len(self._unread), ", ")
             kind, todo = self.unread
             known = self.known_names()
-            logger.warning(
-                Warnings.W107.format(place=first, kind=kind, names=", ".join(names), known=known, todo=todo)
-            )
+            logger.warning(Warnings.W107.format(place=first, kind=kind, names=listed, known=known, todo=todo))
         if self._n_renamed:
-            more = self._n_renamed - len(self._renamed)
-            cases = "; ".join([*self._renamed, *([f"{more:,} more"] if more else [])])
+            cases = _listed(self._renamed, self._n_renamed, "; ")
             logger.warning(Warnings.W108.format(n=self._n_renamed, cases=cases))
         if self._n_left_out:
-            more = self._n_left_out - len(self._left_out)
-            places = "; ".join([*self._left_out, *([f"{more:,} more"] if more else [])])
+            places = _listed(self._left_out, self._n_left_out, "; ")
             logger.warning(Warnings.W106.format(n=self._n_left_out, places=places))
 
     def leave_unread(self, place: Place, name: str, meant: str) -> None:
@@ -291,6 +286,12 @@ class KBReaderBase(ABC):
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
         self.redirects.clear()
         self.redirects.update(settled)
+
+
+def _listed(first: Sequence[str], n: int, separator: str) -> str:
+    """RETURNS (str): the first of n, and how many more there are."""
+    more = n - len(first)
+    return separator.join([*first, f"{more:,} more"] if more else first)
 
 
 def _unread_name(name: str, place: str, meant: str) -> str:
