@@ -91,10 +91,10 @@ def _candidates(doc: Doc, words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
             if not _are_balanced(inside):
                 continue
             cut = next((number for number, word in enumerate(inside) if word in _SEPARATORS), len(inside))
-            for part in dict.fromkeys((cut, len(inside))):  # "MDMA (its long form, ecstasy)"
-                for short in dict.fromkeys(
-                    (_word_before(doc, bracket), bracket - 1)
-                ):  # "3H-TBOB", and "TBOB"
+            parts = dict.fromkeys((cut, len(inside)))  # "MDMA (its long form, ecstasy)"
+            shorts = dict.fromkeys((_word_before(doc, bracket), bracket - 1))  # "3H-TBOB", and "TBOB"
+            for part in parts:
+                for short in shorts:
                     if part > _SHORT or _may_name(words[short:bracket], inside[:part]):
                         yield (short, bracket), (start, start + part)
 
