@@ -1,0 +1,123 @@
+"""Measure how well encoders read bare head nouns: "deficiency" in a text that also mentions "vitamin D deficiency".
+
+    python -m benchmarks.head_nouns corpus/kb_sample corpus/st21pv_dev.jsonl --encoder assets/pel_medmentions \
+        --encoder training/document_encoder/model-best
+
+The nearest entity by vectors alone, over cards and names: no annotated text, spelling or counts are used, which
+would hide what an encoder reads in the rest of the text. The encoders must not have been trained on the corpus.
+"""
+
+from pathlib import Path
+from typing import Annotated, Dict, List, Optional
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from spacy_pel.cli._encoder import encoder_folder
+from spacy_pel.corpora import read_corpus
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.errors import PelError
+from spacy_pel.evaluation.metrics.outcomes import Flags, Outcomes
+from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_difference
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.research.retrieval import Retrieval
+from spacy_pel.types import Document
+from spacy_pel.util import machine_note, write_json
+
+KINDS = ("card", "alias")
+N_SAMPLES = 1000
+UNNAMED, NAMED, REST = "bare, no name of its entity", "bare, a name of its entity", "all other mentions"
+
+
+def kinds_of(document: Document, kb: KnowledgeBase) -> List[str]:
+    """Sort the mentions of a text. Bare is a mention of one word with which a longer mention of the text ends.
+
+    RETURNS (List[str]): ``UNNAMED`` where the knowledge base has the word as a name of other entities alone, or
+        of none, so that only the rest of the text tells which is meant; ``NAMED`` where it is a name of
+        the entity; ``REST`` where the mention is not bare.
+    """
+    texts = [document.text[mention.start : mention.end].lower() for mention in document.mentions]
+    heads = {words[-1] for words in map(str.split, texts) if len(words) > 1}
+    kinds = []
+    for text, mention in zip(texts, document.mentions, strict=True):
+        named = text in heads and not set(kb.ids(text)).isdisjoint(mention.ids)
+        kinds.append(REST if text not in heads else NAMED if named else UNNAMED)
+    return kinds
+
+
+def retrieve(kb: KnowledgeBase, encoder: BiEncoder, documents: List[Document]) -> Outcomes:
+    """RETURNS (Outcomes): of all mentions, the entities ranked by the cosines of the encoder alone."""
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=KINDS, show_progress=True)
+    return Outcomes.of(Retrieval(kb, index, encoder).predict(documents))
+
+
+def measure(outcomes: Outcomes, base: Outcomes, mask: Flags) -> Difference:
+    """RETURNS (Difference): of recall@1 to the first encoder, on the mentions of the mask that have an entity."""
+    return share_difference(
+        base.rank == 1,
+        outcomes.rank == 1,
+        mask & ~base.is_nil,
+        base.document,
+        n_samples=N_SAMPLES,
+        rng=np.random.default_rng(0),
+    )
+
+
+def table_of(found: Dict[str, Dict[str, Difference]], counts: Dict[str, int]) -> Table:
+    """RETURNS (Table): a row for each encoder, recall@1 for each kind of mention."""
+    table = Table(title="recall@1 by vectors alone, and the difference to the first encoder")
+    table.add_column("encoder")
+    for kind, n in counts.items():
+        table.add_column(f"{kind} ({n:,})", justify="right")
+    for number, (encoder, row) in enumerate(found.items()):
+        table.add_row(encoder, *(_cell(one, first=not number) for one in row.values()))
+    return table
+
+
+def _cell(one: Difference, *, first: bool) -> str:
+    level = f"{100 * one.b:.1f}"
+    if first:
+        return level
+    return f"{level}, {100 * one.difference:+.1f} [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
+
+
+def main(
+    kb: Annotated[Path, typer.Argument(help="The knowledge base, made without the corpus.")],
+    corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
+    encoder: Annotated[
+        List[Path],
+        typer.Option(help="An encoder, or a pipeline with one (repeatable); the first is the base."),
+    ],
+    output: Annotated[Optional[Path], typer.Option(help="Write the figures to this JSON file.")] = None,
+) -> None:
+    """Print recall@1 of each encoder on bare head nouns and on the other mentions."""
+    try:
+        opened, documents = KnowledgeBase.from_disk(kb), list(read_corpus(corpus))
+        kinds = np.array([kind for document in documents for kind in kinds_of(document, opened)])
+        runs = {str(path): retrieve(opened, _load(path), documents) for path in encoder}
+    except PelError as err:
+        typer.echo(f"Error: {err}", err=True)
+        raise typer.Exit(2) from err
+    base = next(iter(runs.values()))
+    masks: Dict[str, Flags] = {kind: kinds == kind for kind in (UNNAMED, NAMED, REST)}
+    counts = {kind: int((mask & ~base.is_nil).sum()) for kind, mask in masks.items()}
+    found = {
+        name: {kind: measure(run, base, mask) for kind, mask in masks.items()} for name, run in runs.items()
+    }
+    Console(width=150).print(table_of(found, counts))
+    Console(width=150).print(machine_note(), soft_wrap=True)
+    if output is not None:
+        figures = {name: {kind: one._asdict() for kind, one in row.items()} for name, row in found.items()}
+        write_json(output, {"machine": machine_note(), "mentions": counts, "encoders": figures})
+
+
+def _load(path: Path) -> BiEncoder:
+    return BiEncoder().from_disk(encoder_folder(path))
+
+
+if __name__ == "__main__":
+    typer.run(main)

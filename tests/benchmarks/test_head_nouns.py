@@ -1,0 +1,75 @@
+"""The benchmark of bare head nouns, on tiny encoders."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from benchmarks.head_nouns import NAMED, REST, UNNAMED, kinds_of, main
+from spacy_pel.corpora import write_corpus
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Document, Entity, Mention
+
+TEXT = "Vitamin D deficiency is common. The deficiency causes bone lesions; lesions heal. Gout does not."
+IDS = {
+    "Vitamin D deficiency": "C1",
+    "deficiency causes": "C1",
+    "bone lesions": "C2",
+    "lesions heal": "C2",
+    "Gout": "C3",
+}
+
+
+def a_document() -> Document:
+    """Mentions of "deficiency" and of "lesions", after longer ones, and of "gout"."""
+    mentions = []
+    for text, concept in IDS.items():
+        start = TEXT.index(text)
+        short = text.removesuffix(" causes").removesuffix(" heal")
+        mentions.append(Mention(start, start + len(short), ids=(concept,)))
+    return Document("d", TEXT, mentions)
+
+
+@pytest.fixture
+def a_kb(tmp_path: Path) -> KnowledgeBase:
+    entities = [
+        Entity("C1", "vitamin D deficiency"),
+        Entity("C2", "bone lesion", aliases=["lesions"]),
+        Entity("C3", "gout"),
+        Entity("C4", "deficiency"),
+    ]
+    return KnowledgeBase.build(entities, tmp_path / "kb")
+
+
+def test_bare_mentions_are_told_from_others(a_kb):
+    assert kinds_of(a_document(), a_kb) == [REST, UNNAMED, REST, NAMED, REST]
+
+
+def test_a_word_is_bare_in_its_own_text_alone(a_kb):
+    document = a_document()
+    alone = Document("d", TEXT, document.mentions[1:2])
+    assert kinds_of(alone, a_kb) == [REST]
+
+
+def test_the_command(a_kb, tmp_path):
+    write_corpus(tmp_path / "corpus.jsonl", [a_document()])
+    for name in "ab":
+        encoder = BiEncoder(name="random:layers=1,width=32", tied=True)
+        encoder.initialize()
+        encoder.to_disk(tmp_path / name)
+    app = typer.Typer()
+    app.command()(main)
+    arguments = [str(tmp_path / "kb"), str(tmp_path / "corpus.jsonl"), "--output", str(tmp_path / "out.json")]
+    encoders = [option for name in "ab" for option in ("--encoder", str(tmp_path / name))]
+    done = CliRunner().invoke(app, [*arguments, *encoders])
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["mentions"] == {UNNAMED: 1, NAMED: 1, REST: 3}
+    assert list(found["encoders"]) == [str(tmp_path / name) for name in "ab"]
+    for row in found["encoders"].values():
+        assert set(row) == {UNNAMED, NAMED, REST}
+    missing = CliRunner().invoke(app, [str(tmp_path / "none"), *arguments[1:], *encoders])
+    assert missing.exit_code == 2 and "Error:" in missing.output
