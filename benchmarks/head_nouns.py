@@ -1,10 +1,11 @@
-"""Measure how well encoders read bare head nouns: "deficiency" in a text that also mentions "vitamin D deficiency".
+"""Measure how encoders read bare head nouns: "deficiency" in a text that also has "vitamin D deficiency".
 
-    python -m benchmarks.head_nouns corpus/kb_sample corpus/st21pv_dev.jsonl --encoder assets/pel_medmentions \
-        --encoder training/document_encoder/model-best
+    python -m benchmarks.head_nouns corpus/kb_sample corpus/st21pv_dev.jsonl \
+        --encoder assets/pel_medmentions --encoder training/document_encoder/model-best
 
-The nearest entity by vectors alone, over cards and names: no annotated text, spelling or counts are used, which
-would hide what an encoder reads in the rest of the text. The encoders must not have been trained on the corpus.
+The nearest entity by vectors alone, over cards and names. Counts of annotated text, annotated mentions and
+spelling are not used: they would hide what an encoder reads in the rest of the text. Neither the knowledge
+base nor the encoders may know the corpus.
 """
 
 from pathlib import Path
@@ -34,11 +35,10 @@ UNNAMED, NAMED, REST = "bare, no name of its entity", "bare, a name of its entit
 
 
 def kinds_of(document: Document, kb: KnowledgeBase) -> List[str]:
-    """Sort the mentions of a text. Bare is a mention of one word with which a longer mention of the text ends.
+    """Sort the mentions of a text. A bare one is a single word that a longer mention of the text ends with.
 
-    RETURNS (List[str]): ``UNNAMED`` where the knowledge base has the word as a name of other entities alone, or
-        of none, so that only the rest of the text tells which is meant; ``NAMED`` where it is a name of
-        the entity; ``REST`` where the mention is not bare.
+    RETURNS (List[str]): ``UNNAMED`` where the word is no name of the entity, so that only the rest of the
+        text tells which is meant; ``NAMED`` where it is one; ``REST`` where the mention is not bare.
     """
     texts = [document.text[mention.start : mention.end].lower() for mention in document.mentions]
     heads = {words[-1] for words in map(str.split, texts) if len(words) > 1}
@@ -56,7 +56,7 @@ def retrieve(kb: KnowledgeBase, encoder: BiEncoder, documents: List[Document]) -
 
 
 def measure(outcomes: Outcomes, base: Outcomes, mask: Flags) -> Difference:
-    """RETURNS (Difference): of recall@1 to the first encoder, on the mentions of the mask that have an entity."""
+    """RETURNS (Difference): of recall@1 to the first encoder, on those of the mask that have an entity."""
     return share_difference(
         base.rank == 1,
         outcomes.rank == 1,
@@ -90,7 +90,7 @@ def main(
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     encoder: Annotated[
         List[Path],
-        typer.Option(help="An encoder, or a pipeline with one (repeatable); the first is the base."),
+        typer.Option(help="An encoder, or a pipeline with one (repeatable); first the base."),
     ],
     output: Annotated[Optional[Path], typer.Option(help="Write the figures to this JSON file.")] = None,
 ) -> None:
