@@ -98,6 +98,8 @@ def main(
     try:
         opened, documents = KnowledgeBase.from_disk(kb), list(read_corpus(corpus))
         kinds = np.array([kind for document in documents for kind in kinds_of(document, opened)])
+        if not len(kinds):
+            raise PelError(f"Expected mentions in {corpus}, got none.")
         runs = {str(path): retrieve(opened, _load(path), documents) for path in encoder}
     except PelError as err:
         typer.echo(f"Error: {err}", err=True)

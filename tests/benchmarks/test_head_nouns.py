@@ -73,3 +73,6 @@ def test_the_command(a_kb, tmp_path):
         assert set(row) == {UNNAMED, NAMED, REST}
     missing = CliRunner().invoke(app, [str(tmp_path / "none"), *arguments[1:], *encoders])
     assert missing.exit_code == 2 and "Error:" in missing.output
+    write_corpus(tmp_path / "empty.jsonl", [Document("d", TEXT, [])])
+    empty = CliRunner().invoke(app, [arguments[0], str(tmp_path / "empty.jsonl"), *encoders])
+    assert empty.exit_code == 2 and "Expected mentions" in empty.output
