@@ -135,12 +135,8 @@ def table_of(rows: List[Tuple[str, Difference, Difference]], title: str) -> Tabl
     _, of_all, of_unseen = rows[0]
     table.add_row("nothing", f"{100 * of_all.a:.1f}", "", f"{100 * of_unseen.a:.1f}", "")
     for kind, one, other in rows:
-        table.add_row(kind, f"{100 * one.b:.1f}", _signed(one), f"{100 * other.b:.1f}", _signed(other))
+        table.add_row(kind, f"{100 * one.b:.1f}", one.in_points, f"{100 * other.b:.1f}", other.in_points)
     return table
-
-
-def _signed(found: Difference) -> str:
-    return f"{100 * found.difference:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
 
 
 def main(

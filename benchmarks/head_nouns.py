@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from spacy_pel.cli._encoder import encoder_folder
+from spacy_pel.cli._encoder import open_bi_encoder
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
@@ -80,9 +80,7 @@ def table_of(found: Dict[str, Dict[str, Difference]], counts: Dict[str, int]) ->
 
 def _cell(one: Difference, *, first: bool) -> str:
     level = f"{100 * one.b:.1f}"
-    if first:
-        return level
-    return f"{level}, {100 * one.difference:+.1f} [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
+    return level if first else f"{level}, {one.in_points}"
 
 
 def main(
@@ -100,7 +98,7 @@ def main(
         kinds = np.array([kind for document in documents for kind in kinds_of(document, opened)])
         if not len(kinds):
             raise PelError(f"Expected mentions in {corpus}, got none.")
-        runs = {str(path): retrieve(opened, _load(path), documents) for path in encoder}
+        runs = {str(path): retrieve(opened, open_bi_encoder(str(path)), documents) for path in encoder}
     except PelError as err:
         typer.echo(f"Error: {err}", err=True)
         raise typer.Exit(2) from err
@@ -115,10 +113,6 @@ def main(
     if output is not None:
         figures = {name: {kind: one._asdict() for kind, one in row.items()} for name, row in found.items()}
         write_json(output, {"machine": machine_note(), "mentions": counts, "encoders": figures})
-
-
-def _load(path: Path) -> BiEncoder:
-    return BiEncoder().from_disk(encoder_folder(path))
 
 
 if __name__ == "__main__":

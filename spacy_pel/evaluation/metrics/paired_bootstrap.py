@@ -32,6 +32,12 @@ class Difference(NamedTuple):
         """RETURNS (bool): 0 is outside the interval."""
         return self.low > 0 or self.high < 0
 
+    @property
+    def in_points(self) -> str:
+        """RETURNS (str): the difference of two shares and its interval in percentage points, for tables:
+        "+0.3 [-0.2, +0.9]"."""
+        return f"{100 * self.difference:+.1f} [{100 * self.low:+.1f}, {100 * self.high:+.1f}]"
+
 
 def share_difference(
     a_hits: Flags,

@@ -152,8 +152,7 @@ def pair_rows(comparisons: Sequence[Comparison]) -> List[List[str]]:
 
 def _difference(one: Union[Claim, Comparison]) -> List[str]:
     found = one.difference
-    interval = f"{100 * found.difference:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
-    return [f"{100 * found.a:.1f}", f"{100 * found.b:.1f}", interval]
+    return [f"{100 * found.a:.1f}", f"{100 * found.b:.1f}", found.in_points]
 
 
 def _triplet_paper(label: str, corpus: int) -> str:
