@@ -1,0 +1,87 @@
+"""The benchmark that compares pipelines on weights that are fitted on the corpus itself."""
+
+import json
+from itertools import islice
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from benchmarks.pipelines import MEASURES, Run, compare, main, run_of
+from benchmarks.speed import made_up_pipeline
+from spacy_pel.corpora import write_corpus
+from spacy_pel.errors import PelError
+from spacy_pel.evidence.evidence import FEATURES
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking.examples import Examples
+from spacy_pel.linking.query import MentionQuery
+from spacy_pel.types import CandidateTable, Document, Mention
+
+
+def a_run(first, found, unseen) -> Run:
+    flags = (np.array(one, dtype=np.bool_) for one in (first, found, unseen))
+    return Run(*flags, np.arange(len(first)), [f"mention {i}" for i in range(len(first))])
+
+
+def test_differences_are_of_the_other_run_to_the_base():
+    base = a_run([1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1])
+    other = a_run([1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1])
+    found = compare(base, other)
+    assert list(found) == list(MEASURES)
+    assert [(one.a, one.b) for one in found.values()] == [(0.5, 1), (2 / 3, 1), (0, 1), (0.75, 1)]
+    assert all(one.difference == 0 for one in compare(base, base).values())
+    # unseen is what the first pipeline has not seen: the columns are of the same mentions
+    assert [one.b for one in compare(other, base).values()] == [0.5, 0, 0.5, 0.75]
+
+
+def test_other_mentions_cannot_be_compared():
+    base = a_run([1, 1], [1, 1], [0, 0])
+    with pytest.raises(PelError, match="2 mentions with an entity for the first and 1"):
+        compare(base, a_run([1], [1], [0]))
+
+
+def test_an_entity_that_is_no_candidate_is_not_found():
+    n = 200
+    right = np.random.default_rng(0).integers(2, size=n)
+    features = {name: np.zeros(2 * n, dtype=np.float32) for name in FEATURES}
+    features["exact"][2 * np.arange(n) + right] = 1
+    table = CandidateTable(np.tile([0, 1], n), np.arange(n + 1) * 2, features)
+    queries = [MentionQuery("gout", 0, 4)] * n
+    gold = [np.array([9])] * 50 + [np.array([row]) for row in right[50:]]
+    examples = Examples(None, queries, table, gold, [one // 4 for one in range(n)], np.zeros(n, dtype=bool))
+    run = run_of(examples, np.zeros(n, dtype=np.bool_))
+    assert not run.found[:50].any() and run.found[50:].all()
+    assert not run.first[:50].any() and run.first[50:].all()
+    assert run.documents.max() == 49 and len(run.surfaces) == 200
+
+
+def test_the_command(tmp_path):
+    texts = made_up_pipeline(tmp_path, 60)
+    start, end = len("Patients had "), -len(" in this study.")
+    kb = KnowledgeBase.from_disk(tmp_path / "kb")
+    ids = [entity.concept_id for entity in islice(kb.entities(), len(texts))]
+    documents = [
+        Document(str(number), text, [Mention(start, len(text) + end, "X", ids=(ids[number],))])
+        for number, text in enumerate(texts)
+    ]
+    write_corpus(tmp_path / "corpus.jsonl", documents)
+    again = tmp_path / "again"
+    again.symlink_to(tmp_path / "pipeline", target_is_directory=True)
+    app = typer.Typer()
+    app.command()(main)
+    pipelines = ["--pipeline", str(tmp_path / "pipeline"), "--pipeline", str(again)]
+    arguments = [str(tmp_path / "corpus.jsonl"), *pipelines, "--output", str(tmp_path / "found.json")]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["mentions"] == {
+        "recall@1": 60,
+        "recall@1, seen": 0,
+        "recall@1, unseen": 60,
+        "candidates": 60,
+    }
+    one, other = found["pipelines"].values()
+    assert one == other and one["recall@1"]["difference"] == 0 and one["candidates"]["b"] > 0.5
+    missing = CliRunner().invoke(app, [str(tmp_path / "none.jsonl"), *pipelines])
+    assert missing.exit_code == 2 and "Error:" in missing.output
