@@ -44,7 +44,8 @@ def kinds_of(document: Document, kb: KnowledgeBase) -> List[str]:
     heads = {words[-1] for words in map(str.split, texts) if len(words) > 1}
     kinds = []
     for text, mention in zip(texts, document.mentions, strict=True):
-        named = text in heads and not set(kb.ids(text)).isdisjoint(mention.ids)
+        # by rows: an annotation may have the id of an entity that has another one by now
+        named = text in heads and bool(np.isin(kb.rows_of_alias(text), kb.rows(mention.ids)).any())
         kinds.append(REST if text not in heads else NAMED if named else UNNAMED)
     return kinds
 

@@ -54,6 +54,12 @@ def test_a_word_is_bare_in_its_own_text_alone(a_kb):
     assert kinds_of(alone, a_kb) == [REST]
 
 
+def test_an_id_that_was_replaced_is_followed(a_kb):
+    a_kb.retire(["C2"], successor={"C2": "C4"})
+    a_kb.update([Entity("C4", "deficiency", aliases=["lesions"])])
+    assert kinds_of(a_document(), a_kb) == [REST, UNNAMED, REST, NAMED, REST]
+
+
 def test_the_command(a_kb, tmp_path):
     write_corpus(tmp_path / "corpus.jsonl", [a_document()])
     for name in "ab":
