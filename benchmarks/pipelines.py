@@ -113,11 +113,11 @@ def main(
         raise typer.Exit(2) from err
     unseen, n = int(base.unseen.sum()), len(base.first)
     counts = dict(zip(MEASURES, (n, n - unseen, unseen, n), strict=True))
-    Console(width=150).print(table_of(found, counts))
-    Console(width=150).print(machine_note(), soft_wrap=True)
     if output is not None:
         figures = {path: {name: one._asdict() for name, one in row.items()} for path, row in found.items()}
         write_json(output, {"machine": machine_note(), "mentions": counts, "pipelines": figures})
+    Console(width=150).print(table_of(found, counts))
+    Console(width=150).print(machine_note(), soft_wrap=True)
 
 
 if __name__ == "__main__":

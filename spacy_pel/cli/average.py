@@ -23,11 +23,12 @@ def average(
     ] = 0.5,
     as_json: bool = JSON,
 ) -> None:
-    """Average the weights of two bi-encoders. An encoder that was trained on one corpus gets back what it has
-    forgotten of other ontologies when it is averaged with the one it was trained from.
+    """Average the weights of two bi-encoders. Two trainings from the same start, by different losses, say,
+    make fewer errors together. An encoder that was trained on one corpus gets back what it has forgotten of
+    other ontologies when it is averaged with the one it was trained from.
 
-    Example: spacy-pel average training/encoder/model-best training/aligned/model-best
-    training/encoder_averaged --weight 0.5
+    Example: spacy-pel average training/encoder_ce/model-best training/encoder_proxy/model-best
+    training/encoder/model-best --weight 0.5
     """
     from ..encoders.average import average as mix
     from ._encoder import open_bi_encoder
