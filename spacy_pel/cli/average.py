@@ -23,9 +23,9 @@ def average(
     ] = 0.5,
     as_json: bool = JSON,
 ) -> None:
-    """Average the weights of two bi-encoders. Two trainings from the same start, by different losses, say,
-    make fewer errors together. An encoder that was trained on one corpus gets back what it has forgotten of
-    other ontologies when it is averaged with the one it was trained from.
+    """Average the weights of two bi-encoders. Two trainings from the same start, say by different losses,
+    become one encoder that has learnt from both. An encoder that was trained on one corpus gets back what it
+    has forgotten of other ontologies when it is averaged with the one it was trained from.
 
     Example: spacy-pel average training/encoder_ce/model-best training/encoder_proxy/model-best
     training/encoder/model-best --weight 0.5
