@@ -14,8 +14,8 @@ from typing import Annotated, Dict, List, Optional
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
 
+from benchmarks.differences import table_of_differences
 from spacy_pel.cli._encoder import open_bi_encoder
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
@@ -68,22 +68,6 @@ def measure(outcomes: Outcomes, base: Outcomes, mask: Flags) -> Difference:
     )
 
 
-def table_of(found: Dict[str, Dict[str, Difference]], counts: Dict[str, int]) -> Table:
-    """RETURNS (Table): a row for each encoder, recall@1 for each kind of mention."""
-    table = Table(title="recall@1 by vectors alone, and the difference to the first encoder")
-    table.add_column("encoder")
-    for kind, n in counts.items():
-        table.add_column(f"{kind} ({n:,})", justify="right")
-    for number, (encoder, row) in enumerate(found.items()):
-        table.add_row(encoder, *(_cell(one, first=not number) for one in row.values()))
-    return table
-
-
-def _cell(one: Difference, *, first: bool) -> str:
-    level = f"{100 * one.b:.1f}"
-    return level if first else f"{level}, {one.in_points}"
-
-
 def main(
     kb: Annotated[Path, typer.Argument(help="The knowledge base, made without the corpus.")],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
@@ -109,7 +93,8 @@ def main(
     found = {
         name: {kind: measure(run, base, mask) for kind, mask in masks.items()} for name, run in runs.items()
     }
-    Console(width=150).print(table_of(found, counts))
+    title = "recall@1 by vectors alone, and the difference to the first encoder"
+    Console(width=150).print(table_of_differences(found, counts, what="encoder", title=title))
     Console(width=150).print(machine_note(), soft_wrap=True)
     if output is not None:
         figures = {name: {kind: one._asdict() for kind, one in row.items()} for name, row in found.items()}

@@ -15,8 +15,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
+from benchmarks.differences import table_of_differences
 from benchmarks.evidence import N_SAMPLES, first_is_right, read_examples
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.outcomes import Flags
@@ -80,19 +80,6 @@ def compare(base: Run, other: Run, *, seed: int = 0) -> Dict[str, Difference]:
     }
 
 
-def table_of(found: Dict[str, Dict[str, Difference]], counts: Dict[str, int]) -> Table:
-    """RETURNS (Table): a row for each pipeline, a column for each measure and its mentions."""
-    table = Table(title="Recall in %, and the difference to the first pipeline")
-    table.add_column("pipeline")
-    for name, n in counts.items():
-        table.add_column(f"{name} ({n:,})", justify="right")
-    for number, (pipeline, row) in enumerate(found.items()):
-        levels = (f"{100 * one.b:.1f}" for one in row.values())
-        differences = ("" if number == 0 else f", {one.in_points}" for one in row.values())
-        table.add_row(pipeline, *map("".join, zip(levels, differences, strict=True)))
-    return table
-
-
 def main(
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     pipeline: Annotated[
@@ -116,7 +103,8 @@ def main(
     if output is not None:
         figures = {path: {name: one._asdict() for name, one in row.items()} for path, row in found.items()}
         write_json(output, {"machine": machine_note(), "mentions": counts, "pipelines": figures})
-    Console(width=150).print(table_of(found, counts))
+    title = "Recall in %, and the difference to the first pipeline"
+    Console(width=150).print(table_of_differences(found, counts, what="pipeline", title=title))
     Console(width=150).print(machine_note(), soft_wrap=True)
 
 
