@@ -21,8 +21,10 @@ from benchmarks.evidence import N_SAMPLES, first_is_right, read_examples
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.outcomes import Flags
 from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_difference
+from spacy_pel.linking.combiners.linear import is_gold
 from spacy_pel.linking.examples import Examples
 from spacy_pel.util import machine_note, progress, write_json
+from spacy_pel.util.ragged import segment_sum
 
 MEASURES = ("recall@1", "recall@1, seen", "recall@1, unseen", "candidates")
 
@@ -46,10 +48,10 @@ class Run(NamedTuple):
 
 def run_of(examples: Examples, unseen: Flags) -> Run:
     """RETURNS (Run): of the mentions of a pipeline, with weights cross-fitted."""
-    offsets, rows = examples.table.offsets, examples.table.kb_rows
-    found = [np.isin(rows[offsets[i] : offsets[i + 1]], gold).any() for i, gold in enumerate(examples.gold)]
-    first = first_is_right(examples, examples.table)
-    return Run(first, np.array(found, dtype=np.bool_), unseen, examples.document_numbers, examples.surfaces)
+    table = examples.table
+    found = segment_sum(is_gold(table, examples.gold), table.offsets) > 0
+    first = first_is_right(examples, table)
+    return Run(first, found, unseen, examples.document_numbers, examples.surfaces)
 
 
 def compare(base: Run, other: Run, *, seed: int = 0) -> Dict[str, Difference]:
