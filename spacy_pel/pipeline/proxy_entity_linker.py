@@ -50,7 +50,7 @@ from ..util.files import json_object
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .calibration import learned_state, load_learned_state
 from .checks import check_interfaces, check_loaders, check_parts
-from .corrections import corrected_spans, correction_of, reference_of
+from .corrections import corrected_mentions, reference_of
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
 from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
@@ -359,9 +359,10 @@ class ProxyEntityLinker(Pipe):
         evidence, like annotated mentions in the index. ``nlp.to_disk`` saves them.
 
         docs (Iterable[Union[Doc, Example]]): documents whose mentions have the right id, or "NIL", as
-            ``kb_id_``; of an Example the reference. Mentions without an id do not count. In a document that
-            this component has linked, neither do mentions that still have the id it gave them. A document's
-            id in the log is ``doc.user_data["id"]``, if there is one.
+            ``kb_id_``; of an Example the reference. Mentions without an id do not count, nor do mentions that
+            still have the id that this component gave them. If the document does not tell which id that was,
+            mentions with the id that the component gives them now do not count. A document's id in the log
+            is ``doc.user_data["id"]``, if there is one.
         by (str): who corrected them, for the log.
         RETURNS (List[Learned]): the new entries of the log; a correction that is in it already adds none.
         RAISES (PelError): if there is no corrected mention, or an id is not that of a live entity; nothing is
@@ -372,9 +373,9 @@ class ProxyEntityLinker(Pipe):
         queries: List[MentionQuery] = []
         corrections: List[Correction] = []
         for doc in map(reference_of, docs):
-            spans = corrected_spans(doc, self.spans_key)
+            spans, own = corrected_mentions(doc, self.spans_key)
             queries += self._queries(doc, spans) if spans else []
-            corrections += map(correction_of, spans)
+            corrections += own
         if not corrections:
             raise PelError(Errors.E532)
         return self.linker.learn(queries, corrections, by=by)

@@ -295,9 +295,10 @@ def test_line_ends_in_addresses_forge_nothing(server, client, monkeypatch, caplo
     monkeypatch.setattr(server.service, "entity", broken)
     answers.append(client.get(forged))
     for answer in answers:
-        assert "x-forged" not in answer.headers and answer.json()["detail"].isprintable()
+        assert "x-forged" not in answer.headers and answer.json().get("detail", "").isprintable()
+    if path.startswith("/entity"):
+        wait_until(lambda: caplog.records)  # after the answer
     assert all(record.getMessage().isprintable() for record in caplog.records)
-    assert bool(caplog.records) == path.startswith("/entity")
 
 
 # -- the worker --------------------------------------------------------------------------------
