@@ -296,7 +296,7 @@ def test_line_ends_in_addresses_forge_nothing(server, client, monkeypatch, caplo
     answers.append(client.get(forged))
     for answer in answers:
         assert "x-forged" not in answer.headers and answer.json().get("detail", "").isprintable()
-    if path.startswith("/entity"):
+    if path.startswith("/entity") and "%0A" not in ends:  # no path of an entity has a line feed
         wait_until(lambda: caplog.records)  # after the answer
     assert all(record.getMessage().isprintable() for record in caplog.records)
 
