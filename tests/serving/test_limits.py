@@ -161,6 +161,13 @@ def test_unknown_paths_and_methods(client):
     assert client.get("/entity/").status_code == 404
 
 
+def test_little_is_read_at_once(server):
+    """A body in chunks of a byte each takes minutes to parse: others are served between two reads."""
+    with socket.create_connection(("127.0.0.1", server.port)):
+        wait_until(lambda: server._server.server_state.connections)
+        assert all(one.transport.max_size == 8192 for one in server._server.server_state.connections)
+
+
 # -- time --------------------------------------------------------------------------------------
 
 
