@@ -109,7 +109,7 @@ class BiocCorpus(CorpusReaderBase):
     def _mention(self, document: Document, annotation: Dict[str, Any], shift: int, where: str) -> None:
         infons = {_plain(key): value for key, value in (annotation.get("infons") or {}).items()}
         given = next((id_text(infons[key]) for key in self.id_keys if infons.get(key) is not None), "")
-        ids, composite = split_ids(given, alternatives="|;,", strip_prefix=self.strip_prefix)
+        ids, composite = split_ids(given, strip_prefix=self.strip_prefix)
         spans = []
         for location in annotation.get("locations") or []:
             start = whole_number(location["offset"]) + shift
