@@ -29,8 +29,8 @@ def convert(
         str,
         typer.Option(
             metavar="NAME",
-            help="The format: pubtator, bioc, st21pv, brat, craft, gsc, zeshel, docbin, jsonl, mentionlist, or any "
-            "registered.",
+            help="The format: pubtator, bioc, brat, st21pv, craft, gsc, zeshel, docbin, jsonl, mentionlist, "
+            "or any registered.",
         ),
     ],
     split: Annotated[
@@ -121,8 +121,8 @@ def convert(
 
 
 def _checked(part: Any, files: List[Path], *, keep_going: bool) -> Iterator[Document]:
-    """The documents of the reader. At their end, so that nothing is written, a large share of dropped mentions is
-    an error, a smaller one a warning."""
+    """The documents of the reader. A large share of dropped mentions is an error, raised before anything is
+    written; a smaller one is a warning."""
     ids: Set[str] = set()
     for document in part(files):
         if document.id in ids:
@@ -131,7 +131,7 @@ def _checked(part: Any, files: List[Path], *, keep_going: bool) -> Iterator[Docu
         yield document
     n, total = part.report["dropped"], part.report["mentions"]
     share = n / total if total else 0.0
-    shown = {"n": n, "total": total, "share": share, "examples": " ".join(part.check.examples)}
+    shown = {"n": n, "total": total, "share": share, "examples": "; ".join(part.check.examples)}
     if share > _ERROR_SHARE and not keep_going:
         raise PelError(Errors.E250.format(paths=", ".join(map(str, files)), **shown))
     if share > _WARNING_SHARE:

@@ -53,7 +53,8 @@ class OffsetCheck:
         if same or (not self.strict and found is not None and same_but_spelling(found, surface)):
             trimmed = [place for start, end in spans if (place := _trim(text, start, end)) is not None]
             if not trimmed:
-                return self.drop(f"{where}: expected a mention, got white space")
+                self.drop(f"{where}: expected a mention, got white space")
+                return None
             if not same:
                 self.count("normalised")
             return min(trimmed)[0], max(end for _, end in trimmed)
@@ -66,7 +67,8 @@ class OffsetCheck:
             self.count("repaired")
             return place
         got = "no text" if found is None else repr(shortened(found, 60))
-        return self.drop(f"{where}: expected {shortened(surface, 60)!r} at characters {shown}, got {got}")
+        self.drop(f"{where}: expected {shortened(surface, 60)!r} at characters {shown}, got {got}")
+        return None
 
     def drop(self, example: str) -> None:
         """Count a dropped mention.
@@ -85,9 +87,7 @@ class OffsetCheck:
 def fits(text: str, spans: Sequence[Place], surface: str) -> bool:
     """RETURNS (bool): whether the text at the offsets is the string of a mention, but for spelling."""
     found = text_at(text, spans, surface)
-    return found is not None and (
-        _words(found) == _words(surface) != [] or same_but_spelling(found, surface)
-    )
+    return found is not None and (_words(found) == _words(surface) != [] or same_but_spelling(found, surface))
 
 
 def text_at(text: str, spans: Sequence[Place], surface: str) -> Optional[str]:

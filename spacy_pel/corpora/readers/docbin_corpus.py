@@ -57,6 +57,10 @@ class DocbinCorpus(CorpusReaderBase):
                 yield document
 
     def _mentions(self, document: Document, doc: Doc, where: str) -> None:
+        if self.spans_key is None and not doc.ents and any(doc.spans.values()):
+            self.count("documents_with_span_groups_alone")
+        elif self.spans_key is not None and self.spans_key not in doc.spans:
+            self.count("documents_without_span_group")
         for span in doc.ents if self.spans_key is None else doc.spans.get(self.spans_key, ()):
             if not span.kb_id_ and self.unlabelled == "drop":
                 self.count("mentions")

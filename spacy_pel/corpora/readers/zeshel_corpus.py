@@ -151,7 +151,7 @@ class ZeshelCorpus(CorpusReaderBase):
                 raise self._unexpected(given.where, "a mention on one of the pages", "one of a missing page")
             self.count("mentions")
             self.count("no_page")
-            self.check.drop(f"{given.where}: expected a mention on one of the pages, got one of a missing page")
+            self.check.drop(f"{given.where}: expected a mention on one of the pages, got another page")
 
     def _check(self, record: Dict[str, Any], keys: Sequence[str], where: str) -> None:
         wrong = [key for key in keys if not isinstance(record.get(key), str)]
