@@ -100,9 +100,8 @@ def _place(row: List[str], where: str) -> Tuple[str, List[Span]]:
     try:
         _, middle, _ = row
         label, numbers = middle.split(None, 1)
-        spans = [
-            (whole_number(start), whole_number(end)) for start, end in map(str.split, numbers.split(";"))
-        ]
+        pairs = map(str.split, numbers.split(";"))
+        spans = [(whole_number(start), whole_number(end)) for start, end in pairs]
     except ValueError as err:
         expected = "a mention with tabs: T1, Type 0 5;10 15, text"
         raise _unexpected(where, expected, quoted("\t".join(row))) from err

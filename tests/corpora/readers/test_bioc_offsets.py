@@ -96,9 +96,9 @@ def test_no_base_fits_all(tmp_path):
         read(tmp_path, record(), record(from_passage=True, name="2"))
     for words in (
         "E251",
-        "document 1",
+        "document 2",
         "'asthma'",
-        "7 do as characters from the start of the passage",
+        "6 do as characters from the start of the passage",
         "UTF-8 bytes",
     ):
         assert words in str(caught.value)

@@ -72,7 +72,7 @@ def test_documents_without_an_abstract_and_with_more_sections(tmp_path):
         *("2|t|Rash.", "", "2|b|Fever.", "2|b|Pain.", "", "2\t6\t11\tFever\tDisease\tD2"),
         *("2\t13\t17\tPain\tDisease\tD4", "3|a|Gout.", "", "3\t1\t5\tGout\tDisease\tD3"),
     ]
-    with pytest.raises(PelError, match=r"E205.*line 9"):  # an abstract of another document, or a wrong id
+    with pytest.raises(PelError, match=r"E205.*line 10"):  # an abstract of another document, or a wrong id
         read(tmp_path, lines)
     documents, _ = read(tmp_path, [*lines[:9], "", *lines[9:]])
     assert [one.text for one in documents] == ["Asthma.", "Rash. Fever. Pain.", " Gout."]
