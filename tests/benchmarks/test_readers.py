@@ -23,7 +23,7 @@ def test_equal_or_why_not(tmp_path):
     rows = [compare(entry, [path]) for entry in entries]
     assert [row["equal"] for row in rows] == [True, False, False]
     assert rows[1]["ours"] == {"documents": 1, "mentions": 2, "ids": 2}
-    assert rows[1]["report"] == {"same_span": 1} and "KeyError('date')" in rows[2]["failure"]
+    assert rows[1]["report"] == {"same_span": 1} and "KeyError('date')" in rows[2]["note"]
     last = table_of(rows).columns[-1]._cells
     assert last == ["equal", "1 same span", "the other parser failed: KeyError('date'), 1 same span"]
 
