@@ -80,24 +80,17 @@ class BiocCorpus(CorpusReaderBase):
 
     def _base(self, path: Path) -> Base:
         """The base of a file's offsets: the standard, unless more mentions match the text in another one."""
+        if all(fitting for _, fitting in _fitting(path, (STANDARD,))):
+            return STANDARD
         matching: Dict[Base, int] = dict.fromkeys(BASES, 0)
         examples: Dict[Tuple[Base, ...], str] = {}  # a mention for the bases in which it matches
         total = n_any = 0
-        for where, record in _records(path):
-            with _named(where):
-                texts = [BiocText(record, base) for base in BASES]
-                for places in zip(*(text.mentions for text in texts), strict=True):
-                    surface = text_or_empty(places[0][1].get("text"))
-                    fitting = tuple(
-                        base
-                        for base, text, (spans, _) in zip(BASES, texts, places, strict=True)
-                        if fits(text.text, spans, surface)
-                    )
-                    for base in fitting:
-                        matching[base] += 1
-                    total += 1
-                    n_any += bool(fitting)
-                    examples.setdefault(fitting, f"{where}: {quoted(surface)}")
+        for shown, fitting in _fitting(path, BASES):
+            for base in fitting:
+                matching[base] += 1
+            total += 1
+            n_any += bool(fitting)
+            examples.setdefault(fitting, shown)
         best = max(BASES, key=matching.__getitem__)
         if matching[best] < _MOST * n_any:
             counts = ", ".join(f"{n} do as {base}" for base, n in matching.items())
@@ -135,6 +128,22 @@ class BiocCorpus(CorpusReaderBase):
         label = text_or_empty(infons.get("type"))
         surface = text_or_empty(annotation.get("text"))
         self.add(document, spans, surface, label=label, ids=ids, composite=composite, where=where)
+
+
+def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[Tuple[str, Tuple[Base, ...]]]:
+    """YIELDS (Tuple[str, Tuple[Base, ...]]): a mention with its document, and the bases in which it matches
+    the text."""
+    for where, record in _records(path):
+        with _named(where):
+            texts = [BiocText(record, base) for base in bases]
+            for places in zip(*(text.mentions for text in texts), strict=True):
+                surface = text_or_empty(places[0][1].get("text"))
+                if places[0][0]:
+                    matches = (
+                        fits(one.text, place[0], surface) for one, place in zip(texts, places, strict=True)
+                    )
+                    fitting = tuple(base for base, match in zip(bases, matches, strict=True) if match)
+                    yield f"{where}: {quoted(surface)}", fitting
 
 
 def _records(path: Path) -> Iterator[Tuple[str, Dict[str, Any]]]:

@@ -41,7 +41,10 @@ class BratCorpus(CorpusReaderBase):
     """
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
-        for stem, files in sorted(_pairs(paths).items()):
+        pairs = _pairs(paths)
+        if not any("ann" in files for files in pairs.values()):
+            raise _unexpected(", ".join(map(str, paths)), "files .ann beside files .txt", "none")
+        for stem, files in sorted(pairs.items()):
             if "txt" not in files:
                 raise _unexpected(str(files["ann"]), f"a text {stem.name}.txt beside it", "none")
             if "ann" not in files:

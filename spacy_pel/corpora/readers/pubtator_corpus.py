@@ -89,7 +89,7 @@ def _is_relation(row: List[str], text: str) -> bool:
     it is a mention with a damaged start."""
     if len(row) < 3 or not any(map(str.isalpha, row[1])):
         return False
-    return not (len(row) > 4 and row[2].isdecimal() and text.endswith(row[3], 0, int(row[2][:15])))
+    return not (len(row) > 4 and row[3] and row[2].isdecimal() and text.endswith(row[3], 0, int(row[2][:15])))
 
 
 def _bad_line(where: str, pmid: str, got: str) -> PelError:

@@ -132,3 +132,9 @@ def test_what_link_writes_is_read_back(tmp_path):
             text = text.replace(char, " ")
         assert found(documents[written["id"]]) == expected(written, text)
         assert documents[written["id"]].meta == {}
+
+
+def test_texts_without_any_annotations(tmp_path):
+    (tmp_path / "a.txt").write_text("Fever")
+    with pytest.raises(PelError, match=r"E207.*expected files \.ann beside files \.txt"):
+        list(BratCorpus()([tmp_path]))

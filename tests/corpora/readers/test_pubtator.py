@@ -29,6 +29,7 @@ def mentions(documents):
         "1\tCID\tD001241",
         "1\tCID\tD001241\tD001249",
         "1\tPositive_Correlation\tD001241\tD001249\tNovel",
+        "1\tAssociation\t672\t\tNo",
         "1\tAssociation\t672\t673\tNo",
         "1\tAssociation\t672\t673\tNovel\t0.98",
         "1\tNegative_Correlation\tChemical|MESH:D001241\tDisease|MESH:D001249",
