@@ -85,12 +85,12 @@ class BiocCorpus(CorpusReaderBase):
         matching: Dict[Base, int] = dict.fromkeys(BASES, 0)
         examples: Dict[Tuple[Base, ...], str] = {}  # a mention for the bases in which it matches
         total = n_any = 0
-        for shown, fitting in _fitting(path, BASES):
+        for mention, fitting in _fitting(path, BASES):
             for base in fitting:
                 matching[base] += 1
             total += 1
             n_any += bool(fitting)
-            examples.setdefault(fitting, shown)
+            examples.setdefault(fitting, mention)
         best = max(BASES, key=matching.__getitem__)
         if matching[best] < _MOST * n_any:
             counts = ", ".join(f"{n} do as {base}" for base, n in matching.items())
