@@ -21,6 +21,7 @@ _READERS = {
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
     ".xml": "mesh",
 }
+_FOLDERS = {"MRCONSO*": "umls", "RXNCONSO*": "rxnorm", "**/*sct2_Description*": "rf2"}  # file -> reader
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _JSON_LINES = re.compile(rb'(\xef\xbb\xbf)?\s*\{[^{}]*"concept_id"\s*:')  # how they begin
 
@@ -32,25 +33,23 @@ def reader_of_all(paths: Sequence[Path]) -> str:
     """
     reader = reader_of(paths[0])
     for path in paths[1:]:
-        other = "jsonl" if _is_json_lines(path) else _READERS.get(_ending(path), reader)
+        other = _reader_by_content(path) or _READERS.get(_ending(path), reader)
         if other != reader:
             raise PelError(Errors.E698.format(first=paths[0], reader=reader, path=path, other=other))
     return reader
 
 
 def reader_of(path: Path) -> str:
-    """RETURNS (str): the KB reader for a file or folder, by its name; JSON lines may have any name.
+    """RETURNS (str): the KB reader for a file or folder, by its content or name.
 
-    RAISES (PelError): if there is nothing, or the name does not say.
+    RAISES (PelError): if there is nothing, or neither says.
     """
     if not path.exists():
         raise PelError(
             Errors.E002.format(expected=_SOURCE, path=path, got="no such file", todo="Check the path.")
         )
-    if any(path.glob("MRCONSO*")):
-        return "umls"
-    if _is_json_lines(path):
-        return "jsonl"
+    if found := _reader_by_content(path):
+        return found
     kind = _ending(path)
     if kind not in _READERS or path.is_dir():
         got = f"the folder {path}" if path.is_dir() else str(path)
@@ -63,15 +62,22 @@ def _ending(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def _is_json_lines(path: Path) -> bool:
-    """RETURNS (bool): whether a file begins like a line of ``JsonlKB``."""
-    if not path.is_file():
-        return False
+def _reader_by_content(path: Path) -> str:
+    """RETURNS (str): the reader for a folder of a release, for JSON lines, or for a table with the header of
+    a published one; "" = the content does not say."""
+    from ..kb.readers.fields import published_as
+
+    if path.is_dir():
+        return next((reader for pattern, reader in _FOLDERS.items() if any(path.glob(pattern))), "")
     try:
         with open_bytes(path) as file:
-            return _JSON_LINES.match(file.read(1 << 16)) is not None
+            head = file.read(1 << 16)
     except READ_ERRORS:  # the reader reports what is wrong with the file
-        return False
+        return ""
+    if _JSON_LINES.match(head):
+        return "jsonl"
+    names = head.partition(b"\n")[0].decode("utf8", "replace").lstrip("\ufeff")
+    return published_as(re.split("[\t,]", names))
 
 
 def open_kb(path: Path) -> "KnowledgeBase":

@@ -1,9 +1,9 @@
-"""Tables of a UMLS META folder: cells separated by bars, rows sorted by CUI, files whole or in parts."""
+"""Tables of the UMLS or of RxNorm: cells separated by bars, files whole or in parts."""
 
 import re
 from functools import partial
 from pathlib import Path
-from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ...util.files import raw_blocks
 from .reader_base import KBReaderBase, Place
@@ -20,6 +20,10 @@ _TABLES = {
     "MRDEF": _Table(n_cells=8, needed=False),
     "MRRANK": _Table(n_cells=4, needed=False),
     "MRCUI": _Table(n_cells=7, needed=False),
+    "RXNCONSO": _Table(n_cells=18, needed=True),
+    "RXNSTY": _Table(n_cells=6, needed=False),
+    "RXNCUI": _Table(n_cells=5, needed=False),
+    "RXNATOMARCHIVE": _Table(n_cells=16, needed=False),
 }
 
 
@@ -36,11 +40,13 @@ class RrfTables:
 
     reader (KBReaderBase): reads the lines, counts repairs.
     folder (Path): holds MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts MRCONSO.RRF.aa(.gz), ….
+    is_sorted (bool): by CUI, as the UMLS is; False = whole tables are held in memory.
     """
 
-    def __init__(self, reader: KBReaderBase, folder: Path):
+    def __init__(self, reader: KBReaderBase, folder: Path, *, is_sorted: bool = True):
         self.reader = reader
         self.folder = folder
+        self.is_sorted = is_sorted
 
     def rows(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
         """YIELDS (Tuple[Place, List[str]]): the place and the cells of a table's rows; none if an optional
@@ -50,7 +56,10 @@ class RrfTables:
                 yield place._replace(line=number), cells
 
     def groups(self, name: str) -> Iterator[Group]:
-        """YIELDS (Group): the rows of each CUI. RAISES (PelError): if the CUIs are not sorted."""
+        """YIELDS (Group): the rows of each CUI. RAISES (PelError): if they should be sorted and are not."""
+        if not self.is_sorted:
+            yield from self._gathered(name).values()
+            return
         current: Optional[str] = None
         start, place = "|", Place(self.folder)
         rows: List[str] = []
@@ -81,8 +90,11 @@ class RrfTables:
         """Read a table in parallel with another one.
 
         RETURNS (Callable[[str], List[List[str]]]): gives the rows of a CUI ([] = none); to be
-            called with CUIs in rising order.
+            called with CUIs in rising order if the tables are sorted.
         """
+        if not self.is_sorted:
+            gathered = self._gathered(name)
+            return lambda cui: gathered[cui].rows() if cui in gathered else []
         groups = self.groups(name)
         group: Optional[Group] = next(groups, None)
 
@@ -93,6 +105,20 @@ class RrfTables:
             return group.rows() if group is not None and group.cui == cui else []
 
         return rows_of
+
+    def _gathered(self, name: str) -> Dict[str, Group]:
+        lines_of: Dict[str, List[str]] = {}
+        gathered: Dict[str, Group] = {}
+        for first, lines in self._blocks(name):
+            self._cells(name, first, lines)  # names a faulty line: later, its number is not known
+            for number, line in enumerate(lines, start=first.line):
+                cui = line.partition("|")[0]
+                if cui not in gathered:
+                    lines_of[cui] = []
+                    place = first._replace(line=number)
+                    gathered[cui] = Group(place, cui, partial(self._cells, name, place, lines_of[cui]))
+                lines_of[cui].append(line)
+        return gathered
 
     def _cells(self, name: str, place: Place, lines: List[str]) -> List[List[str]]:
         """place (Place): of the first line."""
@@ -152,6 +178,6 @@ class RrfTables:
                 Place(self.folder),
                 expected=f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)",
                 got="no such file",
-                todo="Pass the META folder of a UMLS release.",
+                todo="Pass the folder of the release that has it.",
             )
         return parts
