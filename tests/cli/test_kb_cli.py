@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 import spacy
@@ -11,11 +12,13 @@ from spacy.tokens import Span
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
+from spacy_pel.cli._kb import reader_of
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.util import write_jsonl
 from spacy_pel.util.saved_folder import check_folder
 
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "kb"
 ENTITIES = [
     Entity("C1", "Aspirin", ("ASA",), ("T109",), "A drug."),
     Entity("C2", "Fever", ("heat",), ("T184",)),
@@ -243,7 +246,7 @@ def test_entities_left_out_are_named_and_the_counts_agree(tmp_path):
         (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/nowhere.jsonl"), "PEL-E002"),
         (("build", "{tmp}/out", "--reader", "nix", "{tmp}/kb.jsonl"), "PEL-E001"),
         (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--languages", "ENG"), "PEL-E208"),
-        (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--types", "T9"), "PEL-E120"),
+        (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--types", "T9"), "PEL-E144"),
         (("build", "{tmp}", "--reader", "jsonl", "{tmp}/kb.jsonl"), "PEL-E111"),
         (("build", "{tmp}/out", "--reader", "jsonl"), "--help"),
     ],
@@ -342,3 +345,71 @@ def test_the_folder_inside_a_pipeline_is_refused(pipeline, tmp_path):
     )
     assert "PEL-E655" in said and f"kb add {pipeline} " in said
     assert linked(pipeline, "aspirin") == ["C0"]
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (
+            ["--types", "Disease"],
+            "types 'Disease' (perhaps 'disease' was meant); the files have 'disease', 'drug'",
+        ),
+        (["--types", "T047,T048"], "types 'T047', 'T048'; the files have 'disease', 'drug'"),
+        (["--id-prefix", "X:"], "id prefix 'X:'; the files have 'HP:', 'E'"),
+        (["--id-prefix", "hp:"], "id prefix 'hp:' (perhaps 'HP:' was meant)"),
+        (["--id-prefix", "E", "--types", "drug"], "types 'drug'; the files have 'disease'"),
+    ],
+)
+def test_filters_that_match_nothing(tmp_path, options, said):
+    table = tmp_path / "codes.csv"
+    table.write_text(
+        "code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\nHP:3,Ache,disease\nE11,Gout,disease\n"
+    )
+    assert f"PEL-E144] Expected at least one entity that passes the filters from {table}, got none." in (
+        refused := fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, *options)
+    )
+    assert said in refused and not (tmp_path / "kb").exists()
+
+
+def test_a_value_of_a_filter_that_matches_nothing(tmp_path):
+    table = tmp_path / "codes.csv"
+    table.write_text("code,name,type\nA,Pain,symptom\nB,Aspirin,drug\n")
+    build = ("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--types")
+    assert (
+        "PEL-W144] Nothing matches the types 'drugs' (perhaps 'drug' was"
+        in run(*build, "symptom,drugs").stderr
+    )
+    assert "W144" not in run(*build, "symptom").stderr
+    umls = ("kb", "build", tmp_path / "kb", "--reader", "umls", FIXTURES / "umls" / "META")
+    assert "W144" not in run(*umls, "--types", "st21pv", "--sources", "st21pv").stderr
+    assert "sources 'SNOMED' (perhaps" in run(*umls, "--sources", "MSH,SNOMED").stderr
+    assert "languages 'FRE'; the files have 'ENG', 'SPA'" in fails(*umls, "--languages", "FRE")
+
+
+@pytest.mark.parametrize(
+    "path, reader",
+    [
+        ("rf2", "rf2"),
+        ("rf2/sct2_Description_Snapshot-en_INT_20240101.txt", "rf2"),
+        ("rf2/sct2_Concept_Snapshot_INT_20240101.txt", "rf2"),
+        ("loinc/Loinc.csv", "loinc"),
+        ("loinc/MapTo.csv", "loinc"),
+        ("rxnorm/rrf", "rxnorm"),
+        ("umls/META", "umls"),
+        ("csv/kb.csv", "csv"),
+        ("csv/kb.tsv", "csv"),
+    ],
+)
+def test_the_reader_by_the_content(path, reader):
+    assert reader_of(FIXTURES / path) == reader
+
+
+def test_readers_of_releases(tmp_path):
+    paths = sorted((FIXTURES / "rf2").iterdir())
+    build = ("kb", "build", tmp_path / "kb", "--reader")
+    assert run_json(*build, "rf2", *paths)["entities"] == 3
+    assert KnowledgeBase.from_disk(tmp_path / "kb").resolve("10000003") == "10000001"
+    assert "Use --reader rf2" in fails(*build, "csv", *paths)
+    assert run_json("kb", "add", tmp_path / "kb", *paths)["updated"] == 3
+    assert run_json(*build, "loinc", *sorted((FIXTURES / "loinc").iterdir()))["entities"] == 2
+    assert run_json(*build, "rxnorm", FIXTURES / "rxnorm" / "rrf", "--sources", "RXNORM")["entities"] == 2

@@ -150,8 +150,8 @@ class CsvKB(KBReaderBase):
         return {"concept_id", "canonical_name", *self.columns}
 
     def _fields(self, header: List[str]) -> Tuple[Dict[str, int], Dict[str, str]]:
-        """RETURNS (Tuple[Dict[str, int], Dict[str, str]]): field -> its column; and name of a column -> field,
-        where several columns could be meant."""
+        """RETURNS (Tuple[Dict[str, int], Dict[str, str]]): field -> its column; and name of a column -> the
+        field that it and other columns could be."""
         usual = [plain(name) for name in header]
         bare = [without_vocabulary(name) for name in header]
         position: Dict[str, int] = {}

@@ -37,9 +37,9 @@ class _Description(NamedTuple):
 
 @registry.pel_kb_readers("spacy-pel.Rf2KB.v1")
 class Rf2KB(KBReaderBase):
-    """Reads description files, and the files of text definitions, concepts, language and association reference
-    sets that are passed too; or the folder Snapshot. Files are told apart by their columns. Of several versions
-    of a component, as in the folder Full, the latest counts.
+    """Reads a folder such as Snapshot, or files: descriptions, and text definitions, concepts, language
+    and association reference sets if they are passed too. Files are told apart by their columns. Of several
+    versions of a component, as in the folder Full, the latest counts.
 
     * Ids: concepts. Inactive ones are left out, which needs the concept file.
     * Names: active descriptions. The first is the synonym that the language reference set prefers, else the

@@ -3,7 +3,7 @@
 import re
 from functools import partial
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...util.files import raw_blocks
 from .reader_base import KBReaderBase, Place
@@ -36,16 +36,19 @@ class Group(NamedTuple):
 
 
 class RrfTables:
-    """Streams the tables of one folder.
+    """Streams the tables of one release.
 
     reader (KBReaderBase): reads the lines, counts repairs.
-    folder (Path): holds MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts MRCONSO.RRF.aa(.gz), ….
+    paths (Sequence[Path]): the folder, or the files: MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts
+        MRCONSO.RRF.aa(.gz), ….
     is_sorted (bool): by CUI, as the UMLS is; False = whole tables are held in memory.
     """
 
-    def __init__(self, reader: KBReaderBase, folder: Path, *, is_sorted: bool = True):
+    def __init__(self, reader: KBReaderBase, paths: Sequence[Path], *, is_sorted: bool = True):
         self.reader = reader
-        self.folder = folder
+        self.folder = paths[0] if paths else Path("no files")
+        files = self.folder.iterdir() if self.folder.is_dir() else paths
+        self.files = {path.name: path for path in sorted(files)}
         self.is_sorted = is_sorted
 
     def rows(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
@@ -130,7 +133,7 @@ class RrfTables:
                 place._replace(line=place.line + at),
                 expected=f"{n_cells} cells of {name} between bars",
                 got=len(rows[at]),
-                todo="Download the table again, or export it from MetamorphoSys as RRF.",
+                todo="Download the table again, or export it again as RRF.",
             )
         return rows
 
@@ -168,16 +171,17 @@ class RrfTables:
         return lines
 
     def _parts(self, name: str) -> List[Path]:
-        files = {path.name: path for path in sorted(self.folder.iterdir())}
         for whole in (f"{name}.RRF", f"{name}.RRF.gz"):
-            if whole in files:
-                return [files[whole]]
-        parts = [path for key, path in files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)]
+            if whole in self.files:
+                return [self.files[whole]]
+        parts = [
+            path for key, path in self.files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)
+        ]
         if not parts and _TABLES[name].needed:
             self.reader.fail(
                 Place(self.folder),
                 expected=f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)",
                 got="no such file",
-                todo="Pass the folder of the release that has it.",
+                todo="Pass the folder of the release, or all its tables.",
             )
         return parts

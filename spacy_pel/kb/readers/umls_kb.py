@@ -73,16 +73,12 @@ class UmlsKB(KBReaderBase):
 
     def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the concepts that pass the filters, in order of CUI."""
-        if len(paths) != 1 or not paths[0].is_dir():
-            got = f"{', '.join(map(str, paths)) or 'none'}"
-            expected = f"one folder with {self.prefix}CONSO.RRF"
-            self.fail(Place(Path(self.prefix)), expected=expected, got=got, todo="Pass its path.")
-        tables = RrfTables(self, paths[0], is_sorted=self.ids_are_unique)
-        found = re.findall(self.release, str(paths[0].resolve()))
+        tables = RrfTables(self, paths, is_sorted=self.ids_are_unique)
+        found = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
         self.source["version"] = found[-1] if found else ""
         ranks = self._ranks(tables)
         types = tables.join(f"{self.prefix}STY")
-        definitions = tables.join(f"{self.prefix}DEF")
+        definitions = tables.join("MRDEF")
         live = array("l")  # numbers of the CUIs, sorted as the table is
         for place, cui, group in tables.groups(f"{self.prefix}CONSO"):
             types_here = tuple(dict.fromkeys([row[1] for row in types(cui)]))
