@@ -74,17 +74,12 @@ class CsvKB(KBReaderBase):
                 got=", ".join(unknown),
                 todo="Fix the setting.",
             )
-        if list_separator == "":
-            self.fail(
-                Place(Path("list_separator")), expected="text", got="an empty one", todo="Fix the setting."
-            )
-        if delimiter is not None and len(delimiter) != 1:
-            self.fail(
-                Place(Path("delimiter")),
-                expected="one character",
-                got=repr(delimiter),
-                todo="Fix the setting.",
-            )
+        for name, value, expected in (
+            ("list_separator", list_separator, "text"),
+            ("delimiter", delimiter, "one character"),
+        ):
+            if value == "" or (name == "delimiter" and len(value or ",") != 1):
+                self.fail(Place(Path(name)), expected=expected, got=repr(value), todo="Fix the setting.")
         self.list_separator = list_separator
         self.delimiter = delimiter
 

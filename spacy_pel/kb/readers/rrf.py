@@ -3,7 +3,7 @@
 import re
 from functools import partial
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...util.files import raw_blocks
 from .reader_base import KBReaderBase, Place
@@ -41,7 +41,7 @@ class RrfTables:
     reader (KBReaderBase): reads the lines, counts repairs.
     paths (Sequence[Path]): the folder, or the files: MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts
         MRCONSO.RRF.aa(.gz), ….
-    is_sorted (bool): by CUI, as the UMLS is; False = whole tables are held in memory.
+    is_sorted (bool): by CUI, as the UMLS is; False = whole tables are sorted in memory.
     """
 
     def __init__(self, reader: KBReaderBase, paths: Sequence[Path], *, is_sorted: bool = True):
@@ -59,14 +59,11 @@ class RrfTables:
                 yield place._replace(line=number), cells
 
     def groups(self, name: str) -> Iterator[Group]:
-        """YIELDS (Group): the rows of each CUI. RAISES (PelError): if they should be sorted and are not."""
-        if not self.is_sorted:
-            yield from self._gathered(name).values()
-            return
+        """YIELDS (Group): the rows of each CUI. RAISES (PelError): if they are not sorted."""
         current: Optional[str] = None
         start, place = "|", Place(self.folder)
         rows: List[str] = []
-        for first, lines in self._blocks(name):
+        for first, lines in self._by_cui(name):
             for number, line in enumerate(lines, start=first.line):
                 if current is not None and line.startswith(start):
                     rows.append(line)
@@ -93,11 +90,8 @@ class RrfTables:
         """Read a table in parallel with another one.
 
         RETURNS (Callable[[str], List[List[str]]]): gives the rows of a CUI ([] = none); to be
-            called with CUIs in rising order if the tables are sorted.
+            called with CUIs in rising order.
         """
-        if not self.is_sorted:
-            gathered = self._gathered(name)
-            return lambda cui: gathered[cui].rows() if cui in gathered else []
         groups = self.groups(name)
         group: Optional[Group] = next(groups, None)
 
@@ -109,19 +103,17 @@ class RrfTables:
 
         return rows_of
 
-    def _gathered(self, name: str) -> Dict[str, Group]:
-        lines_of: Dict[str, List[str]] = {}
-        gathered: Dict[str, Group] = {}
-        for first, lines in self._blocks(name):
-            self._cells(name, first, lines)  # names a faulty line: later, its number is not known
-            for number, line in enumerate(lines, start=first.line):
-                cui = line.partition("|")[0]
-                if cui not in gathered:
-                    lines_of[cui] = []
-                    place = first._replace(line=number)
-                    gathered[cui] = Group(place, cui, partial(self._cells, name, place, lines_of[cui]))
-                lines_of[cui].append(line)
-        return gathered
+    def _by_cui(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
+        """YIELDS (Tuple[Place, List[str]]): as ``_blocks``, with the rows of a CUI together."""
+        if self.is_sorted:
+            yield from self._blocks(name)
+            return
+        lines: List[str] = []
+        for place, block in self._blocks(name):
+            self._cells(name, place, block)  # names a faulty line, while its number is known
+            lines += block
+        lines.sort(key=lambda line: line.partition("|")[0])
+        yield from ((Place(self.folder), [line]) for line in lines)
 
     def _cells(self, name: str, place: Place, lines: List[str]) -> List[List[str]]:
         """place (Place): of the first line."""

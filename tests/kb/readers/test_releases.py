@@ -148,12 +148,12 @@ def rrf(tmp_path):
 def test_rxnorm_names_and_types(rrf):
     reader = RxNormKB()
     kb = read(reader, rrf)
-    assert list(kb) == ["900", "1000", "87"] and reader.source["version"] == "01062025"
+    assert list(kb) == ["1000", "87", "900"] and reader.source["version"] == "01062025"
     assert kb["900"].canonical_name == "examplazole" and kb["900"].types == ("T121", "T109")
     assert kb["900"].aliases == ("exAMPLAzole", "EXAMPLAZOLE", "Examplazole – α form")
     assert kb["1000"].aliases == ("Brandol 5 MG Oral Tablet",)  # the suppressed one is left out
-    assert list(read(RxNormKB(sources=["RXNORM"]), rrf)) == ["900", "1000"]
-    assert list(read(RxNormKB(suppressed=True), rrf)) == ["900", "1000", "85", "87"]
+    assert list(read(RxNormKB(sources=["RXNORM"]), rrf)) == ["1000", "900"]
+    assert list(read(RxNormKB(suppressed=True), rrf)) == ["1000", "85", "87", "900"]
     with pytest.raises(PelError, match=r"E144.*sources 'RxNorm' \(perhaps 'RXNORM' was meant\)"):
         read(RxNormKB(sources=["RxNorm"]), rrf)
 
