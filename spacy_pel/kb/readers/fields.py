@@ -7,7 +7,7 @@ from ...errors import nearest_of
 
 # field -> what other tools call its column
 USUAL_NAMES: Dict[str, Tuple[str, ...]] = {
-    "concept_id": ("id", "code", "curie", "cui", "cid"),
+    "concept_id": ("id", "code", "curie", "cui", "cid", "class_id"),
     "canonical_name": (
         *("name", "label", "term", "display", "display_name"),
         *("preferred_name", "preferred_term", "preferred_label"),

@@ -23,9 +23,8 @@ _COLUMNS = {
 }
 _KINDS = {kind: (*_VERSION, *key, *content) for kind, (key, content) in _COLUMNS.items()}
 _Cells = Tuple[str, ...]
-_Latest = Dict[
-    _Cells, Tuple[str, Optional[_Cells]]
-]  # time and content of the latest version; None = inactive
+# time and content of the latest version; None = it is inactive
+_Latest = Dict[_Cells, Tuple[str, Optional[_Cells]]]
 _FULL_NAME, _DEFINITION = "900000000000003001", "900000000000550004"
 _PREFERRED = "900000000000548007"
 _SUCCESSORS = ("900000000000527005", "900000000000526001")  # SAME AS, REPLACED BY

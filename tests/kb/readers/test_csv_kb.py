@@ -54,6 +54,7 @@ def test_names_of_columns(write, header):
         ("code,SNOMED code,name", "M10"),  # a name without a vocabulary is surer
         ("SNOMED code,concept_id,name", "Gout"),
         ("SNOMED code,ICD-10 code,name", None),  # either could be meant
+        ("Class ID,CUI,Preferred Label", None),
         ("parent id,x,name", None),  # not the id of the row
     ],
 )
