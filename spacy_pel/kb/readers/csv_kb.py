@@ -29,7 +29,7 @@ class CsvKB(KBReaderBase):
     """Reads tables with quoted cells as spreadsheets write them; a cell may span lines.
 
     The id and the name need columns, and so does every field named in ``columns``. A header may also use
-    common names: id, code, curie, cui, cid or class id; name, label, term, display, preferred name, term or label;
+    common names: id, code, curie, cui, cid, class id; name, label, term, display, preferred name or term;
     synonyms; type or semantic type; description. They may be in any case, in camel case, and have a
     vocabulary before them ("SNOMED CT ID"). A column that no field uses is left out and counted as
     ``unknown_column``; a warning names these columns. A column without a name counts only if it has text.
