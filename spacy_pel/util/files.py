@@ -186,6 +186,11 @@ def check_expansion(path: PathLike, size: int, limit: int) -> None:
         )
 
 
+def ending_of(path: Path) -> str:
+    """RETURNS (str): of a file name, in lower case, before .gz: ".obo" of "HP.OBO.gz"."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
 def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
     """Stream the lines of a file, plain or gzipped, as bytes.
 
@@ -288,13 +293,13 @@ def read_lines(path: PathLike) -> Iterator[Tuple[int, str]]:
 
 
 def read_text(path: PathLike) -> str:
-    """RETURNS (str): the text of a UTF-8 file, plain or gzipped, with its line ends as they are.
+    """RETURNS (str): the text of a UTF-8 file, plain or gzipped, with its line ends but without a BOM.
 
     RAISES (PelError): if the file is missing, a damaged .gz, or not UTF-8.
     """
     with open_bytes(path) as file:
         try:
-            return str(file.read(), "utf8")
+            return str(file.read(), "utf8").removeprefix("\ufeff")
         except (UnicodeDecodeError, *READ_ERRORS) as err:
             raise PelError(_unreadable(path, err)) from err
 

@@ -75,8 +75,8 @@ class OboKB(KBReaderBase):
             yield term
 
     def _note_redirects(self, term: Term) -> None:
-        if term.obsolete and term.replaced_by:
-            self.redirects[term.id] = term.replaced_by[0]
+        if term.obsolete and term.successor:
+            self.redirects[term.id] = term.successor
         for old in term.alt_ids:
             # an obsolete stanza that names a successor takes precedence over an alt_id
             self.redirects.setdefault(old, term.id)
@@ -98,7 +98,7 @@ class OboKB(KBReaderBase):
         ]
         definition = next((term.definition for term in terms if term.definition), None)
         fields: Dict[str, Any] = {
-            "types": dict.fromkeys(term.namespace for term in terms),
+            "types": dict.fromkeys(name for term in terms for name in term.types or [term.namespace]),
             "definition": clean_text(definition) if definition else None,
         }
         return Entity(entity_id, clean_text(terms[0].name), tuple(aliases), **fields)

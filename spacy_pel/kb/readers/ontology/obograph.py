@@ -4,21 +4,15 @@ import re
 from typing import Any, Dict, Iterator, List
 
 from ....errors import quoted
+from .owl import compact_id
 from .term import Term
 from .values import record_of, records_of, text_of
 
-# ".../obo/NCIT_C17425" or ".../ORDO/Orphanet_124"
-_IRI = re.compile(r"^https?://.*[/#]([A-Za-z][A-Za-z.]*)_([A-Za-z0-9.-]+)$")
 _REPLACED_BY = "http://purl.obolibrary.org/obo/IAO_0100001"
 _ALT_ID = "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId"
+_CONSIDER = "http://www.geneontology.org/formats/oboInOwl#consider"
 _VERSION = "http://www.w3.org/2002/07/owl#versionInfo"
 _NAMESPACE = "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace"
-
-
-def compact_id(iri: str) -> str:
-    """RETURNS (str): "NCIT:C17425" for ".../NCIT_C17425"; other text as it is."""
-    match = _IRI.match(iri)
-    return f"{match.group(1)}:{match.group(2)}" if match else iri
 
 
 def terms_of_graphs(data: Dict[str, Any]) -> Iterator[Term]:
@@ -65,5 +59,6 @@ def _term(node: Dict[str, Any], ontology: str, version: str) -> Term:
         version=version,
         obsolete=bool(meta.get("deprecated")),
         replaced_by=[compact_id(iri) for iri in values.get(_REPLACED_BY, [])],
+        consider=[compact_id(iri) for iri in values.get(_CONSIDER, [])],
         alt_ids=[compact_id(iri) for iri in values.get(_ALT_ID, [])],
     )
