@@ -1,4 +1,4 @@
-"""The KB reader for ontologies: OBO, OBO-graph JSON, compact JSON term lists, OncoTree, Turtle."""
+"""The KB reader for ontologies: OBO, OBO-graph JSON, OWL, Turtle, the NCI Thesaurus, OncoTree, term lists."""
 
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -13,8 +13,8 @@ from .reader_base import KBReaderBase, Place
 
 @registry.pel_kb_readers("spacy-pel.OboKB.v1")
 class OboKB(KBReaderBase):
-    """Reads the terms of ontologies as entities; the type is the namespace (OBO) or the
-    ontology's name.
+    """Reads the terms of ontologies as entities; the types are their semantic types, or else the
+    namespace (OBO) or the ontology's name.
 
     Obsolete terms are left out; their ids and the alternative ids lead to the successor.
     With ``id_xref`` a term with several such cross references goes to each of the ids, and

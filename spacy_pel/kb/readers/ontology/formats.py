@@ -51,7 +51,7 @@ def _reader_of(data: Any) -> Callable[[Any], Iterator[Term]]:
 _SYNTAXES: Tuple[Tuple["re.Pattern[bytes]", Callable[[Path], Iterator[Triple]]], ...] = (
     (re.compile(rb"<(?:[?!]|(?:rdf:)?RDF\b|(?:owl:)?Ontology\b)"), read_owl_xml),
     (re.compile(rb"(?:Prefix|Ontology)\s*\("), read_functional),
-    (re.compile(rb"@prefix\b|@base\b|PREFIX\b|BASE\b|<http", re.IGNORECASE), read_turtle),
+    (re.compile(rb"@?(?:prefix|base)\s|<http", re.IGNORECASE), read_turtle),
 )
 _BLANKS = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*")
 

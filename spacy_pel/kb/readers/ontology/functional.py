@@ -56,7 +56,8 @@ def read_functional(path: Path) -> Iterator[Triple]:
             call.arguments.append(word if call.name == "Prefix" else node_of(word, prefixes))
     if len(calls) != 1 or end < len(text):
         where = f"{path}, line {text.count(chr(10), 0, end) + 1}"
-        got = quoted(text[end : end + 40]) if text[end:] else "an open bracket at the end"
+        got = "an open bracket at the end" if calls else "a bracket too many"
+        got = quoted(text[end : end + 40]) if calls and text[end:] else got
         raise PelError(
             Errors.E002.format(expected="OWL functional syntax", path=where, got=got, todo="Fix the file.")
         )
