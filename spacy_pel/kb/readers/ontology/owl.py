@@ -99,7 +99,7 @@ class Triple(NamedTuple):
 
 
 def compact_id(iri: str) -> str:
-    """RETURNS (str): "HP:0000001" for ".../HP_0000001", "C3224" for the NCI's own IRI; other text as it is."""
+    """RETURNS (str): "HP:0000001" for ".../HP_0000001", "C3224" for NCI's own IRI; other text as it is."""
     match = _OBO_IRI.fullmatch(iri)
     return f"{match[1]}:{match[2]}" if match else iri.removeprefix(NAMESPACES["ncit"])
 
