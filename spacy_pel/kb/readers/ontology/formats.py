@@ -47,7 +47,7 @@ def _reader_of(data: Any) -> Callable[[Any], Iterator[Term]]:
     return terms_of_graphs if "graphs" in data else terms_of_oncotree
 
 
-# how a file of an OWL syntax begins, after blanks and comments; many a name ends in .owl whatever the syntax
+# how each OWL syntax begins, after blanks and comments: a name in .owl does not say which it is
 _SYNTAXES: Tuple[Tuple["re.Pattern[bytes]", Callable[[Path], Iterator[Triple]]], ...] = (
     (re.compile(rb"<(?:[?!]|(?:rdf:)?RDF\b|(?:owl:)?Ontology\b)"), read_owl_xml),
     (re.compile(rb"(?:Prefix|Ontology)\s*\("), read_functional),
