@@ -1,6 +1,8 @@
 """The comparison of readers with other parsers, on a file that they count differently."""
 
-from benchmarks.readers import Entry, compare, corpus, counts_of, table_of
+from benchmarks.readers.__main__ import compare, table_of
+from benchmarks.readers.corpora import corpus, counts_of
+from benchmarks.readers.entry import Entry
 
 
 def a_file(tmp_path):

@@ -1,25 +1,14 @@
-"""Compare what the ontology reader gives with what an independent parser finds in the same files.
+"""Ontologies: entities, names, synonyms, definitions and cross references."""
 
-    pip install obonet rdflib
-    python -m benchmarks.readers_kb --data /path/to/data
-
-The data folder holds published files under the names in ``ENTRIES``; files that are missing are left out.
-"""
-
-import gzip
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any, Callable, Dict, Iterable, List, Tuple
-
-import typer
-from rich.console import Console
-from rich.table import Table
+from typing import Iterable, List, Tuple
 
 from spacy_pel.kb.readers.ontology import read_terms
-from spacy_pel.util import machine_note
 
-Counts = Dict[str, int]
+from .entry import Counts, Entry, Read, opened
+
 OBO = (
     "kb_hpo/hp.obo.gz",
     "kb_uberon/UBERON.obo.gz",
@@ -46,25 +35,27 @@ def counted(terms: Iterable[Tuple[str, int, bool, int]]) -> Counts:
     return dict(counts)
 
 
-def ours(path: Path) -> Counts:
-    live = {term.id: term for term in read_terms(path) if not term.obsolete}
-    return counted(
+def ours(paths: List[Path]) -> Read:
+    """RETURNS (Read): counts of the ontology reader's live terms."""
+    live = {term.id: term for term in read_terms(paths[0]) if not term.obsolete}
+    counts = counted(
         (term.name, len(term.synonyms), bool(term.definition), len(term.xrefs)) for term in live.values()
     )
+    return Read(counts, {})
 
 
-def by_obonet(path: Path) -> Counts:
+def by_obonet(paths: List[Path]) -> Counts:
     import obonet
 
     return counted(
         (term.get("name", ""), len(term.get("synonym", ())), "def" in term, len(term.get("xref", ())))
-        for _, term in obonet.read_obo(str(path)).nodes(data=True)
+        for _, term in obonet.read_obo(str(paths[0])).nodes(data=True)
         if term  # obonet adds a node for each id that only a relation names
     )
 
 
-def by_json(path: Path) -> Counts:
-    with gzip.open(path, "rt", encoding="utf8") as file:
+def by_json(paths: List[Path]) -> Counts:
+    with opened(paths[0]) as file:
         nodes = [node for graph in json.load(file)["graphs"] for node in graph["nodes"]]
     metas = [(node, node.get("meta", {})) for node in nodes if node.get("type", "CLASS") == "CLASS"]
     return counted(
@@ -74,7 +65,7 @@ def by_json(path: Path) -> Counts:
     )
 
 
-def by_rdflib(path: Path) -> Counts:
+def by_rdflib(paths: List[Path]) -> Counts:
     """Synonyms and cross references are those of NIFSTD's own properties and of oboInOwl."""
     from rdflib import OWL, RDF, RDFS, SKOS, Graph, Namespace
 
@@ -85,7 +76,7 @@ def by_rdflib(path: Path) -> Counts:
     synonyms = [SKOS.altLabel, nif.synonym, nif.acronym, nif.abbrev, *scopes]
     xrefs = [nif.UmlsCui, nif.umls_ID, oio.hasDbXref]
     definitions = [obo.IAO_0000115, SKOS.definition, nif.birnlexDefinition]
-    with gzip.open(path, "rt", encoding="utf8") as file:
+    with opened(paths[0]) as file:
         graph = Graph().parse(file, format="turtle")
     subjects = {
         subject for kind in (OWL.Class, OWL.NamedIndividual) for subject in graph.subjects(RDF.type, kind)
@@ -112,31 +103,8 @@ def by_rdflib(path: Path) -> Counts:
     return counted(terms())
 
 
-ENTRIES: List[Tuple[str, str, Callable[[Path], Counts]]] = [
-    *((path, "OBO, obonet", by_obonet) for path in OBO),
-    *((path, "OBO graph, json", by_json) for path in GRAPHS),
-    *((path, "Turtle, rdflib", by_rdflib) for path in TURTLE),
+ENTRIES: List[Entry] = [
+    *(Entry((path,), "obo", ours, by_obonet) for path in OBO),
+    *(Entry((path,), "obograph", ours, by_json) for path in GRAPHS),
+    *(Entry((path,), "turtle", ours, by_rdflib) for path in TURTLE),
 ]
-
-
-def main(data: Annotated[Path, typer.Option(help="The folder of published files.")]) -> None:
-    """Print the counts of each file by our reader and by an independent parser."""
-    table = Table("file", "format, other parser", "counted", "ours", "theirs", "difference")
-    for name, kind, theirs in ENTRIES:
-        path = data / name
-        if not path.exists():
-            typer.echo(f"Left out, not there: {name}", err=True)
-            continue
-        mine, other = ours(path), theirs(path)
-        columns: List[Any] = [
-            "\n".join(mine),
-            *("\n".join(f"{n:,}" for n in counts.values()) for counts in (mine, other)),
-            "\n".join("" if mine[key] == other[key] else f"{mine[key] - other[key]:+,}" for key in mine),
-        ]
-        table.add_row(path.name, kind, *columns)
-    Console(width=120).print(table)
-    Console(width=120).print(machine_note(), soft_wrap=True)
-
-
-if __name__ == "__main__":
-    typer.run(main)
