@@ -47,6 +47,7 @@ from ..types import (
 )
 from ..util import logger, read_json, write_json
 from ..util.files import json_object
+from ..util.piped_workers import watch_workers
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .calibration import learned_state, load_learned_state
 from .checks import check_interfaces, check_loaders, check_parts
@@ -561,6 +562,7 @@ class ProxyEntityLinker(Pipe):
         return self
 
     def __reduce__(self) -> Any:
+        watch_workers()  # it may be sent to a worker
         # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index on disk is
         # pickled as its path
         attributes = {**self.__dict__, "_linker": None, "states": None}
