@@ -1,5 +1,6 @@
 """Inference with OpenVINO: the fastest way on a CPU, an optional dependency."""
 
+import ctypes
 import os
 import sys
 import threading
@@ -7,6 +8,7 @@ import warnings
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Dict, Iterator, Literal, Optional
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +76,7 @@ class _Compiled:
         self._forked = forked  # what a forked process does
         self._own = threading.local()  # an infer request serves one thread at a time
         self._streams = int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        _all_compiled.add(self)
 
     @property
     def workers(self) -> int:
@@ -88,6 +91,20 @@ class _Compiled:
             self._own.request = self._compiled.create_infer_request()
         # the request overwrites this output with the next one
         return np.array(self._own.request.infer((ids, mask))[0], dtype=np.float32)
+
+
+_all_compiled: "WeakSet[_Compiled]" = WeakSet()
+
+
+def _never_free() -> None:
+    """Freeing a model waits for its threads, which a forked process lacks; it would hang at its exit."""
+    for one in _all_compiled:
+        for held in (one, getattr(one._own, "request", None)):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_never_free)
 
 
 @contextmanager

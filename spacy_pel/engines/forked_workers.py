@@ -16,7 +16,7 @@ _parents: List[int] = []  # process ids whose workers are controlled; empty outs
 @contextmanager
 def workers_end_with_this_process() -> Iterator[None]:
     """An interrupt or an error ends the workers before spaCy waits for them to finish their texts; on an
-    interrupt, spaCy does not warn that they ended. Forked workers have one thread each, and ignore interrupts.
+    interrupt, spaCy does not warn that they ended. Forked workers have one thread each.
     """
     quiet = ExitStack()
     _parents.append(os.getpid())
