@@ -40,8 +40,8 @@ def end_with_parent() -> None:
 
 
 def _starting() -> Tuple[Any, Dict[str, Any]]:
-    """RETURNS (Tuple[Optional[Process], Dict[str, Any]]): the worker that spaCy is starting, and the variables
-    of the function that does so; None and {} if it is not."""
+    """RETURNS (Tuple[Optional[Process], Dict[str, Any]]): the worker that spaCy is starting, and the
+    variables of its function; None and {} if it starts none."""
     frame: Any = sys._getframe()
     while frame is not None and frame.f_code is not BaseProcess.start.__code__:
         frame = frame.f_back
