@@ -46,8 +46,8 @@ BACKENDS = {
 
 @pytest.fixture(scope="module")
 def pipelines(make_nlp, tiny_bert, tmp_path_factory):
-    """One of each index and of each backend, saved: FAISS maps the files of an index. The last one has both a
-    transformer and mapped lists."""
+    """One of each index and of each backend, saved: FAISS maps the files of an index. Those of the
+    backends have mapped lists, too."""
     folder = tmp_path_factory.mktemp("pipelines")
     made = [Entity(f"X{n}", f"Made-up syndrome {n}", (f"alias {n * 7919}",), ("T047",)) for n in range(300)]
     KnowledgeBase.build([*ENTITIES, *made], folder / "kb")
@@ -71,8 +71,8 @@ def pipelines(make_nlp, tiny_bert, tmp_path_factory):
         ({}, "fork"),
         ({THREADS[0]: "1"}, "fork"),
         (dict.fromkeys(THREADS, "2"), "fork"),
-        pytest.param({}, "spawn"),
-        pytest.param({THREADS[0]: "1"}, "spawn", marks=pytest.mark.slow),
+        ({THREADS[0]: "1"}, "spawn"),
+        pytest.param({}, "spawn", marks=pytest.mark.slow),
         *(
             pytest.param({name: value}, "fork", marks=pytest.mark.slow)
             for name in THREADS
@@ -89,6 +89,8 @@ def test_workers_find_what_their_parent_found(pipelines, threads, method):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip("Windows has no fork")
     seconds = 200
+    if method == "spawn":  # nothing of FAISS differs there, and each worker takes seconds to start
+        pipelines = [one for one in pipelines if one.endswith(("flat-int8", "ivf-int8", "torch", "openvino"))]
     environment = {name: value for name, value in os.environ.items() if name not in THREADS} | threads
     with subprocess.Popen(
         [sys.executable, "-W", "ignore", str(SCRIPT), str(seconds), method, *pipelines],
