@@ -79,12 +79,11 @@ class NameFinder:
         """
         self._update()
         runs = runs_of(doc.text)
-        addresses = [range(one.idx + 1, one.idx + len(one)) for one in doc if one.like_url or one.like_email]
         found = [
             mention
             for table in (self._names, self._learned)
             for mention in table.search(doc.text, runs)
-            if not any(mention.start in address or mention.end in address for address in addresses)
+            if not _is_in_address(doc, mention)
         ]
         if found:
             self._add(doc, found, runs)
@@ -100,7 +99,7 @@ class NameFinder:
         taken = {place for mention in chosen for place in range(mention.start, mention.end)}
         signs = [mention for mention in known if mention.first >= mention.last]  # without words
         chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
-        split_tokens(doc, [place for mention in chosen for place in (mention.start, mention.end)])
+        split_tokens(doc, [(mention.start, mention.end) for mention in chosen])
         spans = []
         for one in chosen:
             label, kb_id, span_id = known.get(one, (self.label, 0, 0))
@@ -135,6 +134,14 @@ class NameFinder:
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+
+def _is_in_address(doc: Doc, mention: Mention) -> bool:
+    """RETURNS (bool): whether this is a part of a URL or an e-mail address."""
+    if doc.char_span(mention.start, mention.end) is not None:
+        return False
+    tokens: Any = doc.char_span(mention.start, mention.end, alignment_mode="expand")
+    return any(token.like_url or token.like_email for token in tokens)
 
 
 def read_names(nlp: Language) -> None:

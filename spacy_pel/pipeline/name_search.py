@@ -20,7 +20,7 @@ _SIGNS = str.maketrans(
 )
 _DASHES = ("\u2014", "\u2015")  # between words, not within them
 _OPENING = re.compile(r"[(\[{]*$")
-_CLOSING = re.compile(r"[)\]}+%]*")
+_CLOSING = re.compile(r"[()\[\]{}+%]*")
 _SOFT = frozenset(["", " ", "-", "'"])
 _HYPHEN = re.compile(r"-(\s*[\r\n]\s*)?")  # also at the end of a line
 _ITEM = re.compile(r"[\r\n]\s*-")

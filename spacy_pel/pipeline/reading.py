@@ -1,6 +1,6 @@
 """The best reading of a text, where mentions overlap."""
 
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 
 class Mention(NamedTuple):
@@ -30,7 +30,7 @@ def best_reading(mentions: Sequence[Mention], n_words: int) -> List[Mention]:
     for mention in mentions:
         by_last.setdefault(mention.last, []).append(mention)
     values: List[Tuple[int, int, int]] = [(0, 0, 0)]  # of the best reading of the first words
-    chosen: List[Mention | None] = [None]
+    chosen: List[Optional[Mention]] = [None]
     for last in range(1, n_words + 1):
         values.append(values[-1])
         chosen.append(None)
@@ -43,8 +43,8 @@ def best_reading(mentions: Sequence[Mention], n_words: int) -> List[Mention]:
     reading: List[Mention] = []
     place = n_words
     while place:
-        mention = chosen[place]
-        if mention is not None:
-            reading.append(mention)
-        place = place - 1 if mention is None else mention.first
+        best = chosen[place]
+        if best is not None:
+            reading.append(best)
+        place = place - 1 if best is None else best.first
     return reading[::-1]

@@ -1,21 +1,26 @@
 """Tokens that hold several words, such as "1.HTN" or "HTN/COPD", split where a mention begins or ends."""
 
 from itertools import pairwise
-from typing import Any, Iterable
+from typing import Any, Dict, Iterable, Set, Tuple
 
 from spacy.tokens import Doc, SpanGroup
 
 
-def split_tokens(doc: Doc, places: Iterable[int]) -> None:
-    """Split tokens in place, so that one begins at each of some characters. Span groups keep their text; a
+def split_tokens(doc: Doc, mentions: Iterable[Tuple[int, int]]) -> None:
+    """Split tokens in place, so that mentions begin and end with tokens. Span groups keep their text; a
     ``Span`` that was made before must not be used any more.
 
     doc (Doc): the document.
-    places (Iterable[int]): character offsets.
+    mentions (Iterable[Tuple[int, int]]): character offsets, end exclusive.
     """
-    starts = {token.idx for token in doc}
-    ends = {token.idx + len(token) for token in doc}
-    cuts = sorted(set(places) - starts - ends)
+    cuts: Dict[int, Set[int]] = {}  # token -> its characters that begin a new token
+    for mention in mentions:
+        if doc.char_span(*mention) is not None:
+            continue
+        span: Any = doc.char_span(*mention, alignment_mode="expand")
+        for token in (span[0], span[-1]):
+            inner = {place - token.idx for place in mention} & set(range(1, len(token)))
+            cuts.setdefault(token.i, set()).update(inner)
     if not cuts:
         return
     groups = [
@@ -23,12 +28,11 @@ def split_tokens(doc: Doc, places: Iterable[int]) -> None:
         for key, group in doc.spans.items()
     ]
     with doc.retokenize() as retokenizer:
-        for token in doc:
-            inner = [cut - token.idx for cut in cuts if token.idx < cut < token.idx + len(token)]
-            if inner:
-                parts = [token.text[start:end] for start, end in pairwise([0, *inner, len(token)])]
-                heads: Any = [(token.head, 0), *[(token, 0)] * len(inner)]
-                retokenizer.split(token, parts, heads=heads)
+        for place, inner in cuts.items():
+            token = doc[place]
+            parts = [token.text[start:end] for start, end in pairwise(sorted({0, *inner, len(token)}))]
+            heads: Any = [(token.head, 0), *[(token, 0)] * (len(parts) - 1)]
+            retokenizer.split(token, parts, heads=heads)
     for key, attrs, spans in groups:
-        made = [doc.char_span(a, b, label=label, kb_id=kb, span_id=one) for a, b, label, kb, one in spans]
+        made = [doc.char_span(a, b, label, kb_id, span_id=one) for a, b, label, kb_id, one in spans]
         doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=made)  # type: ignore[arg-type]
