@@ -10,6 +10,8 @@ from ..errors import Errors, PelError
 from ..linking import Linker
 from ..linking.memory.known import Known
 from ..util.names import Runs, runs_of
+from .mentions import PHRASE
+from .name_patterns import phrase_probability
 from .name_search import NameTable
 from .proxy_entity_linker import ProxyEntityLinker
 from .reading import Mention, best_reading
@@ -100,11 +102,13 @@ class NameFinder:
         signs = [mention for mention in known if mention.first >= mention.last]  # without words
         chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
         split_tokens(doc, [(mention.start, mention.end) for mention in chosen])
-        spans = []
+        spans: List[Any] = []
         for one in chosen:
             label, kb_id, span_id = known.get(one, (self.label, 0, 0))
             spans.append(doc.char_span(one.start, one.end, label, kb_id, span_id=span_id))
-        doc.ents = spans  # type: ignore[assignment]
+            if one not in known:
+                spans[-1]._.set(PHRASE, phrase_probability(spans[-1].text))
+        doc.ents = spans
 
     def _update(self) -> None:
         linker = self._linker

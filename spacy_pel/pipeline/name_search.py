@@ -74,8 +74,8 @@ class NameTable:
                     break
 
     def _longer(self, forms: List[_Form], words: List[str], first: int, last: int) -> Iterator[_Form]:
-        """YIELDS (Tuple[str, Optional[int]]): known beginnings of names with one more word, and which word is in
-        another number: the last one, or the one before the first "of"."""
+        """YIELDS (Tuple[str, Optional[int]]): beginnings of names, one word longer. One word may be in the
+        other number: the last one, or the one before "of"."""
         word = words[last - 1]
         for form, changed in forms:
             if changed == last - 2 and word != _OF:
@@ -135,8 +135,8 @@ def _read(
 
 @lru_cache(maxsize=1 << 16)
 def _parts(name: str) -> Tuple[List[Optional[str]], str, str, Optional[List[str]]]:
-    """RETURNS (tuple): the marks between the runs of a name, its opening and closing brackets, and the runs of
-    an acronym in their own case."""
+    """RETURNS (tuple): of a name the marks between its runs, the brackets before and after them, and, of an
+    acronym, the runs in their own case."""
     words, starts, ends = runs_of(name)
     marks = [_mark(name[end:start], word) for end, start, word in zip(ends, starts[1:], words, strict=False)]
     opening, closing = _OPENING.search(name[: starts[0]]), _CLOSING.match(name[ends[-1] :])
@@ -145,8 +145,8 @@ def _parts(name: str) -> Tuple[List[Optional[str]], str, str, Optional[List[str]
 
 
 def _mark(gap: str, before: str) -> Optional[str]:
-    """RETURNS (Optional[str]): what is between two runs of a text: "", " ", "-" or "'", which may stand for each
-    other, or other signs, without blanks; None = no name goes across."""
+    """RETURNS (Optional[str]): what is between two runs of a text: "", " ", "-" or "'", which may stand for
+    each other, or other signs, without blanks; None = no name goes across."""
     if gap in _SOFT:
         return gap
     if has_blank_line(gap):
@@ -174,10 +174,10 @@ def _agree(mark: Optional[str], own: Optional[str], before: str, after: str) -> 
 
 
 def _is_edge(gap: str, own: str, word: str) -> bool:
-    """RETURNS (bool): whether a name may end at these signs, the last one of which is next to it: not within a
-    number or a chemical's name, as "methyl" in "1-methyl".
+    """RETURNS (bool): whether a name may end at these signs: not within a number or a chemical's name, as
+    "methyl" in "1-methyl".
 
-    gap (str): the signs.
+    gap (str): the signs, the one next to the name last.
     own (str): the name's character there.
     word (str): the run on the other side.
     """

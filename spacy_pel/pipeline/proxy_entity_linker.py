@@ -54,13 +54,14 @@ from .checks import check_interfaces, check_loaders, check_parts
 from .corrections import corrected_mentions, reference_of
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
-from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
+from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
 from .settings import count, flag, optional, setting, share, some_of, text, texts, texts_of_labels, thresholds
 from .transformer_states import TransformerStates
 
 PathLike = Union[str, Path]
 Links = List[List[Optional[Link]]]
+AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
 _COUNT = "a whole number of at least 1"
 
@@ -421,7 +422,7 @@ class ProxyEntityLinker(Pipe):
                 Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__)
             )
         (query,) = self._queries(span.doc, [span])
-        return explain(self.linker, query, written=span.text)
+        return self._as_phrase(span, explain(self.linker, query, written=span.text))
 
     # -- use ---------------------------------------------------------------------------------
 
@@ -460,7 +461,18 @@ class ProxyEntityLinker(Pipe):
         wanted = [[span for span in found if self._wants(span)] for found in spans]
         queries = chain.from_iterable(self._queries(found[0].doc, found) for found in wanted if found)
         links = iter(self.linker.link(list(queries)))
-        return [[next(links) if self._wants(span) else None for span in found] for found in spans]
+        return [
+            [self._as_phrase(span, next(links)) if self._wants(span) else None for span in found]
+            for found in spans
+        ]
+
+    def _as_phrase(self, span: Span, answer: AnswerT) -> AnswerT:
+        """RETURNS (Union[Link, Explanation]): the answer. Before calibration, P(right) of a mention that was
+        found without reading its context includes the probability that it is one."""
+        phrase, is_own = span._.get(PHRASE), answer.learned is not None or self.linker.confidence.is_fitted
+        if phrase is None or is_own or answer.kb_id == NIL:
+            return answer
+        return replace(answer, probability=answer.probability * phrase)
 
     def _queries(self, doc: Doc, spans: List[Span]) -> List[MentionQuery]:
         queries = span_queries(doc, spans, expand_abbreviations=self.expand_abbreviations)
