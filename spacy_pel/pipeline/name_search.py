@@ -21,9 +21,11 @@ _SIGNS = str.maketrans(
 _DASHES = ("\u2014", "\u2015")  # between words, not within them
 _OPENING = re.compile(r"[(\[{]*$")
 _CLOSING = re.compile(r"[()\[\]{}+%]*")
+_NUMBER = re.compile(r"-\d+(-|(?!\w))")
 _SOFT = frozenset(["", " ", "-", "'"])
 _HYPHEN = re.compile(r"-(\s*[\r\n]\s*)?")  # also at the end of a line
 _ITEM = re.compile(r"[\r\n]\s*-")
+_NEAR = 10  # characters that a number after a name is in
 _INITIAL = 2  # letters of a word that may have a period: "E. coli", "St. John"
 _Form = Tuple[str, Optional[int]]  # normal form, and the word that is in another number
 _other_numbers = lru_cache(maxsize=1 << 16)(other_numbers)
@@ -119,16 +121,9 @@ def _read(
         return None
     if first and not _is_edge(text[ends[first - 1] : start], text[start], words[first - 1]):
         return None
-    if last < len(words):
-        gap, after = (
-            text[end : starts[last]],
-            text[ends[last] : starts[last + 1]] if last + 1 < len(words) else " ",
-        )
-        is_kind = len(surface) >= _GLUED and words[last].isdigit() and gap.translate(_SIGNS) == "-"
-        # HIV in "HIV-1", but not glucose in "glucose-6-phosphate"
-        if not (is_kind and after and (after.translate(_SIGNS) != "-" or surface.isupper())):
-            if not _is_edge(gap[::-1], text[end - 1], words[last]):
-                return None
+    if last < len(words) and not _is_kind(surface, text[end : end + _NEAR]):
+        if not _is_edge(text[end : starts[last]][::-1], text[end - 1], words[last]):
+            return None
     n_marks = sum(mark not in _SOFT for mark in between) + (changed is not None)
     return Mention(start, end, first, last, n_marks)
 
@@ -171,6 +166,17 @@ def _agree(mark: Optional[str], own: Optional[str], before: str, after: str) -> 
     if either not in _SOFT or stay_apart(before, after):
         return False
     return either == "-" or any(len(word) >= _GLUED and word.isalpha() for word in (before, after))
+
+
+def _is_kind(surface: str, rest: str) -> bool:
+    """RETURNS (bool): whether a number says which kind is meant: "HIV" in "HIV-1", but not "glucose" in
+    "glucose-6-phosphate".
+
+    surface (str): a name in text.
+    rest (str): what follows.
+    """
+    number = _NUMBER.match(rest.translate(_SIGNS))
+    return number is not None and len(surface) >= _GLUED and (number[1] != "-" or surface.isupper())
 
 
 def _is_edge(gap: str, own: str, word: str) -> bool:
