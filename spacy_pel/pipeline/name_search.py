@@ -65,20 +65,19 @@ class NameTable:
             if first and not gaps[first - 1]:
                 continue  # within a word
             forms: List[_Form] = [("", None)]
-            for last, mark in enumerate([*marks[first:], None], start=first + 1):
-                forms = list(self._longer(forms, words, first, last))
+            for last in range(first + 1, len(words) + 1):
+                forms = list(self._longer(forms, words[last - 1], last))
                 for form, changed in forms:
                     for name in self._names[form]:
                         found = _read(name, text, runs, marks, first, last, changed)
                         if found is not None:
                             yield found
-                if mark is None or not forms:
+                if not forms or last == len(words) or marks[last - 1] is None:
                     break
 
-    def _longer(self, forms: List[_Form], words: List[str], first: int, last: int) -> Iterator[_Form]:
+    def _longer(self, forms: List[_Form], word: str, last: int) -> Iterator[_Form]:
         """YIELDS (Tuple[str, Optional[int]]): beginnings of names, one word longer. One word may be in the
         other number: the last one, or the one before "of"."""
-        word = words[last - 1]
         for form, changed in forms:
             if changed == last - 2 and word != _OF:
                 continue
@@ -108,7 +107,7 @@ def _read(
     if text[max(0, start) : starts[first]] != opening or text[ends[last - 1] : end] != closing:
         return None
     between = marks[first : last - 1]
-    if not all(map(_agree, between, own, words[first:], words[first + 1 :])):
+    if not all(map(_agree, between, own, words[first:last], words[first + 1 : last])):
         return None
     surface = text[starts[first] : ends[last - 1]]
     if changed is not None:
