@@ -21,7 +21,7 @@ from .white_space import has_blank_line
 
 @Language.factory(
     "pel_name_finder",
-    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "span._.pel_phrase"],
     default_config={"linker": "proxy_entity_linker", "label": "ENTITY"},
 )
 def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "NameFinder":
