@@ -5,6 +5,7 @@ from typing import Annotated, Any, Dict, List, Optional
 
 import typer
 
+from ..errors import Errors, PelError
 from ._app import pel_cli
 from ._output import JSON, emit, message
 
@@ -29,6 +30,7 @@ def demo(
 
     Example: spacy-pel demo --text "Methotrexate in rheumatoid arthritis."
     """
+    from ..corpora.document_stream import process_documents
     from ..evaluation.report import render_links
     from ..pipeline.records import document_record
     from ..pipeline.saved import load_pipeline
@@ -40,9 +42,10 @@ def demo(
     nlp, _, component = load_pipeline(pipeline)
     kb = component.kb
     given = [Document(title, one) for title, one in texts.items()]
-    docs = nlp.pipe(texts.values())
-    pairs = zip(docs, given, strict=True)
-    records = [document_record(component, doc, document, _N_CANDIDATES) for doc, document in pairs]
+    processed = process_documents(nlp, given, batch_size=len(given))
+    records = [document_record(component, one, _N_CANDIDATES) for one in processed]
+    for failed in (record for record in records if "error" in record):
+        raise PelError(Errors.E606.format(id=failed["id"], got=failed["error"]))
     page = render_links(
         records,
         title="Linked texts",

@@ -1,11 +1,14 @@
 """The command ``link``: runs a pipeline over a corpus of any size, with an engine."""
 
-from typing import Annotated, List, Optional
+from typing import Annotated, Any, Dict, List, Optional
 
 import typer
 
+from ..errors import Warnings, one_line
 from ._app import pel_cli
 from ._output import JSON, emit, key_values, message
+
+_N_SHOWN = 5  # documents left out
 
 
 @pel_cli.command("link")
@@ -69,7 +72,8 @@ def link(
 ) -> None:
     """Link a corpus. Each line of a .jsonl output is a document with its mentions, ids and candidates.
 
-    Results are saved part by part; --resume continues an interrupted run.
+    Results are saved part by part; --resume continues an interrupted run. A document that the pipeline fails
+    on is left out and named; the others are linked.
 
     Example: spacy-pel link training/pipeline abstracts.txt linked.jsonl --n-process 2 --resume
     """
@@ -92,4 +96,14 @@ def link(
     result = run(job)
     if not result["mentions"] and result["documents"] > result.get("without_text", 0):
         message("No mentions were found. Does the pipeline have a component that finds them (ner)?")
-    emit({"output": output, **result}, as_json=as_json, text=key_values)
+    if left_out := result.get("left_out"):
+        n = f"{len(left_out):,} document{'s' * (len(left_out) > 1)}"
+        shown = "; ".join(one_line(f"{one['id']} ({one['error']})") for one in left_out[:_N_SHOWN])
+        more = f" and {len(left_out) - _N_SHOWN:,} more" if len(left_out) > _N_SHOWN else ""
+        message(Warnings.W605.format(n=n, shown=shown + more, path=result.get("left_out_in", "--json")))
+    emit({"output": output, **result}, as_json=as_json, text=_summary)
+
+
+def _summary(result: Dict[str, Any]) -> str:
+    counted = {key: len(value) if key == "left_out" else value for key, value in result.items()}
+    return key_values(counted)

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Union
 
 import pyarrow as pa
 
+from ..corpora.document_stream import process_documents
 from ..corpora.readers.parquet_rows import as_in_json
 from ..corpora.writers.parquet import link_row, link_schema
 from ..errors import Errors, PelError
@@ -54,7 +55,8 @@ def link_batch(
     n_candidates (int): how many candidates to keep per mention.
     batch_size (int): documents that the components process together. A document on its own gives the same
         row wherever a corpus is cut; in larger batches the last digit of a score may differ.
-    RETURNS (RecordBatch): n rows of ``batch_schema``, in order.
+    RETURNS (RecordBatch): n rows of ``batch_schema``, in order. Where the pipeline failed, "mentions" is null
+        and "meta" says why as "error".
     RAISES (PelError): if a column is missing, or its type is not that of texts, or the pipeline cannot be
         loaded.
     """
@@ -67,21 +69,22 @@ def link_batch(
         )
     linked = iter(records)
     empty: Dict[str, Any] = {"text": None, "mentions": []}
-    rows = [
-        link_row({"id": one.id, "meta": one.meta, **empty} if one.text is None else next(linked))
-        for one in documents
-    ]
+    rows = []
+    for one in documents:
+        record = {"id": one.id, "meta": one.meta, **empty} if one.text is None else next(linked)
+        if error := record.get("error"):
+            record = {"id": one.id, "text": one.text, "meta": {**one.meta, "error": error}, "mentions": None}
+        rows.append(link_row(record))
     return pa.RecordBatch.from_pylist(rows, schema=batch_schema())
 
 
 def _linked(
     pipeline: LoadedPipeline, documents: List[Document], n_candidates: int, batch_size: int
 ) -> List[Dict[str, Any]]:
-    pairs = ((document.text, document) for document in documents)
     with pipeline.nlp.memory_zone():
         return [
-            document_record(pipeline.component, doc, document, n_candidates)
-            for doc, document in pipeline.nlp.pipe(pairs, as_tuples=True, batch_size=batch_size)
+            document_record(pipeline.component, processed, n_candidates)
+            for processed in process_documents(pipeline.nlp, documents, batch_size=batch_size)
         ]
 
 

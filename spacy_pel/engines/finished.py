@@ -10,14 +10,14 @@ from ..util.files import JSON_ERRORS
 from ..util.verified_files import cache_folder
 
 _KEPT = 500  # runs that are kept when the list has become twice as long
-_COUNTS = ("documents", "mentions", "nil")
+_COUNTS = ("documents", "mentions", "nil", "left_out")
 
 
 class Finished(NamedTuple):
     """A finished run.
 
     settings (Dict[str, Any]): what its output depends on.
-    counts (Dict[str, int]): "documents", "mentions" and "nil".
+    counts (Dict[str, int]): "documents", "mentions", "nil" and "left_out".
     """
 
     settings: Dict[str, Any]

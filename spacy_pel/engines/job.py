@@ -1,9 +1,12 @@
 """What to link, from where to where; how is the business of an engine."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Optional, Protocol, runtime_checkable
+from typing import Any, Dict, Iterable, List, Optional, Protocol, runtime_checkable
 
+from ..errors import Errors, PelError
 from ..types import NIL
+
+_HOPELESS = 100  # documents left out, and none linked, after which a run ends
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,11 @@ class Engine(Protocol):
 
         RETURNS (Dict[str, Any]): "documents", "mentions" and "nil" of the whole output, "resumed_after"
             (documents that an earlier run had linked), "seconds" and "documents_per_second" of this run.
-            "without_text" is the number of documents that have none, where it is known and not 0.
-        RAISES (PelError): if the input or the pipeline cannot be used, or the output exists.
+            "without_text" is the number of documents that have none, where it is known and not 0; "left_out",
+            where there are any, has "id" and "error" of each document that the pipeline failed on, and
+            "left_out_in" is the file with the same.
+        RAISES (PelError): if the input or the pipeline cannot be used, the pipeline failed on all documents,
+            or the output exists.
         """
         ...
 
@@ -54,29 +60,56 @@ def usual_part_size(n_documents: int) -> int:
 
 
 def count(records: Iterable[Dict[str, Any]]) -> Dict[str, int]:
-    """RETURNS (Dict[str, int]): "documents", "mentions" and "nil" of linked documents."""
-    counts = {"documents": 0, "mentions": 0, "nil": 0}
+    """RETURNS (Dict[str, int]): "documents", "mentions" and "nil" of linked documents, and "left_out"."""
+    counts = {"documents": 0, "mentions": 0, "nil": 0, "left_out": 0}
     for record in records:
+        if "error" in record:
+            counts["left_out"] += 1
+            continue
         counts["documents"] += 1
         counts["mentions"] += len(record["mentions"])
         counts["nil"] += sum(found["kb_id"] == NIL for found in record["mentions"])
     return counts
 
 
+def check_some_linked(
+    counts: Dict[str, int], left_out: Iterable[Dict[str, Any]], *, is_all: bool = False
+) -> None:
+    """Check that it is documents that are at fault, and not the pipeline.
+
+    counts (Dict[str, int]): so far.
+    left_out (Iterable[Dict[str, Any]]): "id" and "error" of the documents that were left out.
+    is_all (bool): whether no more documents follow.
+    RAISES (PelError): if many documents, or all, were left out and none was linked.
+    """
+    if not counts["documents"] and counts["left_out"] >= (1 if is_all else _HOPELESS):
+        first = next(iter(left_out))
+        raise PelError(Errors.E605.format(n=counts["left_out"], id=first["id"], got=first["error"]))
+
+
 def summary(
-    counts: Dict[str, int], *, resumed_after: int, seconds: float, without_text: int = 0
+    counts: Dict[str, int],
+    *,
+    resumed_after: int,
+    seconds: float,
+    left_out: List[Dict[str, Any]],
+    left_out_in: str,
+    without_text: int = 0,
 ) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): what an engine returns.
 
     counts (Dict[str, int]): of the whole output.
-    resumed_after (int): documents that an earlier run had linked.
+    resumed_after (int): documents that an earlier run had linked or left out.
     seconds (float): of this run.
+    left_out (List[Dict[str, Any]]): "id" and "error" of the documents that the pipeline failed on.
+    left_out_in (str): the file that has them, too.
     without_text (int): documents of the input without text.
     """
     return {
-        **counts,
+        **{name: counts[name] for name in ("documents", "mentions", "nil")},
         **({"without_text": without_text} if without_text else {}),
+        **({"left_out": left_out, "left_out_in": left_out_in} if left_out else {}),
         "resumed_after": resumed_after,
         "seconds": seconds,
-        "documents_per_second": (counts["documents"] - resumed_after) / max(seconds, 1e-9),
+        "documents_per_second": (counts["documents"] + len(left_out) - resumed_after) / max(seconds, 1e-9),
     }

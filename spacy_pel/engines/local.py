@@ -4,20 +4,21 @@ import time
 from collections import Counter
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Dict, Generator, Iterable, Optional
+from typing import Any, Dict, Generator, Iterable, Iterator, Optional
 
+from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..pipeline.name_finder import read_names
 from ..pipeline.records import document_record
 from ..pipeline.saved import load_pipeline
 from ..registry import registry
 from ..types import Document
-from ..util import fingerprint, logger, progress
+from ..util import fingerprint, logger, progress, read_jsonl, write_jsonl
 from .documents import folder_files, input_format, read_documents
 from .finished import Finished, changed_settings, finished_run, remember_finished
 from .forked_workers import workers_end_with_this_process
 from .formats import check_replaceable, output_format, write_links
-from .job import LinkJob, count, summary, usual_part_size
+from .job import LinkJob, check_some_linked, count, summary, usual_part_size
 from .resumable import PartFiles
 
 _FORMAT = 2  # of the records in a part; 2: with "probability"
@@ -28,6 +29,8 @@ _STRETCH = 2000  # documents of a process after which their words are forgotten,
 class LocalEngine:
     """Links with this process, or with workers forked from it, which share the pages of the model and have
     one thread each; one process has as many threads as there are cores.
+
+    A document that the pipeline fails on is left out of the output; OUTPUT.left_out.jsonl says why.
 
     Reads and writes every format of ``link``, one file or folder each. A worker that ends unexpectedly ends
     the run; parts that were saved by then are not linked again when it is resumed.
@@ -46,10 +49,12 @@ class LocalEngine:
 
         job (LinkJob): local paths.
         RETURNS (Dict[str, Any]): see ``Engine``.
-        RAISES (PelError): if the input or the pipeline cannot be used, the output exists, or a worker ended.
+        RAISES (PelError): if the input or the pipeline cannot be used, the output exists, a worker ended, or
+            the pipeline failed on all documents.
         """
         source, output = Path(job.input), Path(job.output)
         to = output_format(job.to, output)
+        beside = output.with_name(f"{output.name}.left_out.jsonl")
         if output.exists() and source.exists() and _is_inside(source, output):
             raise PelError(Errors.E649.format(path=output))
         finished = None
@@ -81,14 +86,22 @@ class LocalEngine:
             if changed := changed_settings(finished.settings, of_output):
                 raise PelError(Errors.E639.format(path=output, changed=changed))
             logger.info("Nothing to do: all documents are linked (%s)", f"{total:,}")
-            return summary(finished.counts, resumed_after=total, seconds=0.0, without_text=without_text)
+            failed = list(read_jsonl(beside)) if finished.counts["left_out"] else []
+            return summary(
+                finished.counts,
+                resumed_after=total,
+                seconds=0.0,
+                left_out=failed,
+                left_out_in=str(beside),
+                without_text=without_text,
+            )
         if without_text:
             what = f"{total:,} document{'s' * (total > 1)} {'has' if without_text == 1 else 'have'}"
             logger.info("%s of %s no text to link", f"{without_text:,}", what)
         parts = PartFiles(output, settings, resume=job.resume)
         done = len(parts.paths())
         counts = Counter(count(parts.records()))
-        before = counts["documents"]
+        before = counts["documents"] + counts["left_out"]
         if done:
             logger.info("Resuming after %s of %s documents", f"{before:,}", f"{total:,}")
         started = time.perf_counter()
@@ -104,12 +117,19 @@ class LocalEngine:
                         parts.write(done, part)
                         done += 1
                         counts.update(count(part))
+                        check_some_linked(counts, _failures(parts))
                 except KeyboardInterrupt:
                     # ends the bar's line, and the workers while spaCy's warning of that is silenced
                     shown.close()
                     records.close()
                     raise
-            write_links(output, parts.records(), to)
+            check_some_linked(counts, _failures(parts), is_all=True)
+            failed = list(_failures(parts))
+            if failed:
+                write_jsonl(beside, failed)
+            else:
+                beside.unlink(missing_ok=True)
+            write_links(output, (record for record in parts.records() if "error" not in record), to)
         except KeyboardInterrupt:
             # counted on disk: the interrupt may have come after a part was written, before it was counted
             logger.info(
@@ -121,7 +141,18 @@ class LocalEngine:
         remember_finished(output, Finished(of_output, dict(counts)))
         parts.remove()
         seconds = time.perf_counter() - started
-        return summary(counts, resumed_after=before, seconds=seconds, without_text=without_text)
+        return summary(
+            counts,
+            resumed_after=before,
+            seconds=seconds,
+            left_out=failed,
+            left_out_in=str(beside),
+            without_text=without_text,
+        )
+
+
+def _failures(parts: PartFiles) -> Iterator[Dict[str, Any]]:
+    return (record for record in parts.records() if "error" in record)
 
 
 def pipeline_fingerprint(nlp: Any, component: Any) -> str:
@@ -146,15 +177,15 @@ def _records(
     batch_size: int,
     n_candidates: int,
 ) -> Generator[Dict[str, Any], None, None]:
-    pairs = ((document.text, document) for document in documents)
+    rest = iter(documents)
     read_names(nlp)  # once; forked workers share them
     stretch = n_process * batch_size * -(-_STRETCH // batch_size)  # whole batches, as without stretches
-    while first := next(pairs, None):
-        texts = chain([first], islice(pairs, stretch - 1))
+    for first in rest:
+        some = chain([first], islice(rest, stretch - 1))
         # without a memory zone, and in a worker, a vocabulary keeps each word that it has seen
         with nlp.memory_zone():
-            for doc, document in nlp.pipe(texts, as_tuples=True, n_process=n_process, batch_size=batch_size):
-                yield document_record(component, doc, document, n_candidates)
+            for processed in process_documents(nlp, some, n_process=n_process, batch_size=batch_size):
+                yield document_record(component, processed, n_candidates)
 
 
 def _is_inside(path: Path, folder: Path) -> bool:

@@ -15,9 +15,10 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Collection, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
@@ -34,7 +35,10 @@ from .job import count, usual_part_size
 
 _KINDS = (".parquet", ".jsonl", ".jsonl.gz")
 _SETTINGS, _SUCCESS, _UNFINISHED = "_settings.json", "_SUCCESS", "_unfinished-"  # "_": no data, as for Spark
-_OWN = re.compile(rf"part-\d{{6,}}\.(parquet|jsonl|jsonl\.gz)|{_SETTINGS}|{_SUCCESS}|{_UNFINISHED}\w+")
+_LEFT_OUT = "_left_out-"
+_OWN = re.compile(
+    rf"(part-\d{{6,}}\.(parquet|jsonl|jsonl\.gz)|{_LEFT_OUT}\d{{6,}}\.jsonl|{_SETTINGS}|{_SUCCESS}|{_UNFINISHED}\w+)"
+)
 
 
 @dataclass(frozen=True)
@@ -233,7 +237,8 @@ def output_kind(name: str, path: str) -> str:
 
 class PartedOutput:
     """The output: a folder with ``part-000000.parquet`` and so on, or ``.jsonl`` or ``.jsonl.gz``; it is
-    whole once it has a file ``_SUCCESS``.
+    whole once it has a file ``_SUCCESS``. Documents that the pipeline failed on are in no part:
+    ``_left_out-000000.jsonl`` says why.
 
     path (str): the folder, or its URI.
     kind (str): ".parquet", ".jsonl" or ".jsonl.gz".
@@ -285,15 +290,20 @@ class PartedOutput:
         names = (name for name in self._names() if name.startswith("part-") and name.endswith(self.kind))
         return sorted(int(name.split(".")[0][5:]) for name in names)
 
-    def write(self, part: int, linked: pa.RecordBatch) -> None:
-        """Write a part, atomically. Two workers may write the same one: they write the same."""
+    def write(self, part: int, linked: pa.RecordBatch, left_out: Sequence[Dict[str, Any]] = ()) -> None:
+        """Write a part, and before it the "id" and "error" of the documents that are left out of it; each
+        atomically. Two workers may write the same one: they write the same."""
+        beside = f"{_LEFT_OUT}{part:06}.jsonl"
+        if left_out:
+            self._write(beside, _json_lines(left_out))
+        elif self.files.get_file_info(f"{self.folder}/{beside}").is_file:  # of an earlier try
+            self._delete([beside])
         if self.kind == ".parquet":
             sink = pa.BufferOutputStream()
             pq.write_table(pa.Table.from_batches([linked]), sink)
             content = sink.getvalue().to_pybytes()
         else:
-            rows = map(as_in_json, linked.to_pylist())
-            content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf8")
+            content = _json_lines(map(as_in_json, linked.to_pylist()))
             if self.kind.endswith(".gz"):
                 content = gzip.compress(content, mtime=0)
         self._write(f"part-{part:06}{self.kind}", content)
@@ -303,9 +313,15 @@ class PartedOutput:
         self._delete(name for name in self._names() if name.startswith(_UNFINISHED))
         self._write(_SUCCESS, b"")
 
-    def counts(self, numbers: Iterable[int]) -> Dict[str, int]:
-        """RETURNS (Dict[str, int]): "documents", "mentions" and "nil" of parts that are there."""
-        counts = Counter(count([]))
+    def left_out(self, numbers: Collection[int]) -> List[Dict[str, Any]]:
+        """RETURNS (List[Dict[str, Any]]): "id" and "error" of the documents that are left out of parts."""
+        names = sorted(name for name in self._names() if name.startswith(_LEFT_OUT))
+        names = [name for name in names if int(name.split(".")[0][len(_LEFT_OUT) :]) in numbers]
+        return [json.loads(line) for name in names for line in self._read(name).splitlines()]
+
+    def counts(self, numbers: Collection[int]) -> Dict[str, int]:
+        """RETURNS (Dict[str, int]): "documents", "mentions", "nil" and "left_out" of parts that are there."""
+        counts = Counter(count(self.left_out(numbers)))
         for number in numbers:
             name = f"part-{number:06}{self.kind}"
             if self.kind == ".parquet":
@@ -357,7 +373,7 @@ def link_part(
     output (PartedOutput): where to write it.
     n_candidates (int): how many candidates to write per mention.
     batch_size (int): as in ``link_batch``.
-    RETURNS (Dict[str, int]): its number as "part", and "documents", "mentions" and "nil".
+    RETURNS (Dict[str, int]): its number as "part", and "documents", "mentions", "nil" and "left_out".
     RAISES (PelError): if it cannot be read.
     """
     documents = read_part(files, part)
@@ -369,8 +385,16 @@ def link_part(
         }
     )
     linked = link_batch(pipeline, batch, n_candidates=n_candidates, batch_size=batch_size)
-    output.write(part.number, linked)
-    return {"part": part.number, **count(linked.select(["mentions"]).to_pylist())}
+    is_linked = linked["mentions"].is_valid()
+    failed = linked.filter(pc.invert(is_linked)).select(["id", "meta"]).to_pylist()
+    left_out = [{"id": row["id"], "error": json.loads(row["meta"])["error"]} for row in failed]
+    linked = linked.filter(is_linked)
+    output.write(part.number, linked, left_out)
+    return {"part": part.number, **count([*linked.select(["mentions"]).to_pylist(), *left_out])}
+
+
+def _json_lines(rows: Iterable[Dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf8")
 
 
 def _is_hidden(path: PurePosixPath) -> bool:

@@ -15,7 +15,7 @@ from ..errors import Errors, PelError
 from ..pipeline.saved import load_pipeline
 from ..registry import registry
 from ..util import logger, progress
-from .job import LinkJob, summary
+from .job import LinkJob, check_some_linked, count, summary
 from .local import pipeline_fingerprint
 from .parts import Part, PartedCorpus, PartedOutput, file_system, link_part, output_kind
 from .process_pipeline import process_pipeline
@@ -89,7 +89,7 @@ class RayEngine:
         output.start(settings, resume=job.resume, overwrite=job.overwrite)
         written = output.written()
         counts = Counter(output.counts(written))
-        before = counts["documents"]
+        before = counts["documents"] + counts["left_out"]
         if before == corpus.n_documents:
             logger.info("Nothing to do: all documents are linked (%s)", f"{before:,}")
         elif written:
@@ -99,14 +99,20 @@ class RayEngine:
         started_here = bool(todo) and self._start(ray)
         try:
             rows = self._linked(ray, todo, path, job)
-            each = chain.from_iterable(repeat(None, row["documents"]) for row in _counted(rows, counts))
+            each = chain.from_iterable(
+                repeat(None, row["documents"] + row["left_out"]) for row in _counted(rows, counts)
+            )
             for _ in progress(each, description="Linking documents", total=corpus.n_documents, start=before):
                 pass
         finally:
             if started_here:
                 ray.shutdown()
+        left_out = output.left_out(range(len(parts)))
+        check_some_linked(counts, left_out, is_all=True)
         output.finish()
-        return summary(counts, resumed_after=before, seconds=time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        beside = f"{job.output}/_left_out-*.jsonl"
+        return summary(counts, resumed_after=before, seconds=seconds, left_out=left_out, left_out_in=beside)
 
     def _start(self, ray: Any) -> bool:
         """RETURNS (bool): whether Ray was started here."""
@@ -201,7 +207,7 @@ class _PartLinker:
                 )
                 return {**counts, "error": ""}
             except PelError as err:  # the next try would find the same
-                return {"part": row["number"], "documents": 0, "mentions": 0, "nil": 0, "error": str(err)}
+                return {"part": row["number"], **count([]), "error": str(err)}
             except Exception:
                 if not left:
                     raise
@@ -213,7 +219,7 @@ def _counted(rows: Iterator[Dict[str, Any]], counts: Counter) -> Iterator[Dict[s
     for row in rows:
         if row["error"]:
             raise PelError(row["error"])
-        counts.update({name: row[name] for name in ("documents", "mentions", "nil")})
+        counts.update({name: row[name] for name in count([])})
         yield row
 
 

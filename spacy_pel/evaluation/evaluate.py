@@ -137,6 +137,8 @@ def _finish(
 ) -> Dict[str, Any]:
     if not len(outcomes.rank):
         raise PelError(Errors.E620)
+    if tally.n_left_out and not tally.n_linked:
+        raise PelError(Errors.E607.format(n=tally.n_left_out))
     if outcomes.is_nil.all() and tally.n_outside:
         raise no_known_id(linker.kb, n=tally.n_outside, example=tally.outside)
     warn_of_other_ids(linker.kb, n_outside=tally.n_unknown, n=tally.n_with_ids, example=tally.outside)
@@ -145,6 +147,7 @@ def _finish(
         **compute_metrics(outcomes, ks=ks, seed=seed),
         **facts,
         **(groups.metrics(outcomes, ks=ks, seed=seed) if groups else {}),
+        **({"n_documents_left_out": tally.n_left_out} if tally.n_left_out else {}),
         "n_outside": tally.n_outside,
         "threshold": linker.nil_threshold,
         "threshold_by_label": linker.label_thresholds,

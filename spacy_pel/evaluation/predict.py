@@ -2,12 +2,16 @@
 
 import time
 from bisect import bisect_right
+from itertools import chain
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence
 
+from ..corpora.document_stream import process_documents, reason_of
 from ..corpora.preprocessing import original_id
+from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
 from ..types import Document, Mention
+from ..util import logger
 from ..util.progress import ChunkProgress
 from .prediction import Prediction
 from .spans import SpanCounts
@@ -15,11 +19,12 @@ from .spans import SpanCounts
 MakeQueries = Callable[[Document], List[MentionQuery]]
 IsSeen = Callable[[Sequence[str]], bool]
 _MENTIONS = 1024  # linked at a time
+_HOPELESS = 100  # documents that fail, and none that does not, after which it is the pipeline's fault
 
 
 class Tally:
     """Measures the time of linking, without reading the corpus and writing results, and counts the gold
-    mentions whose ids the KB lacks."""
+    mentions whose ids the KB lacks and the documents that could not be linked."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -28,10 +33,19 @@ class Tally:
         self.n_with_ids = 0
         self.n_unknown = 0  # those of them without an id that the KB has
         self.outside = ""  # an example of such an id
+        self.n_linked = 0  # documents
+        self.n_left_out = 0
 
     def took(self, started: float, n_mentions: int) -> None:
         self.seconds += time.perf_counter() - started
         self.n_mentions += n_mentions
+
+    def failed(self, document: Document, reason: str) -> None:
+        """RAISES (PelError): if many documents failed, and none was linked before."""
+        self.n_left_out += 1
+        logger.warning(Warnings.W606.format(id=document.id, got=reason))
+        if not self.n_linked and self.n_left_out >= _HOPELESS:
+            raise PelError(Errors.E605.format(n=self.n_left_out, id=document.id, got=reason))
 
     def saw(self, prediction: Prediction) -> None:
         self.n_outside += bool(prediction.outside)
@@ -64,15 +78,19 @@ def predict_gold(
     is_seen (IsSeen): does a gold entity occur in the training corpus?
     tally (Tally): counts time and mentions.
     bar (Optional[ChunkProgress]): counts the documents that are linked.
-    YIELDS (Prediction): in the order of the corpus.
+    YIELDS (Prediction): in the order of the corpus; where a document failed, without candidates and with the
+        id "".
     """
     for block in _blocks(documents):
-        links = iter(_links(linker, block, queries, top_k, tally, bar))
+        links = iter(_links_or_none(linker, block, queries, top_k, tally, bar))
         for document in block:
             for mention in document.mentions:
                 link = next(links)
                 prediction = gold_prediction(linker.kb, document, mention, is_seen)
                 tally.saw(prediction)
+                if link is None:
+                    yield prediction
+                    continue
                 prediction.kb_id = link.kb_id
                 prediction.candidates = [
                     (candidate.entity_id, candidate.score) for candidate in link.candidates
@@ -80,6 +98,22 @@ def predict_gold(
                 prediction.nil_score = link.nil_score
                 prediction.probability, prediction.id_set = link.probability, link.id_set
                 yield prediction
+
+
+def _links_or_none(
+    linker: Linker, block: List[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: Any
+) -> List[Optional[Link]]:
+    """RETURNS (List[Optional[Link]]): None for the mentions of a document that fails on its own."""
+    try:
+        links = _links(linker, block, queries, top_k, tally, bar)
+    except Exception as err:
+        if len(block) > 1:
+            each = (_links_or_none(linker, [one], queries, top_k, tally, None) for one in block)
+            return list(chain.from_iterable(each))
+        tally.failed(block[0], reason_of(err))
+        return [None] * len(block[0].mentions)
+    tally.n_linked += len(block)
+    return list(links)
 
 
 def _links(
@@ -147,9 +181,17 @@ def predict_end_to_end(
     YIELDS (Prediction): for each gold mention; one that was not found has no candidates and the id "".
     """
     started = time.perf_counter()
-    for doc, document in nlp.pipe(((one.text, one) for one in documents), as_tuples=True):
-        found = {(span.start_char, span.end_char): span for span in spans(doc)}
+    for document, pieces, error in process_documents(nlp, documents, batch_size=nlp.batch_size):
+        found = {
+            (start + span.start_char, start + span.end_char): span
+            for start, doc in pieces
+            for span in spans(doc)
+        }
         tally.took(started, len(found))
+        if error:
+            tally.failed(document, error)
+        else:
+            tally.n_linked += 1
         predictions = []
         for mention in document.mentions:
             prediction = gold_prediction(linker.kb, document, mention, is_seen)

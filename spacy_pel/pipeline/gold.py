@@ -5,6 +5,7 @@ from typing import Any, Callable, Iterable, List
 from spacy.language import Language
 from spacy.training import Example
 
+from ..corpora.document_stream import text_pieces
 from ..linking import MentionQuery, replace_mention
 from ..types import NIL, Document, Mention
 from .mentions import LongForms, long_forms, spelled_out
@@ -38,10 +39,16 @@ def query_maker(
         text = document.text
         forms: LongForms = {}
         if needed and document.mentions:
-            doc = nlp.make_doc(text)
-            for pipe in needed:
-                doc = pipe(doc)
-            forms = long_forms(doc) if detectors else {}
+            # states are of a whole text: one that is too long for the pipeline fails there
+            pieces = [(0, text)] if upstream else text_pieces(text, nlp.max_length)
+            for offset, piece in pieces:
+                doc = nlp.make_doc(piece)
+                for pipe in needed:
+                    doc = pipe(doc)
+                for short, places in long_forms(doc).items() if detectors else ():
+                    forms.setdefault(short, {}).update(
+                        (offset + start, long_form) for start, long_form in places.items()
+                    )
         queries = [MentionQuery(text, m.start, m.end, m.label) for m in document.mentions]
         longer = [spelled_out(query.surface, query.start, forms) for query in queries]
         queries = [

@@ -443,13 +443,21 @@ class ProxyEntityLinker(Pipe):
             many mentions as the component's own ``batch_size``.
         YIELDS (Doc): in order.
         """
-        error_handler = self.get_error_handler()
         for docs in by_mentions(stream, self.spans_key, n_docs=batch_size, n_mentions=self.batch_size):
-            try:
-                self.set_annotations(docs, self.predict(docs))
-                yield from docs
-            except Exception as err:  # spaCy's contract: the handler decides
-                error_handler(self.name, self, docs, err)
+            yield from self._linked(docs)
+
+    def _linked(self, docs: Sequence[Doc]) -> Iterator[Doc]:
+        """YIELDS (Doc): linked; where a batch fails, one by one, without those that fail on their own."""
+        try:
+            self.set_annotations(docs, self.predict(docs))
+        except Exception as err:
+            if len(docs) == 1:  # spaCy's contract: the handler decides
+                self.get_error_handler()(self.name, self, list(docs), err)
+                return
+            for doc in docs:
+                yield from self._linked([doc])
+            return
+        yield from docs
 
     def predict(self, docs: Iterable[Doc]) -> Links:
         """Link without writing.

@@ -2,16 +2,18 @@
 
 from typing import Any, Dict
 
-from ..types import NIL, Document
+from ..corpora.document_stream import ProcessedDocument
+from ..types import NIL
 from .mentions import mention_spans
 
 
-def mention_record(component: Any, span: Any, n_candidates: int) -> Dict[str, Any]:
+def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int = 0) -> Dict[str, Any]:
     """RETURNS (Dict[str, Any]): a linked mention as JSON data.
 
     component (ProxyEntityLinker): linked it; a later linker may have set another id.
     span (Span): the mention.
     n_candidates (int): how many candidates to keep.
+    offset (int): of the span's Doc in the document.
     """
     found, prefix = span._, component.extension_prefix
     kb_id, nil_score = found.get(f"{prefix}_id") or span.kb_id_, found.get(f"{prefix}_nil_score")
@@ -19,8 +21,8 @@ def mention_record(component: Any, span: Any, n_candidates: int) -> Dict[str, An
     candidates = [[key, round(score, 6)] for key, score in found.get(f"{prefix}_candidates") or []]
     linked = kb_id not in ("", NIL)
     return {
-        "start": span.start_char,
-        "end": span.end_char,
+        "start": offset + span.start_char,
+        "end": offset + span.end_char,
         "text": span.text,
         "label": span.label_,
         "ids": [kb_id] if linked else [],
@@ -34,14 +36,20 @@ def mention_record(component: Any, span: Any, n_candidates: int) -> Dict[str, An
     }
 
 
-def document_record(component: Any, doc: Any, document: Document, n_candidates: int) -> Dict[str, Any]:
-    """RETURNS (Dict[str, Any]): a linked document as JSON data: "id", "text", "mentions" and "meta".
+def document_record(component: Any, processed: ProcessedDocument, n_candidates: int) -> Dict[str, Any]:
+    """RETURNS (Dict[str, Any]): a linked document as JSON data: "id", "text", "mentions" and "meta"; "id" and
+    "error" where the pipeline failed.
 
     component (ProxyEntityLinker): linked it.
-    doc (Doc): its text, linked.
-    document (Document): its id, text and meta.
+    processed (ProcessedDocument): the document.
     n_candidates (int): how many candidates to keep of each mention.
     """
-    spans = mention_spans(doc, component.spans_key)
-    mentions = [mention_record(component, span, n_candidates) for span in spans]
+    document, pieces, error = processed
+    if error:
+        return {"id": document.id, "error": error}
+    mentions = [
+        mention_record(component, span, n_candidates, offset=offset)
+        for offset, doc in pieces
+        for span in mention_spans(doc, component.spans_key)
+    ]
     return {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}

@@ -74,6 +74,7 @@ class LinkedDocument(BaseModel):
     text: str
     mentions: List[LinkedMention]
     meta: Dict[str, Any]
+    error: Optional[str] = Field(None, description="Why the document was not linked.")
 
 
 class LinkResponse(BaseModel):

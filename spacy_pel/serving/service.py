@@ -6,6 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
 
+from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
 from ..evaluation.report.entity_urls import entity_url
 from ..linking import Correction, Learned, Memory, MentionQuery
@@ -60,18 +61,21 @@ class Service:
         documents (Sequence[Document]): without mentions.
         n_candidates (int): how many candidates of each mention to keep.
         is_wanted (Callable): asked between batches.
-        RETURNS (List[Dict[str, Any]]): the records that the command ``link`` writes.
-        RAISES (PelError): if the result is no longer wanted.
+        RETURNS (List[Dict[str, Any]]): the records that the command ``link`` writes; one without mentions has
+            an "error" where the pipeline failed.
+        RAISES (PelError): if the result is no longer wanted, or the pipeline failed on all documents.
         """
-        records = []
+        records: List[Record] = []
         for start in range(0, len(documents), _BATCH):
             check_wanted(is_wanted)
             batch = documents[start : start + _BATCH]
             # without a memory zone the vocabulary keeps each word that it has seen
             with self.nlp.memory_zone():
-                docs = self.nlp.pipe((one.text for one in batch), batch_size=_BATCH)
-                pairs = zip(docs, batch, strict=True)
-                records += [document_record(self.component, doc, one, n_candidates) for doc, one in pairs]
+                for one in process_documents(self.nlp, batch, batch_size=_BATCH):
+                    unlinked = {"text": one.document.text, "mentions": [], "meta": one.document.meta}
+                    records.append(unlinked | document_record(self.component, one, n_candidates))
+        if all("error" in record for record in records):
+            raise RequestError(Errors.E606.format(id=records[0]["id"], got=records[0]["error"]))
         return records
 
     def explain(self, text: str, start: int, end: int, label: str, n_candidates: int) -> Record:

@@ -56,8 +56,8 @@ def link_schema() -> Any:
 
 
 def link_row(record: Dict[str, Any]) -> Dict[str, Any]:
-    """RETURNS (Dict[str, Any]): a line of ``link`` as a row of ``link_schema``."""
-    mentions = [
+    """RETURNS (Dict[str, Any]): a line of ``link`` as a row of ``link_schema``; no "mentions" stay null."""
+    mentions = record["mentions"] and [
         {**found, "candidates": [{"id": key, "score": score} for key, score in found["candidates"]]}
         for found in record["mentions"]
     ]

@@ -1,0 +1,140 @@
+"""Documents through a pipeline: long ones in pieces, and one that fails leaves the others alone."""
+
+import re
+from contextlib import contextmanager
+from itertools import chain, groupby, islice
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Tuple, Union
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import ignore_error, raise_error
+
+from ..errors import PelError, one_line, shortened
+from ..types import Document
+
+_PIECE = 100_000  # characters: more would need more memory, and context reaches no further than a paragraph
+# where to cut, best first: behind a paragraph, a sentence, a line, a word
+_ENDS = [re.compile(end) for end in (r"\n[^\S\n]*\n\s*", r"[.!?][\])}\"'”’]*\s+", r"\n\s*", r"\s+")]
+
+
+class ProcessedDocument(NamedTuple):
+    """A document after a pipeline.
+
+    document (Document): as it was given.
+    pieces (List[Tuple[int, Doc]]): its text, linked, each piece with the offset of its first character; none
+        if the pipeline failed.
+    error (str): why the pipeline failed; "" = it did not.
+    """
+
+    document: Document
+    pieces: List[Tuple[int, Doc]]
+    error: str
+
+
+class _Piece(NamedTuple):
+    number: int  # of the document
+    document: Document
+    start: int
+    text: str
+
+
+def process_documents(
+    nlp: Language, documents: Iterable[Document], *, n_process: int = 1, batch_size: int
+) -> Iterator[ProcessedDocument]:
+    """Run a pipeline over documents. A text longer than ``nlp.max_length`` is cut into pieces, between
+    paragraphs or else sentences. Where a batch fails, its documents are processed one by one, so that only
+    those that fail on their own are lost.
+
+    nlp (Language): the pipeline.
+    documents (Iterable[Document]): read as they are needed.
+    n_process (int): number of processes.
+    batch_size (int): documents per batch.
+    YIELDS (ProcessedDocument): in order.
+    """
+    pieces = (
+        _Piece(number, document, start, text)
+        for number, document in enumerate(documents)
+        for start, text in text_pieces(document.text, nlp.max_length)
+    )
+    results = _results(nlp, pieces, n_process, batch_size)
+    for _, group in groupby(results, key=lambda one: one[0].number):
+        own = list(group)
+        error = next((result for _, result in own if isinstance(result, str)), "")
+        docs = [] if error else [(piece.start, doc) for piece, doc in own]
+        yield ProcessedDocument(own[0][0].document, docs, error)  # type: ignore[arg-type]
+
+
+def text_pieces(text: str, longest: int) -> Iterator[Tuple[int, str]]:
+    """Cut a text that is longer than a pipeline accepts.
+
+    text (str): any text.
+    longest (int): characters that the pipeline accepts.
+    YIELDS (Tuple[int, str]): offset and text of each piece; together they are the text.
+    """
+    start, size = 0, len(text) if len(text) <= longest else min(longest, _PIECE)
+    while len(text) - start > size:
+        end = start + size
+        found = ([match.end() for match in one.finditer(text, start + size // 2, end)] for one in _ENDS)
+        end = next((ends[-1] for ends in found if ends), end)
+        yield start, text[start:end]
+        start = end
+    yield start, text[start:]
+
+
+def _results(
+    nlp: Language, pieces: Iterator[_Piece], n_process: int, batch_size: int
+) -> Iterator[Tuple[_Piece, Union[Doc, str]]]:
+    """YIELDS (Tuple[_Piece, Union[Doc, str]]): each piece with its Doc, or why it has none."""
+    numbered = enumerate(pieces)
+    waiting: Dict[int, _Piece] = {}  # pieces that were read and have no result yet
+
+    def docs(some: Iterable[Tuple[int, _Piece]]) -> Iterator[Tuple[Doc, int]]:
+        for number, piece in some:
+            waiting[number] = piece
+            try:
+                doc = nlp.make_doc(piece.text)
+            except Exception:  # it is tried again on its own
+                continue
+            yield doc, number
+
+    for first in numbered:
+        # one process gets a batch at a time: after an error, only the rest of that batch is done again
+        some = chain([first], numbered if n_process > 1 else islice(numbered, batch_size - 1))
+        try:
+            with _error_handler(nlp, ignore_error):  # of workers, too, which then go on with the next batch
+                stream = nlp.pipe(docs(some), as_tuples=True, n_process=n_process, batch_size=batch_size)
+                for doc, number in stream:
+                    for lost in [one for one in waiting if one < number]:
+                        yield waiting[lost], _alone(nlp, waiting.pop(lost))
+                    yield waiting.pop(number), doc
+        except Exception:
+            if n_process > 1:  # a worker was killed
+                raise
+        while waiting:
+            yield waiting[min(waiting)], _alone(nlp, waiting.pop(min(waiting)))
+
+
+def reason_of(err: Exception) -> str:
+    """RETURNS (str): an error as the reason why a document was left out."""
+    got = str(err) if isinstance(err, PelError) else f"{type(err).__name__}: {err}"
+    return shortened(one_line(got).strip(": "), 300)
+
+
+def _alone(nlp: Language, piece: _Piece) -> Union[Doc, str]:
+    """RETURNS (Union[Doc, str]): of a piece on its own; the reason, if the pipeline fails."""
+    try:
+        with _error_handler(nlp, raise_error):
+            doc = next(nlp.pipe([piece.text], batch_size=1), None)
+    except Exception as err:
+        return reason_of(err)
+    return "the pipeline's error handler skipped it" if doc is None else doc
+
+
+@contextmanager
+def _error_handler(nlp: Language, handler: Any) -> Iterator[None]:
+    """Set the handler of components that have none of their own."""
+    before, nlp.default_error_handler = nlp.default_error_handler, handler
+    try:
+        yield
+    finally:
+        nlp.default_error_handler = before
