@@ -72,7 +72,7 @@ def serve(
         if not is_local(host):
             message("Whoever reaches this machine can read and correct. See docs/serve.md before you go on.")
         kept = "are saved in the pipeline" if save else "last until the server stops (see --save)"
-        message(f"Corrections {kept}")
+        message(f"New corrections {kept}")
         shown = f"[{host}]" if ":" in host else host
         result: Dict[str, Any] = {"url": f"http://{shown}:{server.port}", "host": host, "port": server.port}
         emit(result, as_json=as_json, text=lambda one: str(one["url"]))

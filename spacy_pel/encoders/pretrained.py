@@ -88,8 +88,6 @@ def load_tower(path: Path) -> Tuple[Any, Any]:
     RETURNS (tuple): the tokenizer and the model, in float32; those of ``transformers``, or for BERT with a
         fast tokenizer ours, which give the same without its slow import.
     """
-    import torch
-
     from .bert import read_bert
     from .saved_tokenizer import SavedTokenizer
 
@@ -99,8 +97,8 @@ def load_tower(path: Path) -> Tuple[Any, Any]:
         tokenizer: Any = SavedTokenizer.read(path)
         model: Any = read_bert(path) if tokenizer else None
         if model is None:
-            weights = {"torch_dtype": torch.float32, "use_safetensors": True}
-            tokenizer, model = _read(str(path.resolve()), _SAVED, **weights)
+            tokenizer, model = _read(str(path.resolve()), _SAVED, use_safetensors=True)
+            model = model.float()  # the argument for the type has another name in each version
             _without_limits(tokenizer)
     except Exception as err:  # safetensors raises its own type on a truncated file
         raise damaged(path, "tower", "a model and a tokenizer of transformers", _first_line(err)) from err

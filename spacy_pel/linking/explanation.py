@@ -14,6 +14,7 @@ from ..index.rows_of_kb import names_of
 from ..types import NIL, CandidateTable, Entity, Vectors
 from ..util import normalize_alias
 from ..util.columns import EMPTY, aligned
+from ..util.excerpts import words_around
 from .memory import Learned
 from .query import MentionQuery
 from .surface_record import WordRecord
@@ -235,7 +236,7 @@ def explain(linker: "Linker", query: MentionQuery, *, written: Optional[str] = N
             )
         )
     record = getattr(linker.nil_model, "record", None) if chosen else None
-    left, right = _window(query.text, query.start, query.end)
+    left, right = words_around(query.text, query.start, query.end, _AROUND)
     entries = {one.id: one for one in linker.memory.learned}
     return Explanation(
         text=query.surface,
@@ -301,16 +302,6 @@ class _NearestRows:
         best = int(cosines.argmax())
         is_nearest = abs(float(cosines[best]) - features["mention"]) <= _CLOSE
         return self.known.learned[int(own[best])] if is_nearest else None
-
-
-def _window(text: str, start: int, end: int) -> Tuple[int, int]:
-    """RETURNS (Tuple[int, int]): offsets of a mention and of whole words around it."""
-    left, right = max(0, start - _AROUND), min(len(text), end + _AROUND)
-    if left and (blank := text.find(" ", left - 1, start)) >= 0:
-        left = blank + 1
-    if right < len(text) and (blank := text.rfind(" ", end, right + 1)) >= 0:
-        right = blank
-    return left, right
 
 
 def described(one: Learned) -> str:

@@ -1,6 +1,7 @@
 """A component that finds abbreviations and their long forms."""
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from functools import partial
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -8,13 +9,13 @@ from spacy.tokens import Doc, Span
 from ..corpora.abbreviations import find_abbreviations
 from .mentions import PHRASE, add_phrase
 
-Abbreviation = Dict[str, Any]  # as in doc._.abbreviations
+Abbreviation = Dict[str, Any]  # as in doc._.pel_abbreviations
 Tokens = Tuple[int, int]  # first token, and end
 
 
 @Language.factory(
     "pel_abbreviation_detector",
-    assigns=["doc._.abbreviations", "span._.long_form"],
+    assigns=["doc._.pel_abbreviations", "doc._.abbreviations", "span._.long_form"],
     default_config={"mentions": False},
 )
 def make_abbreviation_detector(nlp: Language, name: str, mentions: bool) -> "AbbreviationDetector":
@@ -29,11 +30,13 @@ def make_abbreviation_detector(nlp: Language, name: str, mentions: bool) -> "Abb
 
 
 class AbbreviationDetector:
-    """Sets ``doc._.abbreviations`` as scispaCy's detector does with ``make_serializable=True``.
+    """Sets ``doc._.pel_abbreviations``, a list of dictionaries with ``short_text``, ``short_start``,
+    ``short_end``, ``long_text``, ``long_start`` and ``long_end`` (token offsets), as scispaCy's detector
+    writes with ``make_serializable=True``. Docs can be pickled, stored in a DocBin and sent between processes.
 
-    It is a list of dictionaries with ``short_text``, ``short_start``, ``short_end``, ``long_text``,
-    ``long_start`` and ``long_end`` (token offsets). Docs can be pickled, stored in a DocBin and
-    sent between processes.
+    ``doc._.abbreviations`` shows the same as spans with ``span._.long_form``, another span, as code for
+    scispaCy expects. It is made when it is read, so it is not stored. Both names are scispaCy's where its
+    detector is used in the same process.
 
     With ``mentions``, it changes ``doc.ents``, too: a mention "long form (SF)" becomes two, and where a
     mention ends with a long form, its short forms become mentions wherever they occur, with its label.
@@ -49,9 +52,7 @@ class AbbreviationDetector:
         _add_extensions()
 
     def __call__(self, doc: Doc) -> Doc:
-        doc._.abbreviations = found = find_abbreviations(doc)
-        for one in found:
-            doc[one["short_start"] : one["short_end"]]._.long_form = one["long_text"]
+        doc._.pel_abbreviations = found = find_abbreviations(doc)
         if self.mentions and found:
             doc.ents = _with_short_forms(doc, found)  # type: ignore[assignment]
         return doc
@@ -102,9 +103,44 @@ def _in_order(one: Abbreviation) -> Tuple[Tokens, Tokens]:
     return (long, short) if long < short else (short, long)
 
 
+def _short_forms(doc: Doc) -> List[Span]:
+    return [doc[one["short_start"] : one["short_end"]] for one in doc._.pel_abbreviations]
+
+
+def _long_form(span: Span) -> Optional[Span]:
+    for one in span.doc._.pel_abbreviations:
+        if (one["short_start"], one["short_end"]) == (span.start, span.end):
+            return span.doc[one["long_start"] : one["long_end"]]
+    return None
+
+
+def _read(owner: Union[Doc, Span], *, name: str, default: Callable[[Any], Any]) -> Any:
+    """RETURNS (Any): what another detector has set, or ours."""
+    doc, key = _place(owner, name)
+    return doc.user_data[key] if key in doc.user_data else default(owner)
+
+
+def _write(owner: Union[Doc, Span], value: Any, *, name: str) -> None:
+    doc, key = _place(owner, name)
+    doc.user_data[key] = value
+
+
+def _place(owner: Union[Doc, Span], name: str) -> Tuple[Doc, Tuple[Any, ...]]:
+    """RETURNS (Tuple[Doc, Tuple]): where spaCy keeps an attribute that has no getter."""
+    if isinstance(owner, Doc):
+        return owner, ("._.", name, None, None)
+    return owner.doc, ("._.", name, owner.start_char, owner.end_char)
+
+
 def _add_extensions() -> None:
-    if not Doc.has_extension("abbreviations"):
-        Doc.set_extension("abbreviations", default=[])
-    if not Span.has_extension("long_form"):
-        Span.set_extension("long_form", default=None)
+    if not Doc.has_extension("pel_abbreviations"):
+        Doc.set_extension("pel_abbreviations", default=[])
+    views: List[Tuple[Any, str, Callable[[Any], Any]]] = [
+        (Doc, "abbreviations", _short_forms),
+        (Span, "long_form", _long_form),
+    ]
+    for owner, name, default in views:
+        if not owner.has_extension(name):
+            getter, setter = partial(_read, name=name, default=default), partial(_write, name=name)
+            owner.set_extension(name, getter=getter, setter=setter)
     add_phrase()

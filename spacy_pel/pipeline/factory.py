@@ -13,6 +13,7 @@ DEFAULT_CONFIG: Dict[str, Any] = {
     "batch_size": 256,
     "coverage": None,
     "overwrite": True,
+    "labels_keep": None,
     "labels_discard": [],
     "max_length": None,
     "spans_key": None,
@@ -61,6 +62,7 @@ def make_proxy_entity_linker(
     batch_size: int,
     coverage: Optional[float],
     overwrite: bool,
+    labels_keep: Optional[List[str]],
     labels_discard: List[str],
     max_length: Optional[int],
     spans_key: Optional[str],
@@ -88,6 +90,7 @@ def make_proxy_entity_linker(
     coverage (Optional[float]): ``span._.pel_set`` holds the right answer at this rate, between 0 and 1, after
         calibration. None = no sets.
     overwrite (bool): also link mentions that already have an id.
+    labels_keep (Optional[List[str]]): labels whose mentions alone are linked. None = all.
     labels_discard (List[str]): labels whose mentions are not linked.
     max_length (Optional[int]): word pieces that the mention tower reads; None = as in training.
     spans_key (Optional[str]): link ``doc.spans[spans_key]``. None = ``doc.ents``.
@@ -124,6 +127,7 @@ def make_proxy_entity_linker(
         batch_size=batch_size,
         coverage=coverage,
         overwrite=overwrite,
+        labels_keep=labels_keep,
         labels_discard=labels_discard,
         max_length=max_length,
         spans_key=spans_key,

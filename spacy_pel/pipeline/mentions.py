@@ -1,5 +1,6 @@
 """From a Doc to queries, and from links back to the Doc."""
 
+from itertools import chain
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set
 
 from spacy.tokens import Doc, Span
@@ -79,15 +80,15 @@ def by_mentions(
 
 
 def long_forms(doc: Doc) -> LongForms:
-    """The abbreviations that a document defines, as scispaCy's AbbreviationDetector leaves them
-    in ``doc._.abbreviations``, as spans or in its serializable form.
+    """The abbreviations that a document defines, as our detector leaves them in ``doc._.pel_abbreviations``
+    and scispaCy's in ``doc._.abbreviations``, as spans or in its serializable form.
 
     RETURNS (LongForms): by short form.
     """
     forms: LongForms = {}
-    if not Doc.has_extension("abbreviations"):
-        return forms
-    for found in doc._.abbreviations or []:
+    names = ("pel_abbreviations", "abbreviations")
+    given = (doc._.get(name) or [] for name in names if Doc.has_extension(name))
+    for found in chain.from_iterable(given):
         if isinstance(found, dict):
             short, long_form = found["short_text"], found["long_text"]
             place = found.get("short_start", 0)  # another detector may not say where

@@ -126,6 +126,10 @@ class NameFinder:
     def _linker(self) -> Optional[Linker]:
         linkers: Dict[str, Any] = dict(self.nlp.components)  # also disabled ones
         linker = linkers.get(self.linker)
+        if linker is None:  # it may have been renamed
+            others = [name for name, pipe in linkers.items() if isinstance(pipe, ProxyEntityLinker)]
+            if len(others) == 1:
+                linker, self.linker = linkers[others[0]], others[0]
         if not isinstance(linker, ProxyEntityLinker):
             raise PelError(Errors.E521.format(name=self.name, linker=self.linker, got=", ".join(linkers)))
         # an entity ruler that is being loaded runs the components before it on its patterns

@@ -93,6 +93,7 @@ class ProxyEntityLinker(Pipe):
         "null or a number between 0 and 1, such as 0.95", optional(share), in_linker=True
     )
     overwrite: bool = setting("true or false", flag)
+    labels_keep: Optional[Sequence[str]] = setting("null or a list of labels", optional(texts))
     labels_discard: Sequence[str] = setting("a list of labels", texts)
     max_length: Optional[int] = setting(f"null or {_COUNT}", optional(count))
     spans_key: Optional[str] = setting("null or a key of doc.spans", optional(text))
@@ -119,6 +120,7 @@ class ProxyEntityLinker(Pipe):
         batch_size: int = 256,
         coverage: Optional[float] = None,
         overwrite: bool = True,
+        labels_keep: Optional[Sequence[str]] = None,
         labels_discard: Sequence[str] = (),
         max_length: Optional[int] = None,
         spans_key: Optional[str] = None,
@@ -143,6 +145,7 @@ class ProxyEntityLinker(Pipe):
         self.batch_size = batch_size
         self.coverage = coverage
         self.overwrite = overwrite
+        self.labels_keep = labels_keep
         self.labels_discard = labels_discard
         self.max_length = max_length
         self.spans_key = spans_key
@@ -487,7 +490,8 @@ class ProxyEntityLinker(Pipe):
         return queries if self.states is None else self.states.encode(doc, queries)
 
     def _wants(self, span: Span) -> bool:
-        return span.label_ not in self.labels_discard and (self.overwrite or not span.kb_id_)
+        is_kept = self.labels_keep is None or span.label_ in self.labels_keep
+        return is_kept and span.label_ not in self.labels_discard and (self.overwrite or not span.kb_id_)
 
     def set_annotations(self, docs: Iterable[Doc], links: Links) -> None:
         """Write what ``predict`` returned.

@@ -11,6 +11,7 @@ from ...corpora import read_corpus
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...types import NIL
+from ...util.excerpts import words_around
 from ...util.log import without_warnings
 from ..prediction import Prediction
 from .page import ShownEntity, ShownError
@@ -192,22 +193,15 @@ def _context(run: str, one: Prediction, texts: Texts) -> Tuple[str, str]:
         raise PelError(Errors.E685.format(run=run, got=f"it has no document '{one.doc}'"))
     for text in texts[one.doc]:
         if text[one.start : one.end] == one.text:
-            before, after = text[: one.start], text[one.end :]
-            return _cut(before[::-1])[::-1], _cut(after)
+            left, right = words_around(text, one.start, one.end, _CONTEXT)
+            before, after = text[left : one.start], text[one.end : right]
+            return f"{'… ' * (left > 0)}{before}", f"{after}{' …' * (right < len(text))}"
     found = texts[one.doc][0][one.start : one.end]
     raise PelError(
         Errors.E685.format(
             run=run, got=f"the text at {one.start} of '{one.doc}' is {found!r}, not {one.text!r}"
         )
     )
-
-
-def _cut(text: str) -> str:
-    """The first characters, up to the last space among them."""
-    if len(text) <= _CONTEXT:
-        return text
-    kept = text[:_CONTEXT]
-    return (kept[: kept.rfind(" ")] if " " in kept else kept) + " …"
 
 
 def _entities(case: ErrorCase, kb: Optional[KnowledgeBase]) -> List[ShownEntity]:

@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Any, Dict, Mapping, Tuple
 
 from ...errors import Errors, PelError, quoted
+from ...util.excerpts import words_around
 from ..query import MentionQuery
 
 _AROUND = 60  # characters of context on each side that the log keeps
@@ -75,7 +76,7 @@ class Learned:
     sha256 (str): of the document's text.
     read_sha256 (str): of the text that the linker reads: a part of it with the long form of an abbreviation,
         otherwise the same.
-    context (str): up to 60 characters before the mention, the mention, and up to 60 after it.
+    context (str): the mention, and whole words of up to 60 characters before and after it.
     """
 
     id: int
@@ -98,7 +99,7 @@ class Learned:
         cls, given: Correction, query: MentionQuery, *, id: int, by: str, before: str, after: str
     ) -> "Learned":
         """RETURNS (Learned): the entry of a correction, made now."""
-        left, right = max(0, given.start - _AROUND), given.end + _AROUND
+        left, right = words_around(given.text, given.start, given.end, _AROUND)
         return cls(
             id=id,
             at=now(),

@@ -426,7 +426,7 @@ function showMemory(memory) {
   $("memory").hidden = !memory.learned.length;
   $("memory-note").textContent = memory.saved
     ? "Saved in the pipeline. They count for all texts."
-    : "They count for all texts until the server stops. Start it with --save to keep them, or download those of this page for spacy-pel teach.";
+    : "They count for all texts, but those made here are lost when the server stops. Start it with --save to keep them, or download those of this page for spacy-pel teach.";
   $("download").hidden = memory.saved || !state.given.length;
   $("corrections").replaceChildren(...memory.learned.slice().reverse().map((one) => {
     const answer = one.after === NIL ? "NIL" : `${one.after_name ?? ""} ${one.after}`;

@@ -1,0 +1,21 @@
+"""Excerpts of a text."""
+
+import re
+from typing import Tuple
+
+
+def words_around(text: str, start: int, end: int, reach: int) -> Tuple[int, int]:
+    """Choose an excerpt that cuts no word. Only where one side is a single long word is it cut.
+
+    text (str): the text.
+    start, end (int): what the excerpt is about.
+    reach (int): characters to each side, at most.
+    RETURNS (Tuple[int, int]): offsets of the excerpt.
+    """
+    left, right = max(0, start - reach), min(len(text), end + reach)
+    if left and (blank := re.search(r"\s", text[left - 1 : start])):
+        left += blank.start()
+    if right < len(text):
+        blanks = [one.start() for one in re.finditer(r"\s", text[end : right + 1])]
+        right = end + blanks[-1] if blanks else right
+    return left, right

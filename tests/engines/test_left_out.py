@@ -1,0 +1,257 @@
+"""Documents that a pipeline fails on are left out and named; those that are too long are linked in pieces."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import spacy
+from cli.conftest import NAMES, run
+from spacy.language import Language
+
+from spacy_pel.corpora.document_stream import process_documents, text_pieces
+from spacy_pel.engines import link_batch
+from spacy_pel.engines.parts import PartedCorpus, PartedOutput, link_part
+from spacy_pel.pipeline.saved import load_pipeline
+from spacy_pel.types import Document
+from spacy_pel.util import read_jsonl, write_jsonl
+
+TEXTS = ["No fever.", "No BOOM asthma.", "No stroke.", "No asthma."]
+FAILURES = {"value": ValueError("bad\ntext"), "memory": MemoryError(), "key": KeyError("x")}
+
+
+class _Fails:
+    """Fails on texts with BOOM, in a batch or alone."""
+
+    def __init__(self, kind, as_pipe):
+        self.kind = kind
+        if as_pipe:
+            self.pipe = self._pipe
+
+    def __call__(self, doc):
+        if "BOOM" in doc.text:
+            raise FAILURES[self.kind]
+        return doc
+
+    def _pipe(self, stream, batch_size):
+        for docs in spacy.util.minibatch(stream, batch_size):
+            yield from [self(doc) for doc in docs]
+
+
+@Language.factory("fails_on_boom", default_config={"kind": "value", "as_pipe": False})
+def make_fails(nlp, name, kind, as_pipe):
+    return _Fails(kind, as_pipe)
+
+
+class _FailingTokenizer:
+    def __init__(self, tokenizer):
+        self.tokenizer = tokenizer
+
+    def __call__(self, text):
+        if "BOOM" in text:
+            raise OverflowError("too deep")
+        return self.tokenizer(text)
+
+
+@pytest.fixture
+def failing(folder, tmp_path):
+    """RETURNS (Callable): the folder of a pipeline that fails on some texts."""
+
+    def make(**config):
+        nlp = spacy.load(folder / "pipeline")
+        nlp.add_pipe("fails_on_boom", first=True, config=config)
+        nlp.to_disk(tmp_path / "failing")
+        return tmp_path / "failing"
+
+    return make
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+@pytest.mark.parametrize("as_pipe", [False, True])
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_a_document_that_fails_is_left_out_and_named(failing, tmp_path, kind, as_pipe, n_process):
+    path, out = failing(kind=kind, as_pipe=as_pipe), tmp_path / "out.jsonl"
+    lines = TEXTS * 3
+    (tmp_path / "in.txt").write_text("\n".join(lines))
+    args = ["link", path, tmp_path / "in.txt", out, "--n-process", n_process, "--batch-size", 3]
+    result = run(*args, "--json", "--part-size", 1)
+    assert result.code == 0, result.err
+    wrong = ["2", "6", "10"]
+    assert [one["id"] for one in result.json["left_out"]] == wrong
+    assert all(type(FAILURES[kind]).__name__ in one["error"] for one in result.json["left_out"])
+    assert result.json["documents"] == 9 and "document '2'" not in result.out
+    assert "3 documents" in result.err and "2 (" in result.err
+    found = {one["id"]: [m["kb_id"] for m in one["mentions"]] for one in read_jsonl(out)}
+    ids = {"No fever.": ["C5"], "No stroke.": ["C3"], "No asthma.": ["C6"]}
+    assert found == {str(n): ids[text] for n, text in enumerate(lines, 1) if text in ids}
+    assert list(read_jsonl(tmp_path / "out.jsonl.left_out.jsonl")) == result.json["left_out"]
+    # nothing to do, and known
+    again = run(*args, "--json", "--part-size", 1, "--resume")
+    assert again.json["left_out"] == result.json["left_out"] and again.json["documents"] == 9
+
+
+def test_resume_goes_past_a_document_that_was_left_out(failing, tmp_path, monkeypatch):
+    path, out = failing(), tmp_path / "out.jsonl"
+    (tmp_path / "in.txt").write_text("\n".join(TEXTS))
+    args = ["link", path, tmp_path / "in.txt", out, "--part-size", 1, "--batch-size", 1]
+    monkeypatch.setattr("spacy_pel.engines.local.write_links", lambda *_: 1 / 0)
+    assert run(*args).code == 2
+    assert len(list((tmp_path / "out.jsonl.parts").glob("part-*"))) == 4
+    (tmp_path / "out.jsonl.parts" / "part-000003.jsonl").unlink()
+    monkeypatch.undo()
+    resumed = run(*args, "--resume", "--json")
+    assert resumed.code == 0 and resumed.json["resumed_after"] == 3
+    assert [one["id"] for one in resumed.json["left_out"]] == ["2"]
+    assert [one["id"] for one in read_jsonl(out)] == ["1", "3", "4"]
+    clean = tmp_path / "clean.txt"
+    clean.write_text("No fever.")
+    assert run("link", path, clean, out, "--overwrite").code == 0
+    assert not (tmp_path / "out.jsonl.left_out.jsonl").exists()
+
+
+def test_a_pipeline_that_fails_on_all_documents_is_an_error(failing, tmp_path):
+    (tmp_path / "in.txt").write_text("BOOM\nBOOM.")
+    result = run("link", failing(), tmp_path / "in.txt", tmp_path / "out.jsonl")
+    assert result.code == 2 and "E605" in result.err and "'1'" in result.err
+    (tmp_path / "in.txt").write_text("BOOM\n" * 300)
+    result = run("link", tmp_path / "failing", tmp_path / "in.txt", tmp_path / "b.jsonl", "--part-size", 50)
+    assert result.code == 2 and "first 100" in result.err
+
+
+def test_a_list_of_many_is_short_on_the_terminal(failing, tmp_path):
+    (tmp_path / "in.txt").write_text("No fever.\n" + "BOOM\n" * 20)
+    result = run("link", failing(), tmp_path / "in.txt", tmp_path / "out.jsonl")
+    assert result.code == 0 and "and 15 more" in result.err and len(result.err) < 2000
+    assert "left_out " in result.out and " 20\n" in result.out
+    assert len(list(read_jsonl(tmp_path / "out.jsonl.left_out.jsonl"))) == 20
+
+
+def test_a_tokenizer_that_fails_and_a_handler_that_skips(folder):
+    nlp = load_pipeline(folder / "pipeline").nlp
+    documents = [Document(str(n), text) for n, text in enumerate(TEXTS)]
+    nlp.tokenizer = _FailingTokenizer(nlp.tokenizer)
+    done = list(process_documents(nlp, documents, batch_size=4))
+    assert [one.error for one in done] == ["", "OverflowError: too deep", "", ""]
+    assert [one.document for one in done] == documents
+    nlp = load_pipeline(folder / "pipeline").nlp
+    nlp.add_pipe("fails_on_boom", first=True)
+    seen = []
+    nlp.set_error_handler(lambda name, proc, docs, err: seen.append(docs))
+    done = list(process_documents(nlp, documents, batch_size=4))
+    assert [bool(one.error) for one in done] == [False, True, False, False]
+    assert nlp.default_error_handler.__name__ == "<lambda>"
+
+
+def test_a_handler_that_logs_loses_only_the_bad_document(folder, monkeypatch):
+    nlp, name, component = load_pipeline(folder / "pipeline")
+    predict = type(component).predict
+
+    def fails(self, docs):
+        docs = list(docs)
+        if any("BOOM" in doc.text for doc in docs):
+            raise RuntimeError("CUDA out of memory")
+        return predict(self, docs)
+
+    monkeypatch.setattr(type(component), "predict", fails)
+    lost = []
+    nlp.set_error_handler(
+        lambda name, proc, docs, err: lost.append((name, [one.text for one in docs], str(err)))
+    )
+    docs = list(nlp.pipe(TEXTS))
+    assert [doc.text for doc in docs] == [text for text in TEXTS if "BOOM" not in text]
+    assert [[ent.kb_id_ for ent in doc.ents] for doc in docs] == [["C5"], ["C3"], ["C6"]]
+    assert lost == [(name, [TEXTS[1]], "CUDA out of memory")]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["No fever now.\n\n", "No fever now. ", "fever\n", "fever ", "fever,"],
+    ids=["paragraphs", "sentences", "lines", "words", "no blank"],
+)
+def test_pieces(unit):
+    text = unit * 60
+    pieces = list(text_pieces(text, 100))
+    assert "".join(piece for _, piece in pieces) == text and len(pieces) > 1
+    assert all(text[start:].startswith(piece) and len(piece) <= 100 for start, piece in pieces)
+    if not unit.endswith(","):
+        assert all(piece.startswith(unit.split()[0]) and piece.endswith(unit) for _, piece in pieces)
+    assert list(text_pieces(text, len(text))) == [(0, text)] and list(text_pieces("", 5)) == [(0, "")]
+
+
+def test_a_text_that_is_too_long_is_linked_in_pieces(folder, tmp_path):
+    long = "No fever, and asthma after a heart attack. " * 25_000  # 1,075,000 characters
+    write_jsonl(
+        tmp_path / "in.jsonl", [{"id": n, "text": text} for n, text in enumerate(["No fever.", long, ""])]
+    )
+    nlp = spacy.load(folder / "pipeline")
+    nlp.remove_pipe("entity_ruler")  # would take a minute
+    nlp.add_pipe("first_fevers", before="proxy_entity_linker")
+    nlp.to_disk(tmp_path / "pipeline")
+    args = ["link", tmp_path / "pipeline", tmp_path / "in.jsonl", tmp_path / "out.jsonl"]
+    result = run(*args, "--n-process", 2, "--json", "--n-candidates", 0)
+    assert result.code == 0 and "left_out" not in result.json, result.err
+    first, second, third = read_jsonl(tmp_path / "out.jsonl")
+    assert [one["start"] for one in first["mentions"]] == [3] and not third["mentions"]
+    assert len(second["mentions"]) == 11 and second["text"] == long
+    assert {long[one["start"] : one["end"]] for one in second["mentions"]} == {"fever"}
+    assert {one["kb_id"] for one in second["mentions"]} == {"C5"}
+
+
+@Language.component("first_fevers")
+def first_fevers(doc):
+    """The first fever of a text."""
+    found = next((token for token in doc if token.text == "fever"), None)
+    if found is not None:
+        doc.ents = [spacy.tokens.Span(doc, found.i, found.i + 1, label="ENTITY")]
+    return doc
+
+
+def test_rows_and_parts_say_what_failed(failing, tmp_path):
+    loaded = load_pipeline(failing())
+    write_jsonl(
+        tmp_path / "in.jsonl", [{"id": n, "text": text, "meta": {"n": 1}} for n, text in enumerate(TEXTS)]
+    )
+    batch = pa.RecordBatch.from_pylist(list(read_jsonl(tmp_path / "in.jsonl")))
+    rows = link_batch(loaded, batch).to_pylist()
+    assert [row["mentions"] is None for row in rows] == [False, True, False, False]
+    assert json.loads(rows[1]["meta"]) == {"n": 1, "error": "ValueError: bad text"}
+    corpus = PartedCorpus(str(tmp_path / "in.jsonl"), part_size=2)
+    output = PartedOutput(str(tmp_path / "out.parquet"), ".parquet")
+    output.start({}, resume=False, overwrite=False)
+    counts = [
+        link_part(loaded, corpus.files, part, output, n_candidates=1, batch_size=1) for part in corpus.parts()
+    ]
+    assert [(one["documents"], one["left_out"]) for one in counts] == [(1, 1), (2, 0)]
+    assert output.left_out([0, 1]) == [{"id": "1", "error": "ValueError: bad text"}]
+    assert output.left_out([1]) == [] and output.counts([0, 1]) == {
+        "documents": 3,
+        "mentions": 3,
+        "nil": 0,
+        "left_out": 1,
+    }
+    assert pq.read_table(tmp_path / "out.parquet")["id"].to_pylist() == ["0", "2", "3"]
+    output.write(0, link_batch(loaded, batch.slice(2, 1)))  # another try
+    assert output.left_out([0, 1]) == []
+
+
+@pytest.mark.parametrize("end_to_end", [False, True])
+def test_evaluate_counts_the_mentions_of_a_document_that_fails_as_wrong(failing, tmp_path, end_to_end):
+    path = failing()
+    texts = ["No fever.", "No BOOM asthma.", "No asthma."]
+    mentions = [[{"start": 3, "end": 8, "label": "ENTITY", "ids": ["C5"]}]]
+    mentions += [
+        [{"start": t.index("asthma"), "end": t.index("asthma") + 6, "label": "ENTITY", "ids": ["C6"]}]
+        for t in texts[1:]
+    ]
+    lines = [
+        {"id": str(n), "text": t, "mentions": m} for n, (t, m) in enumerate(zip(texts, mentions, strict=True))
+    ]
+    write_jsonl(tmp_path / "gold.jsonl", lines)
+    flags = ["--end-to-end"] if end_to_end else []
+    result = run("evaluate", path, tmp_path / "gold.jsonl", "--output", tmp_path / "m", "--json", *flags)
+    assert result.code == 0, result.err
+    if end_to_end:
+        assert "document '1'" in result.err and result.json["n_documents_left_out"] == 1
+        assert result.json["accuracy"] == pytest.approx(2 / 3)
+    else:  # gold mentions need no other component
+        assert result.json["accuracy"] == 1 and NAMES[5] == "fever"
