@@ -1,5 +1,7 @@
 """The command line app: where commands are registered and how errors are shown."""
 
+import codecs
+import io
 import logging
 import os
 import sys
@@ -10,10 +12,11 @@ from typing import Any, List, Type
 import typer
 from catalogue import RegistryError
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, one_line
 from ..util import logger
 from ..util.files import DATA_ERRORS, last_read
 from ._help import HelpGroup, HelpTyper
+from ._output import is_utf8
 
 # typer has its own copy of click since 0.26: this finds the class in either one
 UsageError: Type[Exception] = typer.BadParameter.__mro__[1]
@@ -42,6 +45,7 @@ class PelGroup(HelpGroup):
         return command
 
     def parse_args(self, ctx: Any, args: List[str]) -> List[str]:
+        _read_utf8()
         ctx.meta[VERBOSE] = VERBOSE in args
         return super().parse_args(ctx, [arg for arg in args if arg != VERBOSE])
 
@@ -68,6 +72,16 @@ class PelGroup(HelpGroup):
             _fail(Errors.E013.format(got=got, place=last_read() or "none"), err, ctx)
 
 
+def _read_utf8() -> None:
+    """Begin again in Python's UTF-8 mode where the locale knows ASCII alone: texts and paths may have other
+    characters. What another encoding of a stream lacks is written as an escape."""
+    if os.name == "posix" and codecs.lookup(sys.getfilesystemencoding()).name == "ascii":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not is_utf8(stream):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _fail(message: str, err: BaseException, ctx: Any) -> None:
     if ctx.meta[VERBOSE]:
         traceback.print_exception(err)
@@ -82,6 +96,10 @@ class _BesideBars(logging.StreamHandler):  # type: ignore[type-arg]
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
         self._process = os.getpid()
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        return text if record.exc_info else one_line(text)
 
     def emit(self, record: logging.LogRecord) -> None:
         tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)  # None = no bar yet

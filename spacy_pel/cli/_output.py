@@ -1,9 +1,12 @@
 """What commands print: results on stdout, messages on stderr."""
 
 import json
+import sys
 from typing import Any, Callable, Dict, Optional
 
 import typer
+
+from ..errors import one_line
 
 JSON = typer.Option(False, "--json", help="Print the result as one JSON object.")
 
@@ -15,12 +18,17 @@ def emit(result: Dict[str, Any], *, as_json: bool, text: Callable[[Dict[str, Any
     as_json (bool): print it as one JSON object.
     text (Callable): makes human-readable text of the result.
     """
-    typer.echo(json.dumps(result, ensure_ascii=False) if as_json else text(result))
+    typer.echo(json.dumps(result, ensure_ascii=not is_utf8(sys.stdout)) if as_json else text(result))
 
 
 def message(text: str) -> None:
-    """Print a message on stderr."""
-    typer.echo(text, err=True)
+    """Print a message on stderr, in one line."""
+    typer.echo(one_line(text), err=True)
+
+
+def is_utf8(stream: Any) -> bool:
+    """RETURNS (bool): whether a stream can hold any text."""
+    return (getattr(stream, "encoding", None) or "utf8").lower().startswith("utf")
 
 
 def key_values(result: Dict[str, Any]) -> str:
@@ -39,7 +47,7 @@ def plain(value: Any) -> str:
         return ", ".join(f"{key} {plain(one)}" for key, one in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(map(plain, value)) or "none"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return one_line(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def percent(share: Optional[float]) -> str:

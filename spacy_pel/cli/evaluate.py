@@ -22,7 +22,8 @@ def evaluate(
         bool, typer.Option("--end-to-end", help="Let the pipeline find the mentions as well.")
     ] = False,
     top_k: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Candidates per mention (gold mentions only).")
+        int,
+        typer.Option(metavar="N", min=1, max=100_000, help="Candidates per mention (gold mentions only)."),
     ] = 64,
     seen: Annotated[
         Optional[List[Path]],

@@ -55,7 +55,8 @@ def link(
     ] = None,
     n_process: Annotated[int, typer.Option(metavar="N", min=1, help="Number of processes.")] = 1,
     batch_size: Annotated[
-        Optional[int], typer.Option(metavar="N", min=1, help="Documents per batch. [default: the engine's]")
+        Optional[int],
+        typer.Option(metavar="N", min=1, max=1_000_000, help="Documents per batch. [default: the engine's]"),
     ] = None,
     n_candidates: Annotated[
         int, typer.Option(metavar="N", min=0, help="Candidates written per mention.")

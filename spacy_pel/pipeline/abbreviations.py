@@ -32,7 +32,8 @@ def make_abbreviation_detector(nlp: Language, name: str, mentions: bool) -> "Abb
 class AbbreviationDetector:
     """Sets ``doc._.pel_abbreviations``, a list of dictionaries with ``short_text``, ``short_start``,
     ``short_end``, ``long_text``, ``long_start`` and ``long_end`` (token offsets), as scispaCy's detector
-    writes with ``make_serializable=True``. Docs can be pickled, stored in a DocBin and sent between processes.
+    writes with ``make_serializable=True``. Docs can be pickled, stored in a DocBin and sent between
+    processes.
 
     ``doc._.abbreviations`` shows the same as spans with ``span._.long_form``, another span, as code for
     scispaCy expects. It is made when it is read, so it is not stored. Both names are scispaCy's where its

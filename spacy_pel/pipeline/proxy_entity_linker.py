@@ -63,7 +63,9 @@ PathLike = Union[str, Path]
 Links = List[List[Optional[Link]]]
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
-_COUNT = "a whole number of at least 1"
+_COUNT = "a whole number from 1 to {:,}"
+_MOST_CANDIDATES = 100_000  # 256 mentions with more need gigabytes
+_MOST = 1_000_000
 
 
 class ProxyEntityLinker(Pipe):
@@ -84,18 +86,18 @@ class ProxyEntityLinker(Pipe):
     _linker: Optional[Linker] = None  # once there is data
     states: Optional[TransformerStates] = None  # likewise, with the setting ``transformer``
 
-    top_k: int = setting(_COUNT, count, in_linker=True)
+    top_k: int = setting(_COUNT.format(_MOST_CANDIDATES), count(_MOST_CANDIDATES), in_linker=True)
     threshold: Union[None, float, Dict[str, float]] = setting(
         "null, a number, or a map from label to number", optional(thresholds), in_linker=True
     )
-    batch_size: int = setting(_COUNT, count, in_linker=True)
+    batch_size: int = setting(_COUNT.format(_MOST), count(_MOST), in_linker=True)
     coverage: Optional[float] = setting(
         "null or a number between 0 and 1, such as 0.95", optional(share), in_linker=True
     )
     overwrite: bool = setting("true or false", flag)
     labels_keep: Optional[Sequence[str]] = setting("null or a list of labels", optional(texts))
     labels_discard: Sequence[str] = setting("a list of labels", texts)
-    max_length: Optional[int] = setting(f"null or {_COUNT}", optional(count))
+    max_length: Optional[int] = setting(f"null or {_COUNT.format(_MOST)}", optional(count(_MOST)))
     spans_key: Optional[str] = setting("null or a key of doc.spans", optional(text))
     expand_abbreviations: bool = setting("true or false", flag)
     entity_types: Mapping[str, Sequence[str]] = setting(

@@ -67,9 +67,9 @@ def text(value: Any) -> str:
     return str(_of(str, value))
 
 
-def count(value: Any) -> int:
-    """RETURNS (int): at least 1. RAISES (TypeError): if it is something else."""
-    return int(_where(not isinstance(value, bool) and _of(Integral, value) >= 1, value))
+def count(most: int) -> Read:
+    """RETURNS (Callable): accepts whole numbers from 1 to ``most``."""
+    return lambda value: int(_where(not isinstance(value, bool) and 1 <= _of(Integral, value) <= most, value))
 
 
 def number(value: Any) -> float:

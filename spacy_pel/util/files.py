@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Dict, Iterable, Iterator, List, Optional, Tuple, TypeVar, Union
 
 from ..errors import Errors, PelError, quoted, shortened
-from .replacing import make_holder, move_into_place, remove_leftovers
+from .replacing import make_holder, move_into_place, remove_leftovers, without_holders
 
 PathLike = Union[str, Path]
 Item = TypeVar("Item")
@@ -70,16 +70,20 @@ def atomic_path(target: PathLike) -> Iterator[Path]:
         if err.filename is not None and not str(err.filename).startswith(str(holder)):
             raise  # an input's error, not the output's
         raise PelError(unwritable(target, err)) from err
+    except Exception as err:
+        if "(os error " in str(err) and not isinstance(err, PelError):  # of safetensors and tokenizers
+            raise PelError(unwritable(target, err)) from err
+        raise
     finally:
         shutil.rmtree(holder, ignore_errors=True)
 
 
-def unwritable(target: Path, err: OSError) -> str:
+def unwritable(target: Path, err: Exception) -> str:
     """RETURNS (str): the text of an error while writing to ``target``."""
     return Errors.E002.format(
         expected="a writable path",
-        path=target,
-        got=f"an OS error ({err.strerror or err})",
+        path=without_holders(target),
+        got=f"an OS error ({getattr(err, 'strerror', None) or err})",
         todo="Nothing was changed there. Free some space, or choose another folder.",
     )
 

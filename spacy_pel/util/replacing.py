@@ -48,6 +48,11 @@ def make_holder(target: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix=f".{target.name}.{os.getpid()}.{_HOST}.", dir=target.parent))
 
 
+def without_holders(path: Path) -> Path:
+    """RETURNS (Path): where a file in a holder will be, for errors."""
+    return Path(*(part for part in path.parts if not _HOLDER.fullmatch(part)))
+
+
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
     """Wait until nobody else is here for the same folder: no thread, and no process of this machine. A thread
