@@ -32,15 +32,16 @@ def encoder_folder(model: Path) -> Path:
     return found[0]
 
 
-def default_pipeline() -> Path:
+def default_pipeline(option: str) -> Path:
     """RETURNS (Path): the default pipeline, in the working directory or in this repository.
 
+    option (str): of the command, which names another one.
     RAISES (PelError): if it is in neither.
     """
     places = [Path(), Path(__file__).parents[2]]
     found = next((place / _DEFAULT for place in places if (place / _DEFAULT / "config.cfg").is_file()), None)
     if found is None:
-        raise PelError(Errors.E666.format(path=_DEFAULT))
+        raise PelError(Errors.E666.format(path=_DEFAULT, option=option))
     return found
 
 

@@ -7,6 +7,7 @@ import typer
 
 from ..errors import Errors, PelError
 from ._app import pel_cli
+from ._encoder import default_pipeline
 from ._output import JSON, emit, message
 
 _N_CANDIDATES = 5
@@ -18,9 +19,10 @@ def demo(
         Optional[List[str]],
         typer.Option(metavar="TEXT", help="Your own text (repeatable); default: three abstracts."),
     ] = None,
-    pipeline: Annotated[Path, typer.Option(metavar="FOLDER", help="The pipeline folder.")] = Path(
-        "assets/pel_medmentions"
-    ),
+    pipeline: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FOLDER", help="The pipeline folder; default: the default pipeline."),
+    ] = None,
     output: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Folder for links.jsonl and links.html.")
     ] = Path("demo"),
@@ -39,6 +41,7 @@ def demo(
     from ._demo_texts import DEMO_TEXTS
 
     texts = {f"Text {number}": one for number, one in enumerate(text, start=1)} if text else DEMO_TEXTS
+    pipeline = pipeline or default_pipeline("--pipeline")
     nlp, _, component = load_pipeline(pipeline)
     kb = component.kb
     given = [Document(title, one) for title, one in texts.items()]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Dict, List, NamedTuple, Option
 import typer
 
 from ..errors import Errors, PelError
-from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy
+from ..pipeline.saved import FACTORY, linker_names, load_pipeline, load_spacy, saved_part
 from ..util import atomic_path
 from ._app import pel_cli
 from ._encoder import default_pipeline, encoder_folder
@@ -70,7 +70,8 @@ def quickstart(
         Optional[str],
         typer.Option(
             metavar="FOLDER",
-            help="A model or pipeline folder with an encoder; default: that of the default pipeline.",
+            help="A model or pipeline folder with an encoder; default: that of --ner if it has one, or of "
+            "the default pipeline.",
         ),
     ] = None,
     reader: Annotated[
@@ -111,7 +112,10 @@ def quickstart(
     started = time.perf_counter()
     if out.exists() and not (overwrite and (out / "config.cfg").is_file()):
         raise PelError(Errors.E658.format(path=out, got=_kind(out)))
-    source = _source(Path(encoder) if encoder else default_pipeline())
+    own = Path(ner) if ner and (Path(ner) / "config.cfg").is_file() else None
+    if encoder is None and own is not None and saved_part(own, "encoder"):
+        encoder = str(own)
+    source = _source(Path(encoder) if encoder else default_pipeline("--encoder"))
     with_names = phrases or ner is None
     nlp = _finder(ner, lang)
     with atomic_path(out) as part:

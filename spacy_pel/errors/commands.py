@@ -171,8 +171,8 @@ class CommandErrors:
         "--top-k 64."
     )
     E666 = (
-        "[PEL-E666] Expected the default pipeline at {path}, got no such folder. Run this in the root of the repository, or "
-        "give a model or pipeline folder with --encoder."
+        "[PEL-E666] Expected the default pipeline at {path}, got no such folder. Run this in the root of the repository, "
+        "or name a pipeline folder with {option}."
     )
     E668 = (
         "[PEL-E668] Expected all worker processes to reach the end, but one ended with exit code {got}. If it was "

@@ -1,5 +1,7 @@
 """``demo`` on the tiny pipeline: table, JSON lines and page tell the same."""
 
+from pathlib import Path
+
 from spacy_pel.cli._demo_texts import DEMO_TEXTS
 from spacy_pel.util import read_jsonl
 
@@ -32,3 +34,10 @@ def test_missing_pipeline(tmp_path):
     result = run("demo", "--pipeline", tmp_path / "none", "--output", tmp_path / "demo")
     assert result.code == 2 and len(result.err.strip().splitlines()) == 1
     assert not (tmp_path / "demo").exists()
+
+
+def test_without_the_default_pipeline(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("spacy_pel.cli._encoder._DEFAULT", Path("elsewhere"))
+    result = run("demo", "--output", tmp_path / "demo")
+    assert result.code == 2 and "E666" in result.err and "--pipeline" in result.err

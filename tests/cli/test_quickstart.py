@@ -215,7 +215,10 @@ def test_the_default_pipeline(table, tmp_path, monkeypatch):
     shutil.move(table, tmp_path / "my codes.csv")
     monkeypatch.chdir(tmp_path)
     default = Path(__file__).parents[2] / "assets" / "pel_medmentions"
-    result = run("quickstart", "my codes.csv", "out", "--ner", default, "--encoder", default)
+    monkeypatch.setattr("spacy_pel.cli._encoder._DEFAULT", Path("elsewhere"))
+    result = run("quickstart", "my codes.csv", "out")
+    assert result.code == 2 and "E666" in result.err and "--encoder" in result.err
+    result = run("quickstart", "my codes.csv", "out", "--ner", default)  # with its encoder
     assert result.code == 0, result.err
     nlp = spacy.load(tmp_path / "out")
     found = links(nlp, "Heart attack was frequent. The students received tobramycin.")

@@ -76,6 +76,55 @@ def test_processes(nlp):
     assert [found(doc) for doc in nlp.pipe([TEXT, "none", TEXT], n_process=2)] == [expected, [], expected]
 
 
+SHARED = """
+import spacy
+from spacy_pel.pipeline.mentions import long_forms
+nlp = spacy.blank("en")
+for name in ORDER:
+    nlp.add_pipe(name, config={"make_serializable": True} if name == "abbreviation_detector" else {})
+text = "Huntington disease (HD) is rare. HD is inherited."
+doc = nlp(text)
+assert set(long_forms(doc)["HD"].values()) == {"Huntington disease"}
+assert {one["short_text"] for one in doc._.abbreviations} == {"HD"}
+for again in (*nlp.pipe([text, text], n_process=2), spacy.tokens.Doc(nlp.vocab).from_bytes(doc.to_bytes())):
+    assert long_forms(again) == long_forms(doc)
+    assert again._.pel_abbreviations == doc._.pel_abbreviations and again._.pel_abbreviations
+"""
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["abbreviation_detector", "pel_abbreviation_detector"],
+        ["pel_abbreviation_detector", "abbreviation_detector"],
+    ],
+)
+def test_it_shares_a_pipeline_with_scispacy(order):
+    """In a process of its own: the names are declared for the whole process."""
+    pytest.importorskip("scispacy")
+    code = "import scispacy.abbreviation\n" + SHARED.replace("ORDER", repr(order))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_spans_as_code_for_scispacy_expects():
+    code = """
+import spacy
+nlp = spacy.blank("en")
+nlp.add_pipe("pel_abbreviation_detector")
+doc = nlp("Huntington disease (HD) is rare. HD is inherited.")
+assert [(one.text, one.start, one._.long_form.text) for one in doc._.abbreviations] == [
+    ("HD", 3, "Huntington disease"), ("HD", 8, "Huntington disease")]
+assert doc[0:1]._.long_form is None
+doc.to_bytes()
+doc._.abbreviations = [doc[0:1]]
+doc[0:1]._.long_form = "mine"
+assert [one._.long_form for one in doc._.abbreviations] == ["mine"]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_new_process_needs_no_import(nlp, tmp_path):
     nlp.to_disk(tmp_path / "nlp")
     code = f"import spacy; print(len(spacy.load({str(tmp_path / 'nlp')!r})({TEXT!r})._.abbreviations))"

@@ -53,8 +53,8 @@ def default_nil(
     from ..worlds.default_nil import fit_default_nil
     from ..worlds.default_nil_tables import as_markdown
 
-    like = open_bi_encoder(str(default_pipeline()))
-    names = encoder or [str(default_pipeline())]
+    like = open_bi_encoder(str(default_pipeline("--encoder")))
+    names = encoder or [str(default_pipeline("--encoder"))]
     report = fit_default_nil(
         _sources(world),
         {name: open_bi_encoder(name, like=like, seed=seed) for name in names},
