@@ -1,12 +1,12 @@
 """A component that finds abbreviations and their long forms."""
 
-from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ..corpora.abbreviations import find_abbreviations
+from .extensions import as_list, declare
 from .mentions import PHRASE, add_phrase
 
 Abbreviation = Dict[str, Any]  # as in doc._.pel_abbreviations
@@ -104,44 +104,21 @@ def _in_order(one: Abbreviation) -> Tuple[Tokens, Tokens]:
     return (long, short) if long < short else (short, long)
 
 
-def _short_forms(doc: Doc) -> List[Span]:
-    return [doc[one["short_start"] : one["short_end"]] for one in doc._.pel_abbreviations]
+def _short_forms(doc: Doc, kept: Any) -> Any:
+    """RETURNS (Any): what another detector has set, or ours as spans."""
+    found = doc._.pel_abbreviations
+    return [doc[one["short_start"] : one["short_end"]] for one in found] if kept is None else kept
 
 
-def _long_form(span: Span) -> Optional[Span]:
-    for one in span.doc._.pel_abbreviations:
+def _long_form(span: Span, kept: Any) -> Any:
+    for one in span.doc._.pel_abbreviations if kept is None else ():
         if (one["short_start"], one["short_end"]) == (span.start, span.end):
             return span.doc[one["long_start"] : one["long_end"]]
-    return None
-
-
-def _read(owner: Union[Doc, Span], *, name: str, default: Callable[[Any], Any]) -> Any:
-    """RETURNS (Any): what another detector has set, or ours."""
-    doc, key = _place(owner, name)
-    return doc.user_data[key] if key in doc.user_data else default(owner)
-
-
-def _write(owner: Union[Doc, Span], value: Any, *, name: str) -> None:
-    doc, key = _place(owner, name)
-    doc.user_data[key] = value
-
-
-def _place(owner: Union[Doc, Span], name: str) -> Tuple[Doc, Tuple[Any, ...]]:
-    """RETURNS (Tuple[Doc, Tuple]): where spaCy keeps an attribute that has no getter."""
-    if isinstance(owner, Doc):
-        return owner, ("._.", name, None, None)
-    return owner.doc, ("._.", name, owner.start_char, owner.end_char)
+    return kept
 
 
 def _add_extensions() -> None:
-    if not Doc.has_extension("pel_abbreviations"):
-        Doc.set_extension("pel_abbreviations", default=[])
-    views: List[Tuple[Any, str, Callable[[Any], Any]]] = [
-        (Doc, "abbreviations", _short_forms),
-        (Span, "long_form", _long_form),
-    ]
-    for owner, name, default in views:
-        if not owner.has_extension(name):
-            getter, setter = partial(_read, name=name, default=default), partial(_write, name=name)
-            owner.set_extension(name, getter=getter, setter=setter)
+    declare(Doc, "pel_abbreviations", as_list)
+    declare(Doc, "abbreviations", _short_forms)
+    declare(Span, "long_form", _long_form)
     add_phrase()

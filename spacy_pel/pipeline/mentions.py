@@ -6,15 +6,16 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 from spacy.tokens import Doc, Span
 
 from ..linking import Link, MentionQuery, replace_mention
+from .extensions import as_list, as_lists, declare
 
-# with defaults
+# with defaults, or what reads them
 _EXTENSIONS: Dict[str, Any] = {
-    "candidates": [],
+    "candidates": as_lists,
     "nil_score": None,
     "id": "",
     "name": None,
     "probability": None,
-    "set": [],
+    "set": as_list,
 }
 
 
@@ -40,7 +41,9 @@ def add_extensions(prefix: str) -> str:
     _prefixes.add(prefix)
     add_phrase()
     for name, default in _EXTENSIONS.items():
-        if not Span.has_extension(f"{prefix}_{name}"):
+        if callable(default):
+            declare(Span, f"{prefix}_{name}", default)
+        elif not Span.has_extension(f"{prefix}_{name}"):
             Span.set_extension(f"{prefix}_{name}", default=default)
     return prefix
 

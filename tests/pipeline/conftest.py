@@ -106,7 +106,7 @@ def links(doc: Doc):
             [(candidate[0], round(candidate[1], 4)) for candidate in ent._.pel_candidates],
             None if ent._.pel_nil_score is None else round(ent._.pel_nil_score, 4),
             None if ent._.pel_probability is None else round(ent._.pel_probability, 4),
-            list(ent._.pel_set),  # spaCy reads a list as a tuple
+            ent._.pel_set,
         )
         for ent in doc.ents
     ]

@@ -451,3 +451,10 @@ def test_p_right_of_a_phrase_is_never_certain(glued_nlp):
     as_given = glued_nlp.make_doc("HTN and so on")
     as_given.ents = [Span(as_given, 0, 1, label="X")]
     assert linker(as_given).ents[0]._.pel_probability > short._.pel_probability
+
+
+def test_a_renamed_linker_is_found(nlp, tmp_path):
+    nlp.rename_pipe("proxy_entity_linker", "x")
+    expected = [ent.kb_id_ for ent in nlp("Heart attack.").ents]
+    nlp.to_disk(tmp_path / "nlp")
+    assert expected == [ent.kb_id_ for ent in spacy.load(tmp_path / "nlp")("Heart attack.").ents] != []

@@ -80,11 +80,12 @@ def test_config_is_checked(make_nlp, setting):
 _NOT_ACCEPTED = [
     ("top_k", [0, -1, "5", 2.5, True, None]),
     ("threshold", ["0.5", True, float("nan"), [0.5], {"DISEASE": "0.5"}, {1: 0.5}, 10**400]),
-    ("batch_size", [0, "3", None]),
+    ("batch_size", [0, "3", None, 10**9]),
     ("coverage", [0, 1.0, "0.9", True]),
     ("overwrite", ["no", 1, None]),
+    ("labels_keep", ["DISEASE", [1], {"DISEASE": 1}]),
     ("labels_discard", ["DISEASE", [1], None, {"DISEASE": 1}]),
-    ("max_length", [0, "64"]),
+    ("max_length", [0, "64", 10**9]),
     ("spans_key", [3, ["sc"]]),
     ("expand_abbreviations", ["no", 0]),
     ("entity_types", [["T047"], {"DISEASE": "T047"}, {"DISEASE": [47]}, None]),
@@ -222,6 +223,15 @@ def test_overwrite(make_nlp):
         doc[0].ent_kb_id_ = "KEEP"
         assert [ent.kb_id_ for ent in nlp.get_pipe(NAME)(doc).ents] == expected
         assert [ent.label_ for ent in doc.ents] == ["CHEMICAL", "DISEASE"]
+
+
+def test_labels_keep(make_nlp):
+    nlp = make_nlp(labels_keep=["DISEASE", "CHEMICAL"], labels_discard=["DISEASE"])
+    assert [ent.kb_id_ for ent in nlp(TEXTS[0]).ents] == ["C02", "", ""]
+    nlp.get_pipe(NAME).labels_keep = []
+    assert {ent.kb_id_ for ent in nlp(TEXTS[0]).ents} == {""}
+    nlp.get_pipe(NAME).labels_keep = None
+    assert [ent.kb_id_ for ent in nlp(TEXTS[0]).ents] == ["C02", "C01", "C03"]
 
 
 def test_labels_discard(make_nlp):
