@@ -43,6 +43,7 @@ DEFAULT_CONFIG: Dict[str, Any] = {
         "span._.pel_probability",
         "span._.pel_set",
     ],
+    requires=["doc.ents"],  # or doc.spans, with spans_key, which a factory cannot tell
     default_config=DEFAULT_CONFIG,
     default_score_weights={
         "nel_accuracy": 1.0,

@@ -242,3 +242,16 @@ def test_a_killed_worker_that_logs_leaves_bars_alone(capfd):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     list(bar)
     assert "from a worker\n" in capfd.readouterr().err
+
+
+def test_a_locale_without_other_letters(folder):
+    """Texts, paths and results are UTF-8 in any locale; JSON stays JSON on a stream of ASCII."""
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+    texts = [sys.executable, "-m", "spacy_pel", "explain", str(folder / "pipeline"), "No “fever” – é. β."]
+    for flags in ([], ["--json"]):
+        done = subprocess.run([*texts, *flags], capture_output=True, env={**os.environ, **plain})
+        assert done.returncode == 0, done.stderr
+    assert "é" in str(json.loads(done.stdout.decode("ascii")))
+    missing = [sys.executable, "-m", "spacy_pel", "verify", "é\r\nx"]
+    done = subprocess.run(missing, capture_output=True, env={**os.environ, **plain})
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and b"Unicode" not in done.stderr

@@ -78,7 +78,7 @@ def test_config_is_checked(make_nlp, setting):
 
 
 _NOT_ACCEPTED = [
-    ("top_k", [0, -1, "5", 2.5, True, None]),
+    ("top_k", [0, -1, "5", 2.5, True, None, 10**9]),
     ("threshold", ["0.5", True, float("nan"), [0.5], {"DISEASE": "0.5"}, {1: 0.5}, 10**400]),
     ("batch_size", [0, "3", None, 10**9]),
     ("coverage", [0, 1.0, "0.9", True]),
@@ -225,12 +225,17 @@ def test_overwrite(make_nlp):
         assert [ent.label_ for ent in doc.ents] == ["CHEMICAL", "DISEASE"]
 
 
+def test_analyze_pipes_warns_where_nothing_sets_mentions(make_nlp):
+    assert make_nlp(ruler=False).analyze_pipes()["problems"][NAME] == ["doc.ents"]
+    assert make_nlp().analyze_pipes()["problems"][NAME] == []
+
+
 def test_labels_keep(make_nlp):
     nlp = make_nlp(labels_keep=["DISEASE", "CHEMICAL"], labels_discard=["DISEASE"])
     assert [ent.kb_id_ for ent in nlp(TEXTS[0]).ents] == ["C02", "", ""]
     nlp.get_pipe(NAME).labels_keep = []
     assert {ent.kb_id_ for ent in nlp(TEXTS[0]).ents} == {""}
-    nlp.get_pipe(NAME).labels_keep = None
+    nlp.get_pipe(NAME).labels_keep, nlp.get_pipe(NAME).labels_discard = None, []
     assert [ent.kb_id_ for ent in nlp(TEXTS[0]).ents] == ["C02", "C01", "C03"]
 
 

@@ -146,7 +146,7 @@ def test_pickle_of_a_saved_pipeline_and_of_an_empty_one(trained, expected, tmp_p
 def test_docbin_and_doc_bytes(trained, expected):
     docs = list(trained.pipe(TEXTS))
     store = DocBin(docs=docs, store_user_data=True)
-    for again in DocBin().from_bytes(store.to_bytes()).get_docs(vocab):
+    for again in DocBin().from_bytes(store.to_bytes()).get_docs(trained.vocab):
         found = [ent._.pel_candidates for ent in again.ents]
         assert all(type(one) is list for candidates in found for one in (candidates, *candidates))
     vocab = spacy.blank("en").vocab  # does not know the ids' strings
