@@ -40,7 +40,7 @@ def _set(owner: Owner, value: Any, *, name: str) -> None:
     doc.user_data[key] = value
 
 
-def _place(owner: Owner, name: str) -> Tuple[Doc, Tuple[Any, ...]]:
+def _place(owner: Owner, name: str) -> Tuple[Doc, Any]:
     if isinstance(owner, Doc):
         return owner, ("._.", name, None, None)
     return owner.doc, ("._.", name, owner.start_char, owner.end_char)

@@ -9,10 +9,10 @@ from spacy_pel.util.excerpts import words_around
     "reach, expected",
     [
         (0, "asthma"),
-        (3, "asthma"),
-        (5, "mild asthma"),
-        (6, "mild asthma\tin"),
-        (11, "patient\nmild asthma\tin winter"),
+        (2, "asthma"),
+        (3, "asthma\tin"),
+        (5, "mild asthma\tin"),
+        (11, "mild asthma\tin winter"),
         (99, "A patient\nmild asthma\tin winter"),
     ],
 )
