@@ -9,7 +9,7 @@ import pytest
 from spacy_pel.engines import finished as module
 from spacy_pel.engines.finished import Finished, finished_run, remember_finished
 
-RUN = Finished({"pipeline": "abc"}, {"documents": 3, "mentions": 2, "nil": 1})
+RUN = Finished({"pipeline": "abc"}, {"documents": 3, "mentions": 2, "nil": 1, "left_out": 0})
 
 
 @pytest.fixture(autouse=True)

@@ -107,7 +107,7 @@ def test_output(tmp_path, kind):
     output.write(1, linked("a", "b"))  # by a second worker
     assert (tmp_path / "a" / "out" / f"part-000001{kind}").read_bytes() == first
     assert output.written() == [1]
-    assert output.counts([1]) == {"documents": 2, "mentions": 2, "nil": 2}
+    assert output.counts([1]) == {"documents": 2, "mentions": 2, "nil": 2, "left_out": 0}
     again = PartedOutput((tmp_path / "a" / "out").as_uri(), kind)
     with pytest.raises(PelError, match="E643"):
         again.start(SETTINGS, resume=False, overwrite=True)
