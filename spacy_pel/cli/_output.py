@@ -1,10 +1,12 @@
 """What commands print: results on stdout, messages on stderr."""
 
 import json
-from typing import Any, Callable, Dict, Optional
+from itertools import islice
+from typing import Any, Callable, Dict, Iterable, Optional
 
 import typer
 
+_N_SHOWN = 3  # examples
 JSON = typer.Option(False, "--json", help="Print the result as one JSON object.")
 
 
@@ -40,6 +42,12 @@ def plain(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(plain, value)) or "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def counted(n: int, examples: Iterable[str]) -> str:
+    """RETURNS (str): how many there are, and the first of them."""
+    shown = ", ".join(islice(examples, _N_SHOWN))
+    return f"{n:,}, e.g. {shown}" if shown else f"{n:,}"
 
 
 def percent(share: Optional[float]) -> str:

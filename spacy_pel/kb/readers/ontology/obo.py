@@ -97,6 +97,8 @@ def _take(term: Term, tag: str, value: str) -> None:
         term.obsolete = value.lower().startswith("true")
     elif tag == "replaced_by":
         term.replaced_by.append(_bare(value))
+    elif tag == "consider":
+        term.consider.append(_bare(value))
     elif tag == "alt_id":
         term.alt_ids.append(_bare(value))
 

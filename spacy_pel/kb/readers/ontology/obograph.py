@@ -10,6 +10,7 @@ from .values import record_of, records_of, text_of
 # ".../obo/NCIT_C17425" or ".../ORDO/Orphanet_124"
 _IRI = re.compile(r"^https?://.*[/#]([A-Za-z][A-Za-z.]*)_([A-Za-z0-9.-]+)$")
 _REPLACED_BY = "http://purl.obolibrary.org/obo/IAO_0100001"
+_CONSIDER = "http://www.geneontology.org/formats/oboInOwl#consider"
 _ALT_ID = "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId"
 _VERSION = "http://www.w3.org/2002/07/owl#versionInfo"
 _NAMESPACE = "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace"
@@ -65,5 +66,6 @@ def _term(node: Dict[str, Any], ontology: str, version: str) -> Term:
         version=version,
         obsolete=bool(meta.get("deprecated")),
         replaced_by=[compact_id(iri) for iri in values.get(_REPLACED_BY, [])],
+        consider=[compact_id(iri) for iri in values.get(_CONSIDER, [])],
         alt_ids=[compact_id(iri) for iri in values.get(_ALT_ID, [])],
     )

@@ -24,6 +24,7 @@ class Term:
     namespace (str): the ontology's name or the term's branch of it.
     obsolete (bool): no longer in use.
     replaced_by (List[str]): the ids to use instead.
+    consider (List[str]): ids that may replace an obsolete one, as an editor has to decide.
     alt_ids (List[str]): retired ids that mean this term.
     version (str): the ontology's release; "" if the file does not say.
     line (int): where the term begins in its file; 0 for formats without meaningful lines.
@@ -37,6 +38,7 @@ class Term:
     namespace: str = ""
     obsolete: bool = False
     replaced_by: List[str] = field(default_factory=list)
+    consider: List[str] = field(default_factory=list)
     alt_ids: List[str] = field(default_factory=list)
     version: str = ""
     line: int = 0
@@ -55,7 +57,7 @@ class Term:
         self.definition = self.definition or other.definition
         self.namespace = self.namespace or other.namespace
         self.obsolete = self.obsolete or other.obsolete
-        for key in ("synonyms", "xrefs", "replaced_by", "alt_ids"):
+        for key in ("synonyms", "xrefs", "replaced_by", "consider", "alt_ids"):
             self._extend(key, getattr(other, key))
 
     def _extend(self, key: str, new: List[Any]) -> None:
