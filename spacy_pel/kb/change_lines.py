@@ -192,7 +192,7 @@ def _no_longer_used(
         if new in given or (state.live and new not in unused):
             replaced[old] = new
         else:
-            obsolete.setdefault(old, (new,))
+            obsolete.setdefault(old, () if new == old else (new,))  # the same: a circle
     states = kb.source_states(list(obsolete))
     obsolete = {old: obsolete[old] for old, state in zip(obsolete, states, strict=True) if state.live}
     return {**dict.fromkeys(obsolete), **replaced, **changes.retired}, obsolete
@@ -201,8 +201,8 @@ def _no_longer_used(
 def _not_named(
     kb: KnowledgeBase, changes: Changes, given: Set[str], retired: Collection[str]
 ) -> Tuple[List[str], int, int]:
-    """RETURNS (Tuple[List[str], int, int]): the entities that a release would name, but the changes do not; of
-    how many; and how many others there are. A release is not expected to name what a curator added."""
+    """RETURNS (Tuple[List[str], int, int]): the entities that a release would name, but the changes do not;
+    of how many; and how many others there are, such as those that a curator added."""
     kinds = set(map(_namespace, given))
     rows = kb.live_rows if changes.types is None else np.flatnonzero(kb.rows_with_types(changes.types))
     in_source = {one: edit.release.live for one, edit in kb.edits.items()}
