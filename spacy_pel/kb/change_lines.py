@@ -126,30 +126,14 @@ def _record(line: str) -> Dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-@dataclass
-class Applied:
-    """What changes did to a knowledge base, and what they did not touch.
-
-    update (Update): what they changed.
-    obsolete (Dict[str, Tuple[str, ...]]): entities retired without a successor -> ids that may replace them.
-    missing (List[str]): entities that the changes do not name, among those that a release would name.
-    n_others (int): other entities that they do not name: other namespaces, types or beginnings of ids.
-    """
-
-    update: Update
-    obsolete: Dict[str, Tuple[str, ...]]
-    missing: List[str]
-    n_others: int
-
-
 def apply_changes(
     kb: KnowledgeBase, changes: Changes, *, retire_missing: bool = False, as_edits: bool = False
-) -> Applied:
+) -> Update:
     """Apply changes in memory; ``kb.to_disk`` saves them. Successors may be new entities.
 
     retire_missing (bool): the changes are a whole release: retire what they do not name.
     as_edits (bool): the changes are a curator's: later releases do not undo them.
-    RETURNS (Applied): what changed.
+    RETURNS (Update): what changed, and what did not.
     RAISES (PelError): before anything is changed: if a line retires an id that is not live, or in favour of
         such an id; names the line. If more than half of the entities are missing and were to be retired.
     """
@@ -163,7 +147,7 @@ def apply_changes(
         retired = {**dict.fromkeys(missing), **retired}
     update = kb.release(changes.entities, retired, as_edits=as_edits)
     unreplaced = {one: obsolete[one] for one in update.retired if one in obsolete}
-    return Applied(update, unreplaced, missing, n_others)
+    return replace(update, obsolete=unreplaced, missing=missing, n_others=n_others)
 
 
 def _check_retired(kb: KnowledgeBase, changes: Changes, given: Set[str]) -> None:

@@ -4,7 +4,7 @@ What a curator does here is an edit, see ``store/edits.py``; ``follow_release`` 
 """
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Dict, Iterable, List, Mapping, Optional
+from typing import Dict, Iterable, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -22,19 +22,19 @@ def add_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
     for entity, row in zip(new, rows.tolist(), strict=True):
         if row >= 0 and merged.live[row]:
             raise PelError(Errors.E101.format(id=entity.concept_id))
-    return _put(merged, new, rows)
+    return _put(merged, new)
 
 
 def put_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
     """RETURNS (NDArray[int64]): the rows of the new or replaced entities."""
-    new = _checked(entities)
-    return _put(merged, new, merged.find_ids([entity.concept_id for entity in new]))
+    return _put(merged, _checked(entities))
 
 
 def update_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
     """RETURNS (NDArray[int64]): the rows of the changed entities."""
     changed = _checked(entities)
-    return _put(merged, changed, _live_rows(merged, [entity.concept_id for entity in changed]))
+    _live_rows(merged, [entity.concept_id for entity in changed])
+    return _put(merged, changed)
 
 
 def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[str, str]) -> Rows:
@@ -49,9 +49,7 @@ def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[
         if new in retired:
             raise PelError(Errors.E112.format(id=old, got=new))
     for entity_id, state in zip(retired, merged.states(list(retired)), strict=True):
-        replaced_by = successors.get(entity_id)
-        edit = _known(merged, entity_id, state).retire(replaced_by)
-        _edit(merged, entity_id, state, State(state.entity, False, replaced_by), edit)
+        _edit(merged, entity_id, state, State(state.entity, False, successors.get(entity_id)))
     return rows
 
 
@@ -70,9 +68,8 @@ def rename_entities(merged: MergedStore, names: Mapping[str, str], *, keep_old: 
     changed = [one != old for one, old in zip(new, current, strict=True)]
     for old, entity, is_changed in zip(current, new, changed, strict=True):
         if is_changed:
-            state = State(old, True)
-            edit = _known(merged, old.concept_id, state).rename(entity.canonical_name, keep_old)
-            _edit(merged, old.concept_id, state, State(entity, True), edit)
+            name = (entity.canonical_name, keep_old)
+            _edit(merged, old.concept_id, State(old, True), State(entity, True), name)
     return rows[np.array(changed, dtype=np.bool_)]
 
 
@@ -80,26 +77,27 @@ def withdraw_edits(merged: MergedStore, ids: Iterable[str]) -> Rows:
     """RETURNS (NDArray[int64]): the rows of the entities, which are as the source has them again."""
     if isinstance(ids, str):
         raise PelError(Errors.E115.format(wanted="ids", got=repr(ids)))
-    edits = {entity_id: merged.edits.get(entity_id) for entity_id in ids}
-    rows = []
-    for entity_id, edit in edits.items():
-        if edit is None:
+    edited = list(dict.fromkeys(ids))
+    for entity_id in edited:
+        if entity_id not in merged.edits:
             raise PelError(Errors.E126.format(id=entity_id))
-    for entity_id, edit in edits.items():
-        if edit is not None:
-            rows.append(merged.set_state(entity_id, edit.release))
-            merged.set_edit(entity_id, None)
-    return np.array(rows, dtype=np.int64)
+    for entity_id in edited:
+        merged.set_state(entity_id, merged.edits[entity_id].release)
+        merged.set_edit(entity_id, None)
+    return merged.find_ids(edited)
 
 
 @dataclass
 class Update:
-    """What several changes did, by id.
+    """What a release or a file of changes did, by id, and what it did not touch.
 
-    added, replaced, retired (List[str]): entities of the knowledge base that changed.
+    added, replaced, retired (List[str]): entities that changed.
     unchanged (int): how many entities were as they should be.
     edited (List[str]): entities that differ from the release, since a curator edited them ...
     conflicts (Dict[str, str]): and among them, what the release changed of those that it changed.
+    obsolete (Dict[str, Tuple[str, ...]]): entities retired without a successor -> ids that may replace them.
+    missing (List[str]): entities that are not named, among those that a release would name.
+    n_others (int): how many other entities there are: of other namespaces or types.
     """
 
     added: List[str] = field(default_factory=list)
@@ -108,61 +106,50 @@ class Update:
     unchanged: int = 0
     edited: List[str] = field(default_factory=list)
     conflicts: Dict[str, str] = field(default_factory=dict)
+    obsolete: Dict[str, Tuple[str, ...]] = field(default_factory=dict)
+    missing: List[str] = field(default_factory=list)
+    n_others: int = 0
 
-    def note(self, entity_id: str, before: State, after: State) -> None:
-        """Note how an entity changed."""
-        if after.agrees(before):
-            self.unchanged += after.live
-        elif before.live or after.live:
-            kinds = {(False, True): self.added, (True, True): self.replaced, (True, False): self.retired}
-            kinds[before.live, after.live].append(entity_id)
-
-    def rows(self, merged: MergedStore) -> Rows:
-        """RETURNS (NDArray[int64]): the rows of the entities that changed."""
-        return merged.find_ids([*self.added, *self.replaced, *self.retired])
+    @property
+    def changed(self) -> List[str]:
+        """RETURNS (List[str]): the entities that changed."""
+        return [*self.added, *self.replaced, *self.retired]
 
 
 def follow_release(
-    merged: MergedStore, entities: Iterable[Entity], retired: Mapping[str, Optional[str]]
+    merged: MergedStore,
+    entities: Iterable[Entity],
+    retired: Mapping[str, Optional[str]],
+    *,
+    as_edits: bool = False,
 ) -> Update:
     """RETURNS (Update): what changed."""
     given = {entity.concept_id: entity for entity in _checked(entities)}
     ids = list(dict.fromkeys((*given, *retired)))
     update = Update()
+    kinds = {(False, True): update.added, (True, True): update.replaced, (True, False): update.retired}
     for entity_id, current in zip(ids, merged.states(ids), strict=True):
-        edit = merged.edits.get(entity_id)
+        edit = None if as_edits else merged.edits.get(entity_id)
         before = current if edit is None else edit.release
-        if entity_id in given:
-            after = State(given[entity_id], True)
-        else:
-            after = State(before.entity, False, retired[entity_id])
-        if edit is not None:
-            edit, release = replace(edit, release=after), after
+        release = after = State(
+            given.get(entity_id, before.entity), entity_id in given, retired.get(entity_id)
+        )
+        if as_edits and (current.live or after.live):
+            _edit(merged, entity_id, current, after)
+        elif not as_edits and edit is not None:
+            merged.set_edit(entity_id, edit := replace(edit, release=release))
             after = edit.applied(current.entity)
-            merged.set_edit(entity_id, edit)
             if not after.agrees(release):
                 update.edited.append(entity_id)
                 if not release.agrees(before):
                     update.conflicts[entity_id] = _difference(before, release)
-        if not after.agrees(current):
+        if after.agrees(current):
+            update.unchanged += after.live
+            continue
+        if not as_edits:
             merged.set_state(entity_id, after)
-        update.note(entity_id, current, after)
-    return update
-
-
-def edit_entities(
-    merged: MergedStore, entities: Iterable[Entity], retired: Mapping[str, Optional[str]]
-) -> Update:
-    """RETURNS (Update): what changed."""
-    given = _checked(entities)
-    ids = list(dict.fromkeys((*(entity.concept_id for entity in given), *retired)))
-    before = merged.states(ids)
-    live = [one for one, state in zip(ids, before, strict=True) if one in retired and state.live]
-    put_entities(merged, given)
-    retire_entities(merged, live, {one: new for one, new in retired.items() if new is not None})
-    update = Update()
-    for entity_id, old, new in zip(ids, before, merged.states(ids), strict=True):
-        update.note(entity_id, old, new)
+        if current.live or after.live:
+            kinds[current.live, after.live].append(entity_id)
     return update
 
 
@@ -175,30 +162,27 @@ def _difference(before: State, after: State) -> str:
     return "changed: " + ", ".join(name for name, value in new.items() if old[name] != value)
 
 
-def _put(merged: MergedStore, entities: List[Entity], rows: Rows) -> Rows:
-    unknown = rows < 0
-    rows[unknown] = merged.counts["rows"] + np.arange(int(unknown.sum()))
-    states = merged.states([entity.concept_id for entity in entities])
-    for entity, state in zip(entities, states, strict=True):
-        _edit(
-            merged,
-            entity.concept_id,
-            state,
-            State(entity, True),
-            _known(merged, entity.concept_id, state).put(),
-        )
-    return rows
+def _put(merged: MergedStore, entities: List[Entity]) -> Rows:
+    ids = [entity.concept_id for entity in entities]
+    for entity, state in zip(entities, merged.states(ids), strict=True):
+        _edit(merged, entity.concept_id, state, State(entity, True))
+    return merged.find_ids(ids)
 
 
-def _known(merged: MergedStore, entity_id: str, state: State) -> Edit:
-    """RETURNS (Edit): that of an entity; for one that was not edited, with what it is."""
-    return merged.edits.get(entity_id) or Edit(state)
+def _edit(
+    merged: MergedStore,
+    entity_id: str,
+    before: State,
+    after: State,
+    name: Optional[Tuple[str, bool]] = None,
+) -> None:
+    """Change an entity, and note the edit unless it leaves the entity as the source has it.
 
-
-def _edit(merged: MergedStore, entity_id: str, before: State, after: State, edit: Edit) -> None:
-    """Change an entity, and note the edit unless it leaves the entity as the source has it."""
+    name (Optional[Tuple[str, bool]]): the entity was only renamed; whether it keeps the old name.
+    """
     if after.agrees(before):
         return
+    edit = (merged.edits.get(entity_id) or Edit(before)).then(after, name)
     merged.set_state(entity_id, after)
     merged.set_edit(entity_id, None if after.agrees(edit.release) else edit)
 

@@ -30,7 +30,6 @@ from .build import build_store
 from .changes import (
     Update,
     add_entities,
-    edit_entities,
     follow_release,
     put_entities,
     rename_entities,
@@ -422,9 +421,8 @@ class KnowledgeBase:
         RETURNS (Update): what changed.
         RAISES (PelError): if an id is given twice; nothing is changed then.
         """
-        change = edit_entities if as_edits else follow_release
-        update = change(self._merged, entities, retired)
-        self._changed(update.rows(self._merged))
+        update = follow_release(self._merged, entities, retired, as_edits=as_edits)
+        self._changed(self._merged.find_ids(update.changed))
         return update
 
     def source_states(self, ids: Sequence[str]) -> List[State]:

@@ -27,8 +27,7 @@ def write(path, lines):
     return path
 
 
-def counts(applied):
-    update = applied.update
+def counts(update):
     return len(update.added), len(update.replaced), len(update.retired)
 
 
@@ -141,6 +140,6 @@ def test_other_readers_give_changes_too(tmp_path):
     assert counts(apply_changes(kb, changes)) == (1, 1, 0)
     assert kb["C1"].canonical_name == "Pyrexia" and kb["C1"].aliases == ("Febris",)
     (tmp_path / "medic.txt").write_text("C1|C2|OTHER||fever\n")  # the other ids lead to the first
-    applied = apply_changes(kb, changes_from_reader(MedicKB(), [tmp_path / "medic.txt"]))
-    assert applied.update.retired == ["C2"]
+    update = apply_changes(kb, changes_from_reader(MedicKB(), [tmp_path / "medic.txt"]))
+    assert update.retired == ["C2"]
     assert kb["C2"].concept_id == "C1"

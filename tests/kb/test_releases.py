@@ -114,18 +114,18 @@ def test_a_release_retires_what_it_calls_obsolete(tmp_path, case):
     name, text, successor, perhaps = RELEASES[case]
     (tmp_path / name).write_text(text)
     kb = KnowledgeBase(TERMS)
-    applied = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / name]))
-    assert applied.update.retired == ["X:1"] and kb.resolve("X:1") == successor
-    assert applied.obsolete == ({} if successor else {"X:1": perhaps})
-    assert (applied.missing, applied.n_others) == (["X:2"], 0) and "X:2" in kb
+    update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / name]))
+    assert update.retired == ["X:1"] and kb.resolve("X:1") == successor
+    assert update.obsolete == ({} if successor else {"X:1": perhaps})
+    assert (update.missing, update.n_others) == (["X:2"], 0) and "X:2" in kb
     assert not kb.edits and "term one" not in untyped(kb.entities()).values()
 
 
 def test_what_a_release_lacks_is_retired_on_demand(tmp_path):
     (tmp_path / "x.obo").write_text(RELEASES["obsolete"][1])
     kb = KnowledgeBase([*TERMS, Entity("MY:1", "own"), Entity("E11", "own code")])
-    applied = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]), retire_missing=True)
-    assert applied.missing == ["X:2"] and applied.n_others == 2
+    update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]), retire_missing=True)
+    assert update.missing == ["X:2"] and update.n_others == 2
     assert list(kb) == ["X:3", "X:4", "MY:1", "E11"] and kb.resolve("X:2") is None
 
 
@@ -141,8 +141,8 @@ def test_unchanged_entities_are_not_touched(tmp_path):
 
     listener = Listener()
     kb.follow(listener.hear)
-    applied = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]))
-    assert applied.update.unchanged == 4 and kb.fingerprint == before and seen == []
+    update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]))
+    assert update.unchanged == 4 and kb.fingerprint == before and seen == []
     (tmp_path / "x.obo").write_text(release.replace("term two", "term 2"))
     apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]))
     assert seen == [[1]], "only the entity that changed is embedded again"
@@ -161,8 +161,8 @@ def test_types_limit_what_is_missing(tmp_path):
     kb = KnowledgeBase(
         [Entity("X:1", "one", (), ("a",)), Entity("X:2", "two", (), ("a",)), Entity("X:3", "b", (), ("b",))]
     )
-    applied = apply_changes(kb, changes_from_reader(OboKB(types=["a"]), [tmp_path / "x.obo"]))
-    assert (applied.missing, applied.n_others) == (["X:2"], 1)
+    update = apply_changes(kb, changes_from_reader(OboKB(types=["a"]), [tmp_path / "x.obo"]))
+    assert (update.missing, update.n_others) == (["X:2"], 1)
 
 
 def test_a_file_that_is_no_release_retires_nothing(tmp_path):
@@ -190,20 +190,20 @@ def test_umls_retires_merged_deleted_and_split_concepts(tmp_path):
     (meta / "MRCUI.RRF").write_text("\n".join(lines) + "\n")
     reader = UmlsKB()
     kb = KnowledgeBase([*reader([meta]), *(Entity(old, old) for old in history), Entity("C0000030", "lost")])
-    applied = apply_changes(kb, changes_from_reader(UmlsKB(), [meta]))
+    update = apply_changes(kb, changes_from_reader(UmlsKB(), [meta]))
     assert {old: kb.resolve(old) for old in history} == {
         **dict.fromkeys(history),
         "C0000020": "C0000001",
         "C0000025": "C0000001",
     }
-    assert applied.obsolete == {
+    assert update.obsolete == {
         "C0000021": (),
         "C0000022": ("C0000002", "C0000003"),
         "C0000023": ("C0000003",),
         "C0000024": ("C0000005",),
         "C0000026": ("C0000099",),
     }
-    assert applied.missing == ["C0000030"] and applied.update.unchanged == 4
+    assert update.missing == ["C0000030"] and update.unchanged == 4
     built = UmlsKB()
     list(built([meta]))
     assert built.redirects == {"C0000020": "C0000001"} and not built.obsolete, "a build needs no more"
@@ -225,5 +225,5 @@ def test_other_sources_name_successors_too(tmp_path, reader, name, text):
     kb = KnowledgeBase(
         [Entity("D1", "fever"), Entity("D2", "heat"), Entity("D3", "cough"), Entity("D4", "x")]
     )
-    applied = apply_changes(kb, changes_from_reader(reader(), paths))
-    assert (applied.update.retired, applied.missing, kb.resolve("D2")) == (["D2"], ["D4"], "D1")
+    update = apply_changes(kb, changes_from_reader(reader(), paths))
+    assert (update.retired, update.missing, kb.resolve("D2")) == (["D2"], ["D4"], "D1")

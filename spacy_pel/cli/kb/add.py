@@ -14,7 +14,7 @@ from ._source import READERS, IdPrefix, Languages, Settings, Sources, Strict, Ty
 
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
-    from ...kb.change_lines import Applied
+    from ...kb.changes import Update
 
 _N_LISTED = 20  # ids of each kind in the result
 
@@ -84,9 +84,9 @@ def kb_add(
     )
     changes = changes_from_reader(source.reader, files)
     with changed_kb(kb) as (opened, component):
-        applied = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
+        update = apply_changes(opened, changes, retire_missing=retire_missing, as_edits=as_edits)
     result = {
-        **_result(opened, applied, retire_missing=retire_missing),
+        **_result(opened, update, retire_missing=retire_missing),
         "corrections_without_entity": _lost_corrections(component),
         "repairs": changes.repairs,
         "entities": len(opened),
@@ -95,19 +95,19 @@ def kb_add(
     emit(result, as_json=as_json, text=_text)
 
 
-def _result(kb: "KnowledgeBase", applied: "Applied", *, retire_missing: bool) -> Dict[str, Any]:
-    update, missing = applied.update, [] if retire_missing else applied.missing
+def _result(kb: "KnowledgeBase", update: "Update", *, retire_missing: bool) -> Dict[str, Any]:
+    missing = [] if retire_missing else update.missing
     return {
         "added": len(update.added),
         "updated": len(update.replaced),
         "unchanged": update.unchanged,
         "retired": len(update.retired),
         "successors": {one: kb.resolve(one) for one in update.retired[:_N_LISTED]},
-        "n_without_successor": len(applied.obsolete),
-        "perhaps": {one: list(ids) for one, ids in applied.obsolete.items() if ids},
+        "n_without_successor": len(update.obsolete),
+        "perhaps": {one: list(ids) for one, ids in update.obsolete.items() if ids},
         "n_missing": len(missing),
         "missing": missing[:_N_LISTED],
-        "n_others": applied.n_others,
+        "n_others": update.n_others,
         "edited": {one: kb.edits[one].kind for one in update.edited},
         "conflicts": update.conflicts,
     }

@@ -15,7 +15,7 @@ from ...util import read_json, write_json
 from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from .alias_map import AliasMap
 from .arrow_files import Rows, Table, find_strings, read_arrays
-from .edits import Edit, edits_from_lines
+from .edits import Edit, edits_from_bytes
 from .name_search import FoundName
 from .store_writer import EDITS, ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
 
@@ -121,7 +121,7 @@ class ArrowStore:
         if EDITS not in self.buffers:
             return {}
         try:
-            return edits_from_lines(str(self.buffers[EDITS], "utf8").rstrip("\n").split("\n"))
+            return edits_from_bytes(self.buffers[EDITS])
         except (ValueError, KeyError, TypeError, AttributeError) as err:
             where = self.path or "the given bytes"
             raise damaged(where, KIND, f"edits in {EDITS}", f"an error ({err})") from err

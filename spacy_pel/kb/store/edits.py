@@ -5,14 +5,16 @@ entities are kept twice, so that each edit can be withdrawn.
 """
 
 import json
-from dataclasses import dataclass, replace
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from dataclasses import asdict, dataclass, replace
+from typing import Dict, Mapping, Optional, Tuple
 
 from ...types import Entity
 from ...util.clock import now
+from ...util.saved_folder import Buffer
 
 
-class State(NamedTuple):
+@dataclass(frozen=True)
+class State:
     """What a knowledge base has for an id.
 
     entity (Optional[Entity]): the entity, or what it was before it was retired; None = there never was one.
@@ -26,7 +28,8 @@ class State(NamedTuple):
 
     def agrees(self, other: "State") -> bool:
         """RETURNS (bool): whether both mean the same to a user: what a retired entity was does not count."""
-        return self[1:] == other[1:] and (not self.live or self.entity == other.entity)
+        same_entity = not self.live or self.entity == other.entity
+        return (self.live, self.successor) == (other.live, other.successor) and same_entity
 
 
 @dataclass(frozen=True)
@@ -35,32 +38,27 @@ class Edit:
 
     release (State): what the source has, without the edit.
     at (str): when it was last edited, in UTC.
-    is_put (bool): the curator gave the whole entity.
+    put (bool): the curator gave the whole entity.
     names (Tuple[Tuple[str, bool], ...]): otherwise, new canonical names in order, and whether the entity
         keeps its old name as an alias.
-    is_retired (bool): it was then retired.
+    retired (bool): it was then retired.
     successor (Optional[str]): in favour of this id.
     """
 
     release: State
     at: str = ""
-    is_put: bool = False
+    put: bool = False
     names: Tuple[Tuple[str, bool], ...] = ()
-    is_retired: bool = False
+    retired: bool = False
     successor: Optional[str] = None
 
-    def put(self) -> "Edit":
-        """RETURNS (Edit): the edit after the curator gave the whole entity."""
-        return Edit(self.release, now(), is_put=True)
-
-    def rename(self, name: str, keep_old: bool) -> "Edit":
-        """RETURNS (Edit): the edit after one more renaming."""
-        names = () if self.is_put else (*self.names, (name, keep_old))
-        return replace(self, at=now(), names=names)
-
-    def retire(self, successor: Optional[str]) -> "Edit":
-        """RETURNS (Edit): the edit after the entity was retired."""
-        return replace(self, at=now(), is_retired=True, successor=successor)
+    def then(self, after: State, name: Optional[Tuple[str, bool]]) -> "Edit":
+        """RETURNS (Edit): the edit after one more change, to ``after``; with ``name``, of the name alone."""
+        if name is not None:
+            return replace(self, at=now(), names=() if self.put else (*self.names, name))
+        if after.live:
+            return Edit(self.release, now(), put=True)
+        return replace(self, at=now(), retired=True, successor=after.successor)
 
     def applied(self, current: Optional[Entity]) -> State:
         """Apply the edit to what the source has.
@@ -68,30 +66,17 @@ class Edit:
         current (Optional[Entity]): what the knowledge base has: the entity that the curator gave, if so.
         RETURNS (State): the result.
         """
-        entity = current if self.is_put else self.release.entity
+        entity = current if self.put else self.release.entity
         for name, keep_old in self.names:
             entity = entity and renamed(entity, name, keep_old=keep_old)
-        return State(entity, not self.is_retired, self.successor)
+        return State(entity, not self.retired, self.successor)
 
     @property
     def kind(self) -> str:
         """RETURNS (str): "added", "replaced", "renamed" or "retired", or two of them."""
-        put = ("replaced" if self.release.live else "added") if self.is_put else ""
-        steps = (put, "renamed" if self.names else "", "retired" if self.is_retired else "")
+        put = ("replaced" if self.release.live else "added") if self.put else ""
+        steps = (put, "renamed" if self.names else "", "retired" if self.retired else "")
         return ", ".join(filter(None, steps))
-
-    def to_json(self, entity_id: str) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): as JSON."""
-        entity = self.release.entity
-        return {
-            "concept_id": entity_id,
-            "at": self.at,
-            "put": self.is_put,
-            "names": [list(pair) for pair in self.names],
-            "retired": self.is_retired,
-            "successor": self.successor,
-            "release": {**self.release._asdict(), "entity": entity and entity.to_json()},
-        }
 
 
 def renamed(entity: Entity, name: str, *, keep_old: bool) -> Entity:
@@ -103,26 +88,22 @@ def renamed(entity: Entity, name: str, *, keep_old: bool) -> Entity:
 
 def edits_to_bytes(edits: Mapping[str, Edit]) -> bytes:
     """RETURNS (bytes): JSON lines."""
-    lines = (json.dumps(edit.to_json(one), ensure_ascii=False) + "\n" for one, edit in edits.items())
-    return "".join(lines).encode("utf8")
+    records = ({"concept_id": one, **asdict(edit)} for one, edit in edits.items())
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records).encode("utf8")
 
 
-def edits_from_lines(lines: Iterable[str]) -> Dict[str, Edit]:
+def edits_from_bytes(data: Buffer) -> Dict[str, Edit]:
     """RETURNS (Dict[str, Edit]): from ``edits_to_bytes``, by id.
 
     RAISES (ValueError, KeyError, TypeError): if a line is not an edit.
     """
     edits: Dict[str, Edit] = {}
-    for record in map(json.loads, lines):
-        release = record["release"]
-        entity = release["entity"] and Entity(**release["entity"])
-        names: List[Tuple[str, bool]] = [(str(name), bool(keep_old)) for name, keep_old in record["names"]]
-        edits[record["concept_id"]] = Edit(
-            State(entity, release["live"], release["successor"]),
-            record["at"],
-            record["put"],
-            tuple(names),
-            record["retired"],
-            record["successor"],
-        )
+    for line in str(data, "utf8").rstrip("\n").split("\n"):
+        record = json.loads(line)
+        names = tuple((str(name), bool(keep_old)) for name, keep_old in record["names"])
+        release = State(**record["release"])
+        if release.entity is not None:
+            release = replace(release, entity=Entity(**record["release"]["entity"]))
+        entity_id = record.pop("concept_id")
+        edits[entity_id] = Edit(**{**record, "release": release, "names": names})
     return edits
