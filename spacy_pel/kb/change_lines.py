@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, Collection, Dict, List, Optional, Sequence, Set, Tuple, Union
 
@@ -191,10 +192,12 @@ def _not_named(
     rows = kb.live_rows if changes.types is None else np.flatnonzero(kb.rows_with_types(changes.types))
     in_source = {one: edit.release.live for one, edit in kb.edits.items()}
     ids = [one for one in kb.ids_at(rows) if in_source.pop(one, True)]
-    ids += [one for one, live in in_source.items() if live and kb.is_retired(one)]
-    compared = [one for one in ids if one.startswith(changes.id_prefix) and _namespace(one) in kinds]
+    n_live = len(ids)
+    ids += [one for one, is_live in in_source.items() if is_live and kb.is_retired(one)]
+    fit = [one.startswith(changes.id_prefix) and _namespace(one) in kinds for one in ids]
+    compared = list(compress(ids, fit))
     missing = [one for one in compared if one not in given and one not in retired]
-    return missing, len(compared), len(kb) - len(compared)
+    return missing, len(compared), len(kb) - sum(fit[:n_live])
 
 
 def _namespace(entity_id: str) -> str:

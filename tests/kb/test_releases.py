@@ -227,3 +227,14 @@ def test_other_sources_name_successors_too(tmp_path, reader, name, text):
     )
     update = apply_changes(kb, changes_from_reader(reader(), paths))
     assert (update.retired, update.missing, kb.resolve("D2")) == (["D2"], ["D4"], "D1")
+
+
+def test_edits_are_not_missing_from_a_release(tmp_path):
+    (tmp_path / "x.obo").write_text(obo(LIVE[0], "id: X:2\nname: term two"))
+    kb = KnowledgeBase(TERMS)
+    kb.add([Entity("X:77", "own")])
+    kb.retire(["X:4"])
+    update = apply_changes(kb, changes_from_reader(OboKB(), [tmp_path / "x.obo"]), retire_missing=True)
+    assert (update.missing, update.n_others, update.conflicts) == (["X:1", "X:4"], 1, {})
+    kb.withdraw(["X:77", "X:4"])
+    assert list(kb) == ["X:2", "X:3"], "as the release has it"
