@@ -207,10 +207,12 @@ def _namespace(entity_id: str) -> str:
 
 def _check_live(kb: KnowledgeBase, given: Set[str], entity_id: str, place: Place, expected: str) -> None:
     """RAISES (PelError): if an id is neither in the knowledge base nor given."""
-    if entity_id in given or kb.source_states([entity_id])[0].live:
-        return
     successor = kb.resolve(entity_id)
+    if entity_id in given or successor == entity_id or kb.source_states([entity_id])[0].live:
+        return
     fault = "which the knowledge base does not have"
     if successor is not None:
         fault = f"which is retired already (its successor is '{successor}')"
+    elif kb.is_retired(entity_id):
+        fault = "which is retired already"
     raise PelError(Errors.E123.format(expected=expected, place=place, id=entity_id, fault=fault))

@@ -131,9 +131,8 @@ def follow_release(
     for entity_id, current in zip(ids, merged.states(ids), strict=True):
         edit = None if as_edits else merged.edits.get(entity_id)
         before = current if edit is None else edit.release
-        release = after = State(
-            given.get(entity_id, before.entity), entity_id in given, retired.get(entity_id)
-        )
+        entity, live = given.get(entity_id, before.entity), entity_id not in retired
+        release = after = State(entity, live, retired.get(entity_id))
         if as_edits and (current.live or after.live):
             _edit(merged, entity_id, current, after)
         elif not as_edits and edit is not None:

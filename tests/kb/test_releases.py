@@ -8,7 +8,7 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.kb.change_lines import apply_changes, changes_from_reader
+from spacy_pel.kb.change_lines import Changes, apply_changes, changes_from_reader
 from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
@@ -238,3 +238,23 @@ def test_edits_are_not_missing_from_a_release(tmp_path):
     assert (update.missing, update.n_others, update.conflicts) == (["X:1", "X:4"], 1, {})
     kb.withdraw(["X:77", "X:4"])
     assert list(kb) == ["X:2", "X:3"], "as the release has it"
+
+
+def test_lines_retire_what_a_curator_added_or_retired_before():
+    kb = KnowledgeBase(TERMS)
+    kb.add([Entity("MY:1", "own")])
+    kb.retire(["X:4"])
+    lines = Changes(retired={"MY:1": None, "X:4": "X:3"})
+    update = apply_changes(kb, lines)
+    assert "MY:1" in kb and kb.resolve("X:4") is None
+    assert update.conflicts == {"X:4": "retired in favour of X:3"}
+    with pytest.raises(PelError, match="'X:4', which is retired already. Nothing"):
+        apply_changes(kb, lines)
+    apply_changes(kb, Changes(retired={"MY:1": None}), as_edits=True)
+    assert "MY:1" not in kb and list(kb.edits) == ["X:4"]
+
+
+def test_a_line_may_give_an_entity_and_another_one_retire_it():
+    kb = KnowledgeBase(TERMS)
+    changes = Changes([Entity("X:1", "last name")], retired={"X:1": "X:2"})
+    assert apply_changes(kb, changes).retired == ["X:1"] and kb.resolve("X:1") == "X:2"
