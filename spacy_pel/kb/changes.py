@@ -158,7 +158,7 @@ def _difference(before: State, after: State) -> str:
     if not before.live or before.entity is None or after.entity is None:
         return "added"
     old, new = asdict(before.entity), asdict(after.entity)
-    return "changed: " + ", ".join(name for name, value in new.items() if old[name] != value)
+    return f"changed ({', '.join(name for name, value in new.items() if old[name] != value)})"
 
 
 def _put(merged: MergedStore, entities: List[Entity]) -> Rows:

@@ -408,7 +408,7 @@ def test_edits_are_listed_and_dropped(kb, tmp_path):
     assert "N1" not in KnowledgeBase.from_disk(kb)
     changed = change(tmp_path / "v2.jsonl", Entity("C2", "Pyrexia").to_json())
     shown = run("kb", "add", kb, changed).stdout
-    assert "conflict: C2 is retired here, and changed: canonical_name, aliases, types in the release" in shown
+    assert "conflict: C2 retired here, changed (canonical_name, aliases, types) in the release" in shown
 
 
 def test_edits_of_a_pipeline_stay_through_a_release(pipeline, tmp_path):

@@ -44,7 +44,7 @@ EDITS = {
 # what the next release says of C1, the conflict, and what the entity is once the edit is withdrawn
 RELEASES = {
     "as before": ([FEVER], {}, None, FEVER),
-    "changed": ([Entity("C1", "Fever", ("hot",), ("T2",))], {}, "changed: aliases, types", None),
+    "changed": ([Entity("C1", "Fever", ("hot",), ("T2",))], {}, "changed (aliases, types)", None),
     "retired": ([], {"C1": None}, "retired", None),
     "replaced": ([], {"C1": "C3"}, "retired in favour of C3", PAIN),
 }

@@ -144,7 +144,7 @@ def _text(result: Dict[str, Any]) -> str:
         rows["corrections without an entity"] = counted(len(lost), map(str, lost))
     rows.update({key: result[key] for key in ("repairs", "entities", "fingerprint")})
     conflicts = (
-        f"conflict: {one} is {result['edited'][one]} here, and {what} in the release"
+        f"conflict: {one} {result['edited'][one]} here, {what} in the release"
         for one, what in result["conflicts"].items()
     )
     return "\n".join([key_values(rows), *conflicts])
