@@ -140,6 +140,7 @@ SOFT_RADIUS = {
     "ranker.loss.squared": False,
 }
 # Wiatrak et al. (2022), Appendix B and the cross-encoder of Table 6
+FOR_RANKER = {"pel.training.dev.metric": "recall@16"}  # Appendix B
 RANKER = {
     "ranker.model.name": SAPBERT,
     "ranker.model.template.max_length": 256,
@@ -222,10 +223,12 @@ PAPERS = {
     "triplet_minilm": {"": {**LE_NGUYEN, **SOFT_RADIUS}},
     # Table 2
     "pel_sapbert": {"": {**MEDMENTIONS, **PB_0, **RANDOM, **N_64, **PLAIN}},
-    "pel_sapbert_fgsm": {"": {**MEDMENTIONS, **PB_0, **MIXED, **N_32, **FGSM}},
+    "pel_sapbert_fgsm": {"": {**MEDMENTIONS, **PB_0, **MIXED, **N_32, **FGSM, **FOR_RANKER}},
     "pel_sapbert_ce": {"": {**MEDMENTIONS, **CE, **MIXED, **N_32, **FGSM}},
     # Table 3
-    "zeshel": {"": {**WIATRAK, **PB_0, **RANDOM, **N_32, "pel.encoder.name": "bert-base-uncased"}},
+    "zeshel": {
+        "": {**WIATRAK, **PB_0, **RANDOM, **N_32, **FOR_RANKER, "pel.encoder.name": "bert-base-uncased"}
+    },
     "study_worlds": {
         "": {**WIATRAK, **N_32, "pel.encoder.name": "bert-base-uncased"}
         | {"pel.encoder.entity_template": "GeneralCard", "study.n_test": 0, "study.kinds": ["card"]},

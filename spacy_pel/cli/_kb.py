@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Callable, Sequence
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part
-from ..util.files import READ_ERRORS, open_bytes
+from ..util.files import READ_ERRORS, ending_of, open_bytes
 from ..util.saved_folder import MANIFEST
 
 if TYPE_CHECKING:
@@ -17,12 +17,17 @@ if TYPE_CHECKING:
 _SOURCE = "a table of codes, an ontology or another source of entities"
 _READERS = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
-    **dict.fromkeys((".obo", ".json", ".ttl"), "obo"),
+    **dict.fromkeys((".obo", ".json", ".ttl", ".owl", ".ofn", ".owx", ".rdf"), "obo"),
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
     ".xml": "mesh",
 }
+_FOLDERS = {"MRCONSO*": "umls", "RXNCONSO*": "rxnorm", "**/*sct2_Description*": "rf2"}  # file -> reader
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
-_JSON_LINES = re.compile(rb'(\xef\xbb\xbf)?\s*\{[^{}]*"concept_id"\s*:')  # how they begin
+# files of any name, by how they begin: JSON lines, and the NCI Thesaurus as a flat file
+_BEGINNINGS = {
+    "jsonl": re.compile(rb'(\xef\xbb\xbf)?\s*\{[^{}]*"concept_id"\s*:'),
+    "obo": re.compile(rb"(\xef\xbb\xbf)?C\d+\t<?https?://ncicb\.nci\.nih\.gov/"),
+}
 
 
 def reader_of_all(paths: Sequence[Path]) -> str:
@@ -32,26 +37,24 @@ def reader_of_all(paths: Sequence[Path]) -> str:
     """
     reader = reader_of(paths[0])
     for path in paths[1:]:
-        other = "jsonl" if _is_json_lines(path) else _READERS.get(_ending(path), reader)
+        other = _reader_by_content(path) or _READERS.get(ending_of(path), reader)
         if other != reader:
             raise PelError(Errors.E698.format(first=paths[0], reader=reader, path=path, other=other))
     return reader
 
 
 def reader_of(path: Path) -> str:
-    """RETURNS (str): the KB reader for a file or folder, by its name; JSON lines may have any name.
+    """RETURNS (str): the KB reader for a file or folder, by its content or name.
 
-    RAISES (PelError): if there is nothing, or the name does not say.
+    RAISES (PelError): if there is nothing, or neither says.
     """
     if not path.exists():
         raise PelError(
             Errors.E002.format(expected=_SOURCE, path=path, got="no such file", todo="Check the path.")
         )
-    if any(path.glob("MRCONSO*")):
-        return "umls"
-    if _is_json_lines(path):
-        return "jsonl"
-    kind = _ending(path)
+    if found := _reader_by_content(path):
+        return found
+    kind = ending_of(path)
     if kind not in _READERS or path.is_dir():
         got = f"the folder {path}" if path.is_dir() else str(path)
         todo = "Save it as CSV." if kind in _SPREADSHEETS else "Name its format with --reader."
@@ -59,19 +62,22 @@ def reader_of(path: Path) -> str:
     return _READERS[kind]
 
 
-def _ending(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix.lower()
+def _reader_by_content(path: Path) -> str:
+    """RETURNS (str): the reader for a folder of a release, for JSON lines, for a flat file of the NCI
+    Thesaurus, or for a table with the header of a published one; "" = the content does not say."""
+    from ..kb.readers.fields import published_as
 
-
-def _is_json_lines(path: Path) -> bool:
-    """RETURNS (bool): whether a file begins like a line of ``JsonlKB``."""
-    if not path.is_file():
-        return False
+    if path.is_dir():
+        return next((reader for pattern, reader in _FOLDERS.items() if any(path.glob(pattern))), "")
     try:
         with open_bytes(path) as file:
-            return _JSON_LINES.match(file.read(1 << 16)) is not None
+            head = file.read(1 << 16)
     except READ_ERRORS:  # the reader reports what is wrong with the file
-        return False
+        return ""
+    if reader := next((reader for reader, pattern in _BEGINNINGS.items() if pattern.match(head)), ""):
+        return reader
+    names = head.partition(b"\n")[0].decode("utf8", "replace").lstrip("\ufeff")
+    return published_as(re.split("[\t,]", names))
 
 
 def open_kb(path: Path) -> "KnowledgeBase":

@@ -6,11 +6,14 @@ from typing import Annotated, Any, Callable, Dict, Iterable, Iterator, List, Opt
 
 import typer
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, Warnings
 from ..types import Document
+from ..util import logger
 from ._app import pel_cli
 from ._output import JSON, emit
 from ._settings import make_reader, make_steps, parse_settings, split_settings
+
+_WARNING_SHARE, _ERROR_SHARE = 0.05, 0.5  # of dropped mentions
 
 
 @pel_cli.command("convert")
@@ -26,8 +29,8 @@ def convert(
         str,
         typer.Option(
             metavar="NAME",
-            help="The format: pubtator, bioc, st21pv, craft, gsc, zeshel, docbin, jsonl, mentionlist, or any "
-            "registered.",
+            help="The format: pubtator, bioc, brat, st21pv, craft, gsc, zeshel, docbin, jsonl, mentionlist, "
+            "or any registered.",
         ),
     ],
     split: Annotated[
@@ -55,6 +58,10 @@ def convert(
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail if a mention's string is not at its offsets.")
+    ] = False,
+    keep_going: Annotated[
+        bool,
+        typer.Option("--keep-going", help="Write the corpus even if over half of the mentions are dropped."),
     ] = False,
     dev_share: Annotated[
         float,
@@ -88,7 +95,7 @@ def convert(
         given["strict"] = True
     part = make_reader("pel_corpus_readers", reader, given)
     steps = make_steps(preprocess or "", of_steps)
-    keep = _kept(part, files, split or [])
+    keep = _kept(part, _checked(part, files, keep_going=keep_going), split or [])
     write = _writer(nlp, list(steps.values()))
     if dev_out is None:
         written = [write(out, keep)]
@@ -113,16 +120,34 @@ def convert(
     )
 
 
-def _kept(part: Any, files: List[Path], splits: List[Path]) -> Iterator[Document]:
+def _checked(part: Any, files: List[Path], *, keep_going: bool) -> Iterator[Document]:
+    """The documents of the reader. A large share of dropped mentions is an error, raised before anything is
+    written; a smaller one is a warning."""
+    ids: Set[str] = set()
+    for document in part(files):
+        if document.id in ids:
+            part.report["duplicate_ids"] = part.report.get("duplicate_ids", 0) + 1
+        ids.add(document.id)
+        yield document
+    n, total = part.report["dropped"], part.report["mentions"]
+    share = n / total if total else 0.0
+    shown = {"n": n, "total": total, "share": share, "examples": "; ".join(part.check.examples)}
+    if share > _ERROR_SHARE and not keep_going:
+        raise PelError(Errors.E250.format(paths=", ".join(map(str, files)), **shown))
+    if share > _WARNING_SHARE:
+        logger.warning(Warnings.W250.format(**shown))
+
+
+def _kept(part: Any, documents: Iterator[Document], splits: List[Path]) -> Iterator[Document]:
     """The documents that the split lists name; all without a list."""
     if not splits:
-        yield from part(files)
+        yield from documents
         return
     from ..corpora import read_ids
 
     wanted: Set[str] = set(chain.from_iterable(map(read_ids, splits)))
     found: Set[str] = set()
-    for document in part(files):
+    for document in documents:
         if document.id in wanted:
             found.add(document.id)
             yield document

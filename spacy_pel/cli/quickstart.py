@@ -244,15 +244,17 @@ def _add_linker(nlp: "Language", kb: "KnowledgeBase", source: _Source, out: Path
 
 
 def _add_names(nlp: "Language") -> int:
-    """Add a component that finds the names of the knowledge base, as the first one: what a detector finds
-    later does not overlap.
+    """Add a component that finds the names of the knowledge base, after those that find mentions: it keeps
+    theirs where they are longer.
 
     RETURNS (int): how many names it searches for.
     """
     for name in nlp.pipe_names:
         if nlp.get_pipe_meta(name).factory == _NAME_FINDER:  # the detector's pipeline was made with it
             nlp.remove_pipe(name)
-    finder: Any = nlp.add_pipe(_NAME_FINDER, name="name_finder", config={"linker": FACTORY}, first=True)
+    detectors = [name for name in nlp.pipe_names if "doc.ents" in nlp.get_pipe_meta(name).assigns]
+    place: Dict[str, Any] = {"after": detectors[-1]} if detectors else {"first": True}
+    finder: Any = nlp.add_pipe(_NAME_FINDER, name="name_finder", config={"linker": FACTORY}, **place)
     return len(finder)
 
 

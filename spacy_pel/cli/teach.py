@@ -97,6 +97,8 @@ def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
             some = f"{len(missing)} of the {of} corrected mentions in their own texts, for example {text}"
             what = some if of > 1 else f"the corrected mention {text} in its own text"
             logger.warning(Warnings.W510.format(what=what))
+        if n_same := sum(one.before == one.after for one in learned):
+            logger.warning(Warnings.W551.format(n=n_same, of=len(learned)))
     else:
         message("All corrections were already known; nothing has changed")
     return {

@@ -2,27 +2,31 @@
 
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from ..errors import Errors, PelError
+from ..errors import Errors, PelError, shortened
+from .spelling import same_but_spelling
 
 MAX_SHIFT = 3  # characters; a larger shift would be a guess
 _BLANKS = 1000  # characters by which the text of a mention may be longer than its string
+_EXAMPLES = 3
 Place = Tuple[int, int]
 
 
 class OffsetCheck:
     """Verifies each mention of a reader against its document's text and counts.
 
-    The counts in ``report``: "mentions" (seen in the source), "mismatches" (the text at the
-    offsets was not the given string), of these "repaired" (the string was found within three
-    characters of the given start) and "dropped".
+    The counts in ``report``: "mentions" (seen in the source), "normalised" (the text at the offsets differs
+    from the given string in spelling alone, see ``spelling.py``), "mismatches" (it differs otherwise), of
+    these "repaired" (the string was found within three characters of the given start) and "dropped".
+    ``examples`` says of the first three dropped mentions what was expected and what stands there.
 
     report (Dict[str, int]): where to count.
-    strict (bool): a mismatch is an error.
+    strict (bool): a mismatch is an error, also in spelling.
     """
 
     def __init__(self, report: Dict[str, int], *, strict: bool = False) -> None:
         self.report = report
         self.strict = strict
+        self.examples: List[str] = []
 
     def __call__(self, text: str, start: int, end: int, surface: str, *, where: str) -> Optional[Place]:
         """Find the actual offsets of the mention.
@@ -40,32 +44,64 @@ class OffsetCheck:
     def parts(self, text: str, spans: Sequence[Place], surface: str, *, where: str) -> Optional[Place]:
         """The same for a mention of several parts; dots and blanks between them do not matter.
 
-        A span that is over 1,000 characters longer than the string is not compared: a file with many of them
-        would take time by the square of its size.
-
         spans (Sequence[Tuple[int, int]]): the offsets of the parts, in the order of the string.
         RETURNS (Optional[Tuple[int, int]]): the offsets from the first part to the last.
         """
-        self._count("mentions")
-        valid = all(0 <= start < end <= len(text) for start, end in spans) and len(spans) > 0
-        valid = valid and sum(end - start for start, end in spans) <= len(surface) + _BLANKS
-        found = " ".join(text[start:end] for start, end in spans) if valid else ""
-        if valid and _words(found) == _words(surface):
+        self.count("mentions")
+        found = text_at(text, spans, surface)
+        same = found is not None and _words(found) == _words(surface)
+        if same or (not self.strict and found is not None and same_but_spelling(found, surface)):
             trimmed = [place for start, end in spans if (place := _trim(text, start, end)) is not None]
             if not trimmed:
-                self._count("dropped")
+                self.drop(f"{where}: expected a mention, got white space")
                 return None
+            if not same:
+                self.count("normalised")
             return min(trimmed)[0], max(end for _, end in trimmed)
+        shown = ", ".join(f"{start} to {end}" for start, end in spans)
         if self.strict:
-            shown = ", ".join(f"{start} to {end}" for start, end in spans)
-            raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, got=found))
-        self._count("mismatches")
+            raise PelError(Errors.E201.format(where=where, spans=shown, expected=surface, got=found or ""))
+        self.count("mismatches")
         place = _nearby(text, spans[0][0], surface.strip()) if len(spans) == 1 else None
-        self._count("dropped" if place is None else "repaired")
-        return place
+        if place is not None:
+            self.count("repaired")
+            return place
+        got = "no text" if found is None else repr(shortened(found, 60))
+        self.drop(f"{where}: expected {shortened(surface, 60)!r} at characters {shown}, got {got}")
+        return None
 
-    def _count(self, key: str) -> None:
+    def drop(self, example: str) -> None:
+        """Count a dropped mention.
+
+        example (str): what was expected and what was found.
+        """
+        self.count("dropped")
+        if len(self.examples) < _EXAMPLES:
+            self.examples.append(example)
+
+    def count(self, key: str) -> None:
+        """Count something in ``report``."""
         self.report[key] = self.report.get(key, 0) + 1
+
+
+def fits(text: str, spans: Sequence[Place], surface: str) -> bool:
+    """RETURNS (bool): whether the text at the offsets is the string of a mention, but for spelling."""
+    found = text_at(text, spans, surface)
+    return found is not None and (_words(found) == _words(surface) != [] or same_but_spelling(found, surface))
+
+
+def text_at(text: str, spans: Sequence[Place], surface: str) -> Optional[str]:
+    """The text of a mention's parts, joined by blanks.
+
+    Spans that are over 1,000 characters longer than the string are not read: a file with many of them would
+    take time by the square of its size.
+
+    RETURNS (Optional[str]): the text, or None if a span is empty, outside the text, or too long.
+    """
+    valid = len(spans) > 0 and all(0 <= start < end <= len(text) for start, end in spans)
+    if not valid or sum(end - start for start, end in spans) > len(surface) + _BLANKS:
+        return None
+    return " ".join(text[start:end] for start, end in spans)
 
 
 def new_report() -> Dict[str, int]:

@@ -1,11 +1,13 @@
 """One policy for mentions that are not just one span with one id. All readers follow it.
 
-* **No id** (empty, ``-1``, ``-``, ``NIL``, ``CUI-less``, ``null``): a NIL mention, ``ids`` is empty. Such a
-  part among real ids is left out.
-* **Several ids**: alternatives joined by ``|`` (or ``;`` or ``,`` where a format uses them) are all in
-  ``ids``; any of them is right. Ids joined by ``+``, and those of mentions that the corpus itself
-  marks as composite (NCBI Disease's type CompositeMention, the seventh column of BC5CDR), are all
-  meant: ``composite`` is true.
+* **No id** (empty, ``-1``, ``-``, ``NIL``, ``CUI-less``, ``null``, also after a prefix: ``MESH:-1``): a NIL
+  mention, ``ids`` is empty. Such a part among real ids is left out.
+* **Several ids**: ``|``, ``;`` and ``,`` join alternatives; any of the ids is right. Ids joined by ``+``, and
+  those of mentions that the corpus itself marks as composite (NCBI Disease's type CompositeMention, the
+  seventh column of BC5CDR), are all meant: ``composite`` is true. ``;`` and ``,`` join ids only where every
+  part looks like an id: ``2,4-dinitrophenol`` and ``HGVS:c.[35del;101C>G]`` stay whole.
+* **Variants**: ``p|SUB|V|600|E`` is one id. tmVar lists ids and attributes of one variant with ``;``: the ids
+  are alternatives, the attributes (``VariantGroup:``, ``CorrespondingGene:``, ...) are left out.
 * **The same span twice** with the same label: one mention; ids of separate annotations are
   alternatives. Spans with other labels stay apart.
 * **Overlapping and nested** mentions all stay in the corpus file, ordered by start, then longest
@@ -18,35 +20,56 @@
 * **Text that differs** from the given string: see ``offsets.py``.
 """
 
+import re
 from typing import Dict, Iterable, List, Set, Tuple
 
 from ..types import Mention
 
 NO_ID = {"", "-1", "-", "nil", "none", "null", "cui-less", "cuiless", "n/a"}
 
+# neither within brackets nor between the locants of a chemical's name
+_LIST = re.compile(r"\s*[;,]\s*(?![^\[\](){}]{0,200}[\])}])(?!\d[\d,]{0,20}-[A-Za-z])")
+# tmVar's form, and HGVS; their bars and plus signs do not join ids
+_VARIANT = re.compile(r"(?:tmVar:)?[a-z]?\|[A-Za-z]{2,}\||(?:[\w.]{1,40}:){0,2}[cgmnpr]\.")
+_ATTRIBUTE = re.compile(r"(?:VariantGroup|Corresponding\w+|OriginalGene):")
+_ID = re.compile(r"[A-Za-z][\w.#-]*:\S+|(?=\D*\d)(?!.*[a-z]{4})[\w./-]+(?:\(\S*\))?")
 
-def split_ids(
-    given: str, *, alternatives: str = "|", composite: str = "+", strip_prefix: str = ""
-) -> Tuple[Tuple[str, ...], bool]:
+
+def split_ids(given: str, *, joiners: str = "|;,+", strip_prefix: str = "") -> Tuple[Tuple[str, ...], bool]:
     """Read an id field.
 
     given (str): e.g. "D001943|D010051", "D007153+D040181", "-1".
-    alternatives, composite (str): the characters that join alternative ids and the ids of a
-        composite mention.
+    joiners (str): the characters that may join ids.
     strip_prefix (str): taken off the ids that have it, e.g. "MESH:".
     RETURNS (Tuple[Tuple[str, ...], bool]): the distinct ids and whether all of them are meant.
     """
-    parts = [given]
-    for joiner in alternatives + composite:
-        parts = [piece for part in parts for piece in part.split(joiner)]
+    inner = "".join(joiner for joiner in joiners if joiner in "|+")
+    fields = _LIST.split(given) if ";" in joiners else [given]
+    if not all(looks_like_id(piece) for field in fields for piece in _split(field, inner)):
+        fields = [given]
     ids = []
-    for part in parts:
-        entity_id = part.strip()
-        if strip_prefix and entity_id.startswith(strip_prefix):
-            entity_id = entity_id[len(strip_prefix) :]
-        if entity_id.casefold() not in NO_ID and entity_id not in ids:
+    for piece in (piece for field in fields for piece in _split(field, inner)):
+        entity_id = piece[len(strip_prefix) :] if piece.startswith(strip_prefix) else piece
+        if has_id(piece) and not _ATTRIBUTE.match(piece) and entity_id not in ids:
             ids.append(entity_id)
-    return tuple(ids), len(ids) > 1 and any(joiner in given for joiner in composite)
+    plus = "+" in inner and any("+" in field and not _VARIANT.match(field) for field in fields)
+    return tuple(ids), len(ids) > 1 and plus
+
+
+def looks_like_id(text: str) -> bool:
+    """RETURNS (bool): whether a text may be an id, and no name: it has a prefix, or a digit and no word."""
+    return _ID.fullmatch(text) is not None or _VARIANT.match(text) is not None or not has_id(text)
+
+
+def has_id(text: str) -> bool:
+    """RETURNS (bool): whether an id field says more than that there is no id."""
+    return text.rpartition(":")[2].strip().casefold() not in NO_ID
+
+
+def _split(part: str, joiners: str) -> List[str]:
+    if _VARIANT.match(part) or not joiners:
+        return [part.strip()]
+    return [piece.strip() for piece in re.split(f"[{joiners}]", part)]
 
 
 def tidy(mentions: Iterable[Mention], report: Dict[str, int]) -> List[Mention]:

@@ -7,6 +7,7 @@ from typing import Collection, Iterable, List, Set, Tuple, Union
 from ..errors import Errors, PelError
 from ..types import Document
 from ..util import read_lines
+from .preprocessing.original import original_id
 
 
 def read_ids(path: Union[str, Path]) -> Set[str]:
@@ -31,7 +32,8 @@ def carve(documents: Iterable[Document], share: float) -> Tuple[List[Document], 
     """Split off a development set; it does not depend on the order of the documents.
 
     The documents whose ids have the smallest BLAKE2b hash (64 bits) go to the development
-    part, ``round(share * n)`` of the n distinct ids; all documents of an id go together.
+    part, ``round(share * n)`` of the n distinct ids; all documents of an id go together, and so do those that
+    were made from one.
 
     documents (Iterable[Document]): the corpus.
     share (float): between 0 and 1.
@@ -39,9 +41,9 @@ def carve(documents: Iterable[Document], share: float) -> Tuple[List[Document], 
         the order of the corpus.
     """
     documents = list(documents)
-    chosen = set(by_hash({document.id for document in documents}, share))
-    fit = [document for document in documents if document.id not in chosen]
-    dev = [document for document in documents if document.id in chosen]
+    chosen = set(by_hash({original_id(document) for document in documents}, share))
+    fit = [document for document in documents if original_id(document) not in chosen]
+    dev = [document for document in documents if original_id(document) in chosen]
     return fit, dev
 
 
@@ -50,11 +52,11 @@ def folds(documents: Iterable[Document], n: int) -> List[Set[str]]:
 
     documents (Iterable[Document]): the corpus.
     n (int): how many parts.
-    RETURNS (List[Set[str]]): the ids of each part, by their hashes; the first is what ``carve`` splits off
-        with a share of 1 / n.
+    RETURNS (List[Set[str]]): the original ids of each part, by their hashes; the first is what ``carve``
+        splits off with a share of 1 / n.
     RAISES (PelError): if there are fewer ids than parts.
     """
-    ranked = _ranked({document.id for document in documents})
+    ranked = _ranked({original_id(document) for document in documents})
     if len(ranked) < n:
         raise PelError(Errors.E218.format(n=n, got=len(ranked)))
     ends = [round(number / n * len(ranked)) for number in range(n + 1)]

@@ -56,7 +56,7 @@ class _Changing:
     def expect(self, n: int) -> None:
         """n (int): sequences that are about to be encoded."""
         self._seen += n
-        # the threads of OpenVINO do not survive a fork, and torch has one thread there: keep to torch
+        # converting takes each forked process as long as about 2,000 mentions with torch: keep to torch
         if self._fast is None and self._seen >= self._after and os.getpid() == _STARTED:
             then = self._then or _faster_backend()
             try:
@@ -69,7 +69,7 @@ class _Changing:
 
     @property
     def _encode(self) -> EncodeBatch:
-        return self._torch if self._fast is None or os.getpid() != _STARTED else self._fast
+        return self._torch if self._fast is None else self._fast
 
     @property
     def workers(self) -> int:

@@ -12,9 +12,12 @@ from ..registry import registry
 from ..templates import RaggedTokens
 from ..types import Rows, Vectors
 from ..util import progress
+from ..util.fork_safety import make_fork_safe
 from ..util.progress import report_parts
 
 _IN_MEMORY = 1 << 30  # bytes; larger arrays of vectors are files
+
+make_fork_safe()
 
 # (ids, mask), both (batch, length) -> (batch, width)
 EncodeBatch = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]

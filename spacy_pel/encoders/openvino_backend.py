@@ -1,11 +1,14 @@
 """Inference with OpenVINO: the fastest way on a CPU, an optional dependency."""
 
+import ctypes
+import os
 import sys
 import threading
 import warnings
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Dict, Iterator, Literal
+from typing import Any, Dict, Iterator, Literal, Optional
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +16,15 @@ from numpy.typing import NDArray
 from ..errors import Errors, PelError
 from ..registry import registry
 from ..util.threads import thread_bound
-from .backend import EncodeBatch
+from .backend import EncodeBatch, TorchBackend
+
+_process: Optional[int] = None  # that OpenVINO runs in; its threads do not survive a fork
 
 
 @registry.pel_backends("spacy-pel.OpenVinoBackend.v1")
 class OpenVinoBackend:
-    """Converts a tower in memory (no ONNX file) and runs it with OpenVINO's CPU plugin.
+    """Converts a tower in memory (no ONNX file) and runs it with OpenVINO's CPU plugin. A process that is
+    forked from one that has done so runs it with torch.
 
     precision (str): "bfloat16" is used where the processor has it.
     RAISES (PelError): if OpenVINO is not installed.
@@ -37,8 +43,14 @@ class OpenVinoBackend:
         tower (Tower): ids and mask (batch, length) -> vectors (batch, width).
         RETURNS (EncodeBatch): the same on numpy arrays.
         """
+        global _process
         import torch
 
+        precision: Literal["auto", "float32"] = "auto" if self.precision == "bfloat16" else "float32"
+        forked = TorchBackend(precision=precision).prepare(tower)
+        if _process not in (None, os.getpid()):
+            return forked
+        _process = os.getpid()
         tower.eval()
         example = torch.ones((2, 8), dtype=torch.int64)
         with _no_telemetry(), warnings.catch_warnings(), torch.inference_mode():
@@ -51,7 +63,7 @@ class OpenVinoBackend:
         if (bound := thread_bound()) is not None:  # it does not read the variables that others do
             settings["INFERENCE_NUM_THREADS"] = bound
         compiled = openvino.compile_model(model, "CPU", settings)
-        return _Compiled(compiled)
+        return _Compiled(compiled, forked)
 
 
 class _Compiled:
@@ -59,17 +71,40 @@ class _Compiled:
     has several batches calls it from ``workers`` threads (1.5 to 1.8 times as many sequences on two cores).
     """
 
-    def __init__(self, compiled: Any):
+    def __init__(self, compiled: Any, forked: EncodeBatch):
         self._compiled = compiled
+        self._forked = forked  # what a forked process does
         self._own = threading.local()  # an infer request serves one thread at a time
-        self.workers = int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        self._streams = int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        _all_compiled.add(self)
+
+    @property
+    def workers(self) -> int:
+        """RETURNS (int): threads that may call it at a time."""
+        return self._streams if _process == os.getpid() else 1
 
     def __call__(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
         """RETURNS (NDArray[float32]): of each sequence of the batch."""
+        if _process != os.getpid():
+            return self._forked(ids, mask)
         if not hasattr(self._own, "request"):
             self._own.request = self._compiled.create_infer_request()
         # the request overwrites this output with the next one
         return np.array(self._own.request.infer((ids, mask))[0], dtype=np.float32)
+
+
+_all_compiled: "WeakSet[_Compiled]" = WeakSet()
+
+
+def _never_free() -> None:
+    """Freeing a model waits for its threads, which a forked process lacks; it would hang at its exit."""
+    for one in _all_compiled:
+        for held in (one, getattr(one._own, "request", None)):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_never_free)
 
 
 @contextmanager

@@ -167,8 +167,8 @@ class CommandErrors:
         "give a model or pipeline folder with --encoder."
     )
     E668 = (
-        "[PEL-E668] Expected all worker processes to reach the end, but one ended with exit code {got} (-9 = it was "
-        "killed, often for lack of memory). Resume with --resume; fewer processes (--n-process) need less memory."
+        "[PEL-E668] Expected all worker processes to reach the end, but one ended with exit code {got}. If it was "
+        "killed for lack of memory (-9), use fewer processes. `spacy-pel link` goes on with --resume."
     )
     E670 = (
         "[PEL-E670] Expected a KB with entities at {path}, but it is empty. Build it with: spacy-pel kb build OUT "

@@ -59,7 +59,7 @@ class ComponentErrors:
     E518 = '[PEL-E518] Expected {expected}, got {got}. Example: {name} = {{"@{registry}":"{example}"}}'
     E519 = "[PEL-E519] Sets of answers need a calibration. Fit it with: spacy-pel calibrate PIPELINE CORPUS.jsonl"
     E530 = (
-        "[PEL-E530] Expected the id of a live entity, or 'NIL', for the mention {text}, got '{id}', which {why}. Check "
+        "[PEL-E530] Expected the id of a live entity, or 'NIL', for the mention {text}, got {id}, which {why}. Check "
         "the id, or add the entity first."
     )
     E531 = (
@@ -67,8 +67,8 @@ class ComponentErrors:
         "the offsets."
     )
     E532 = (
-        "[PEL-E532] Expected mentions with a corrected kb_id_ (an id or 'NIL') in the documents, got none. In a "
-        "document that this component has linked, only mentions whose id differs from the one it gave count."
+        "[PEL-E532] Expected mentions with a corrected kb_id_ (an id or 'NIL') in the documents, got none: mentions "
+        "whose id is the one that this component gave, or gives them now, do not count. Correct their ids."
     )
     E533 = (
         "[PEL-E533] Expected an entity that mentions with the label '{label}' may be linked to, got '{id}' for the "
@@ -135,6 +135,14 @@ class ComponentWarnings:
     W510 = (
         "[PEL-W510] The pipeline does not find {what}. A correction counts where a mention of this form is found. Add "
         "a component that finds it: an entity_ruler, or pel_name_finder, which finds corrected mentions, too."
+    )
+    W550 = (
+        "[PEL-W550] Of {of} mentions with an id, {n} have the id that the linker gives them. They are not corrections "
+        "and were not learned."
+    )
+    W551 = (
+        "[PEL-W551] Of {of} corrections that were learned, {n} have the id that the linker gave anyway. If they are its "
+        "own answers and nobody confirmed them, undo them with --undo."
     )
     W508 = (
         "[PEL-W508] The component '{name}' has coverage = {coverage}, but sets need a calibration, so there are "

@@ -109,9 +109,26 @@ class CorpusErrors:
         "the lines of another document. Sort the lines by the id of their original, in the order in "
         "which preprocessing wrote them."
     )
+    E250 = (
+        "[PEL-E250] Expected the mentions of {paths} at their offsets, but {n:,} of {total:,} ({share:.0%}) are not "
+        "there. {examples}. Check the reader, its settings and the offsets of the source, or write the other mentions "
+        "with --keep-going."
+    )
+    E251 = (
+        "[PEL-E251] {path}: expected one base for the offsets of all mentions, but of {n:,} that match the text, "
+        "{counts}; {example}. Convert all offsets to characters from the start of the document."
+    )
 
 
 class CorpusWarnings:
+    W250 = (
+        "[PEL-W250] {n:,} of {total:,} mentions ({share:.0%}) are left out: the text at their offsets differs. "
+        "{examples}."
+    )
+    W251 = (
+        "[PEL-W251] {path}: the offsets of mentions are read as {base}: {n:,} of {total:,} match the text so, but "
+        "{standard:,} as characters from the start of the document."
+    )
     W203 = (
         "[PEL-W203] {path}: `link` wrote it, and none of its {n:,} mentions has been corrected. The ids, which are answers "
         "of a pipeline, count as annotation."

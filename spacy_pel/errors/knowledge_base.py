@@ -81,6 +81,10 @@ class KnowledgeBaseErrors:
         "[PEL-E143] Expected at least one entity from the sources {sources} of the {config}, got none. Check "
         "'id_pattern', 'id_xref' and the files."
     )
+    E144 = (
+        "[PEL-E144] Expected at least one entity that passes the filters from {paths}, got none. Nothing matches the "
+        "{filters}. Change the filter."
+    )
 
 
 class KnowledgeBaseWarnings:
@@ -96,7 +100,7 @@ class KnowledgeBaseWarnings:
     )
     W104 = (
         "[PEL-W104] Expected UTF-8 at {place}, got bytes that are not valid UTF-8: they became '\ufffd', as in '{got}'. "
-        "Convert the file, e.g.: iconv -f LATIN1 -t UTF-8 FILE > FILE_UTF8"
+        "Convert the file, e.g. from Windows-1252 or Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE > FILE_UTF8"
     )
     W107 = (
         "[PEL-W107] {place}: {kind} that are not read: {names}. Known {kind}: {known}. Rename those that are "
@@ -117,4 +121,9 @@ class KnowledgeBaseWarnings:
     W105 = (
         "[PEL-W105] {place}: the column '{column}' has no '|', so each cell is read as one name, commas included, as in "
         "{cell}. If commas separate names, write '|' there, or set list_separator to ',' (it holds for aliases and types)."
+    )
+    W144 = "[PEL-W144] Nothing matches the {filters}. Check the filter."
+    W145 = (
+        "[PEL-W145] {paths}: no concept file of SNOMED CT, so inactive concepts are read like active ones: most of their "
+        "descriptions stay active. Pass the file sct2_Concept_… as well, or the folder Snapshot."
     )

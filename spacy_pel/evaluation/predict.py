@@ -4,6 +4,7 @@ import time
 from bisect import bisect_right
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence
 
+from ..corpora.preprocessing import original_id
 from ..kb import KnowledgeBase
 from ..linking import Link, Linker, MentionQuery
 from ..types import Document, Mention
@@ -187,6 +188,7 @@ def gold_prediction(kb: KnowledgeBase, document: Document, mention: Mention, is_
     gold = list(dict.fromkeys(live for live in resolved if live is not None))
     return Prediction(
         doc=document.id,
+        original=original if (original := original_id(document)) != document.id else "",
         start=mention.start,
         end=mention.end,
         text=document.text[mention.start : mention.end],

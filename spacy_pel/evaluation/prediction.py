@@ -11,6 +11,7 @@ class Prediction:
     """A gold mention and the linker's answer.
 
     doc (str): the document's id.
+    original (str): id of the document that it was made from, if it is part of one; "" = it is not.
     start, end (int): character offsets.
     text, label (str): the mention and its NER label.
     gold (List[str]): live ids of the KB; empty = NIL.
@@ -40,6 +41,12 @@ class Prediction:
     types: List[str] = field(default_factory=list)
     probability: Optional[float] = None
     id_set: Optional[List[str]] = None
+    original: str = ""
+
+    @property
+    def source(self) -> str:
+        """RETURNS (str): the document that counts as drawn at random: the original of a part."""
+        return self.original or self.doc
 
     @property
     def rank(self) -> int:
@@ -71,8 +78,8 @@ class Prediction:
         return answers.issuperset(right) if self.composite else not answers.isdisjoint(right)
 
     def to_json(self) -> Dict[str, Any]:
-        """RETURNS (Dict[str, Any]): as JSON data; without ``composite``, ``outside``, ``types``,
-        ``probability`` and ``id_set`` where there are none."""
+        """RETURNS (Dict[str, Any]): as JSON data; without ``original``, ``composite``, ``outside``,
+        ``types``, ``probability`` and ``id_set`` where there are none."""
         record: Dict[str, Any] = {
             "doc": self.doc,
             "start": self.start,
@@ -93,6 +100,8 @@ class Prediction:
             record["composite"] = True
         if self.outside:
             record["outside"] = self.outside
+        if self.original:
+            record["original"] = self.original
         if self.types:
             record["types"] = self.types
         return record

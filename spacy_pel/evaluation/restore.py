@@ -38,7 +38,7 @@ def restore_run(
                 raise PelError(Errors.E240.format(document=prediction.doc, path=corpus, what="was evaluated"))
             source = sources[prediction.doc]
             start, end = source.offsets.original_span(prediction.start, prediction.end)
-            yield replace(prediction, doc=source.id, start=start, end=end)
+            yield replace(prediction, doc=source.id, original="", start=start, end=end)
 
     outcomes = Outcomes.of(recorded(moved(), output))
     ks = [k for k in RECALL_AT if f"recall@{k}" in metrics]

@@ -6,6 +6,8 @@ from functools import lru_cache
 from itertools import pairwise, product
 from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
+from ..util.names import GREEK, GREEK_SYMBOL
+
 _SHORTEST = 3  # characters of a singular: "rats", but not the acronym "Cs"
 _SHORTEST_PLURAL = 5  # of the plural of a mention: "CAP" is not "CAPS", the name of a syndrome
 _OF = " of "
@@ -24,16 +26,6 @@ _PARTS = r"""
     rrhoea rrhea  tumour tumor  colour color(?!ec)  behaviour behavior  fibre fiber  centre center
 """.split()
 _OPTIONAL = "leuco leuko  sulph sulf  isation ization".split()  # both are in use in British English
-_LETTERS = dict(
-    zip(
-        "αβγδεζηθικλμνξοπρστυφχψω",
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau "
-        "upsilon phi chi psi omega".split(),
-        strict=True,
-    )
-)
-_GREEK_TEXT = "\u0370-\u03ff\u1f00-\u1fff"
-_GREEK = re.compile(f"(?<![{_GREEK_TEXT}])[{''.join(_LETTERS)}](?![{_GREEK_TEXT}])")  # a word is no symbol
 
 
 def other_numbers(form: str) -> List[str]:
@@ -58,8 +50,8 @@ def other_spellings(form: str) -> List[str]:
     RETURNS (List[str]): distinct forms, without ``form`` itself.
     """
     found = dict.fromkeys(_with_other_blanks(form))
-    if _GREEK.search(form):
-        spelled = " ".join(_GREEK.sub(lambda letter: f" {_LETTERS[letter[0]]} ", form).split())
+    if GREEK_SYMBOL.search(form):
+        spelled = " ".join(GREEK_SYMBOL.sub(lambda letter: f" {GREEK[letter[0]]} ", form).split())
         found.update(dict.fromkeys([spelled, *_with_other_blanks(spelled)]))
     return [one for one in found if one != form and len(one) >= _SHORTEST]
 
@@ -89,7 +81,7 @@ def _with_other_blanks(form: str) -> Iterator[str]:
     if len(runs) < 2 or len("".join(runs)) < len(form.replace(" ", "")):  # symbols stay where they are
         return
     if len(runs) <= _FEW_RUNS:
-        gaps = [(" ",) if _stay_apart(*pair) else (" ", "") for pair in pairwise(runs)]
+        gaps = [(" ",) if stay_apart(*pair) else (" ", "") for pair in pairwise(runs)]
         for blanks in product(*gaps):
             yield "".join(run + blank for run, blank in zip(runs, (*blanks, ""), strict=True))
         return
@@ -100,7 +92,7 @@ def _with_other_blanks(form: str) -> Iterator[str]:
                 yield " ".join([*words[:number], "".join(pair), *words[number + 2 :]])
 
 
-def _stay_apart(one: str, other: str) -> bool:
+def stay_apart(one: str, other: str) -> bool:
     """RETURNS (bool): whether these are two numbers, or a short word and a number."""
     if one.isdigit() and other.isdigit():
         return len(one) > _THOUSANDS or len(other) != _THOUSANDS

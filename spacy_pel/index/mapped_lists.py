@@ -72,6 +72,7 @@ def read_lists(folder: Path, name: str) -> Tuple[Any, Rows]:
     if (len(table), inverted.code_size, inverted.totsize) != expected or not _fits(table, *expected[1:]):
         raise unreadable(folder, ValueError("other sizes"), f"a complete {codes.name}")
     inverted.filename, inverted.read_only = str(codes), True
+    inverted.prefetch_nthread = 0  # each search joins the threads of the last one, which a forked child lacks
     try:
         inverted.do_mmap()
     except RuntimeError as err:

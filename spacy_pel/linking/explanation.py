@@ -7,6 +7,7 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
+from ..errors import one_line
 from ..evidence.evidence import NAMED
 from ..index.row_table import NAME_KINDS, hash_texts
 from ..index.rows_of_kb import names_of
@@ -316,7 +317,7 @@ def described(one: Learned) -> str:
     """RETURNS (str): an entry of the memory in a line."""
     who = f" by {one.by}" if one.by else ""
     where = f" in {one.doc}" if one.doc else ""
-    return f"{one.id}: {one.text} = {one.after} (before: {one.before}){where}, {one.at}{who}"
+    return one_line(f"{one.id}: {one.text} = {one.after} (before: {one.before}){where}, {one.at}{who}")
 
 
 def _number(value: Any) -> str:

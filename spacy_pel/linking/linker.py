@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..candidates.bi_encoder import BiEncoderCandidates
+from ..corpora.preprocessing import original_id
 from ..errors import Errors, PelError, Warnings
 from ..index.topics import TopicReader
 from ..kb import KnowledgeBase
@@ -506,11 +507,11 @@ class Linker:
 
     def examples_of(self, queries: Sequence[MentionQuery], documents: Sequence[Document]) -> Examples:
         """RETURNS (Examples): of the gold mentions of documents; as ``examples``, with a query for each."""
-        mentions = [(number, m) for number, document in enumerate(documents) for m in document.mentions]
+        mentions = [(original_id(document), m) for document in documents for m in document.mentions]
         return self.examples(
             queries,
             [mention.ids for _, mention in mentions],
-            documents=[number for number, _ in mentions],
+            documents=[original for original, _ in mentions],
             composite=[mention.composite for _, mention in mentions],
         )
 

@@ -6,6 +6,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ..corpora.abbreviations import find_abbreviations
+from .mentions import PHRASE, add_phrase
 
 Abbreviation = Dict[str, Any]  # as in doc._.abbreviations
 Tokens = Tuple[int, int]  # first token, and end
@@ -65,12 +66,14 @@ def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> List[S
     for ent in doc.ents:
         parts = None if ent.kb_id or ent.id else _parts(ent, ends.get(ent.end))
         mentions += [ent] if parts is None else [Span(doc, *part, label=ent.label) for part in parts]
-    label_of = {ent.end: ent.label for ent in mentions}
+    long_forms = {ent.end: ent for ent in mentions}
     taken = {token.i for ent in mentions for token in ent}
     for one in abbreviations:
         short = range(one["short_start"], one["short_end"])
-        if one["long_end"] in label_of and taken.isdisjoint(short):
-            mentions.append(Span(doc, short.start, short.stop, label=label_of[one["long_end"]]))
+        long_form = long_forms.get(one["long_end"])
+        if long_form is not None and taken.isdisjoint(short):
+            mentions.append(Span(doc, short.start, short.stop, label=long_form.label))
+            mentions[-1]._.set(PHRASE, long_form._.get(PHRASE))
             taken.update(short)
     return mentions
 
@@ -104,3 +107,4 @@ def _add_extensions() -> None:
         Doc.set_extension("abbreviations", default=[])
     if not Span.has_extension("long_form"):
         Span.set_extension("long_form", default=None)
+    add_phrase()

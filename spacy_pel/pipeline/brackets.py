@@ -2,6 +2,8 @@
 
 from typing import List, Sequence, Tuple
 
+from spacy.tokens import Doc
+
 _OPENING = {")": "(", "]": "[", "}": "{"}
 _BRACKETS = frozenset({*_OPENING, *_OPENING.values()})
 
@@ -25,3 +27,23 @@ def unpaired_brackets(words: Sequence[str]) -> List[int]:
                 lone.append(place)
     lone += [place for _, place in open_ones]
     return sorted(place for place in lone if words[place] in _BRACKETS)
+
+
+def with_other_halves(doc: Doc, start: int, end: int) -> Tuple[int, int]:
+    """Extend a mention to brackets next to it whose other half is inside one of its words, which cannot be
+    cut: "hypertension(HTN" becomes "hypertension(HTN)".
+
+    doc (Doc): the document.
+    start (int): the mention's first token.
+    end (int): the token after its last one.
+    RETURNS (Tuple[int, int]): the same or a longer mention.
+    """
+    depth = lowest = 0
+    for character in doc[start:end].text:
+        depth += (character in _OPENING.values()) - (character in _OPENING)
+        lowest = min(lowest, depth)
+    while lowest < 0 and start and doc[start - 1].text in _OPENING.values():
+        start, lowest, depth = start - 1, lowest + 1, depth + 1
+    while depth > 0 and doc[end : end + 1].text in _OPENING:
+        end, depth = end + 1, depth - 1
+    return start, end

@@ -1,6 +1,7 @@
 """Corrected mentions of documents."""
 
-from typing import Any, Dict, List, Optional, Sequence
+from collections import Counter
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -25,26 +26,36 @@ def reference_of(given: Any) -> Doc:
     return doc
 
 
-def corrected_spans(doc: Doc, spans_key: Optional[str]) -> List[Span]:
-    """RETURNS (List[Span]): mentions with an id, except those with the id that this linker, or another one
-    after it, gave them."""
-    spans = mention_spans(doc, spans_key)
-    return [span for span in spans if span.kb_id_ and span.kb_id_ not in answers_of_linkers(span)]
+def corrected_mentions(doc: Doc, spans_key: Optional[str]) -> Tuple[List[Span], List[Correction]]:
+    """Find the mentions of a document with another id than this linker, or another one after it, gave them.
 
+    The document tells which id that was, unless its user data were not kept, or other spans share the
+    offsets, by which spaCy keeps user data. Then the correction is not explicit.
 
-def correction_of(span: Span) -> Correction:
-    """RETURNS (Correction): that says what the span says.
-
-    RAISES (PelError): if the span is only white space.
+    RETURNS (Tuple[List[Span], List[Correction]]): the spans, and what each of them says.
+    RAISES (PelError): if a span is only white space.
     """
-    return Correction(
-        text=span.doc.text,
-        start=span.start_char,
-        end=span.end_char,
-        kb_id=span.kb_id_,
-        label=span.label_,
-        doc=str(span.doc.user_data.get("id", "")),
-    )
+    groups = (doc.ents, *doc.spans.values())
+    sharing = Counter((span.start, span.end) for group in groups for span in group)
+    spans: List[Span] = []
+    corrections: List[Correction] = []
+    for span in mention_spans(doc, spans_key):
+        answers = answers_of_linkers(span) if sharing[span.start, span.end] == 1 else set()
+        if not span.kb_id_ or span.kb_id_ in answers:
+            continue
+        spans.append(span)
+        corrections.append(
+            Correction(
+                text=doc.text,
+                start=span.start_char,
+                end=span.end_char,
+                kb_id=span.kb_id_,
+                label=span.label_,
+                doc=str(doc.user_data.get("id", "")),
+                explicit=bool(answers),
+            )
+        )
+    return spans, corrections
 
 
 def not_found(nlp: Language, corrections: Sequence[Correction], *, name: str) -> List[Correction]:

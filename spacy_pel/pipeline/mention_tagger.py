@@ -15,8 +15,9 @@ from thinc.types import Floats2d
 from thinc.util import to_numpy
 
 from ..errors import Errors, PelError
-from .brackets import unpaired_brackets
-from .white_space import breaks_of, is_within_word, words_of
+from .brackets import unpaired_brackets, with_other_halves
+from .negation import negation_length
+from .white_space import Breaks, breaks_of, is_within_line, is_within_word
 
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
 _SAMPLE = 10  # examples whose documents the model is initialized with
@@ -129,42 +130,58 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
 
     def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> List[Span]:
         """Mentions of the tagged tokens. White space has no tag of its own, as it has no word pieces: a
-        mention continues across a line break, but not across a blank line or into the next list item. No
-        mention ends within a word that the tokenizer splits, such as "id" into "i" and "d". A bracket without
-        its other half is in none: "(IL-6) levels", tagged from "IL-6" on, becomes two.
+        mention continues across a wrapped line, but not across a blank line or into the next list item. No
+        mention ends within a word that the tokenizer splits, such as "id" into "i" and "d".
 
-        RETURNS (List[Span]): in order; none begins or ends with white space.
+        RETURNS (List[Span]): in order; none begins or ends with white space, begins with a negation or has
+            half a bracket.
         """
         spans: List[Span] = []
         words: List[int] = []  # of the open mention
         label = -1  # of the open mention
         breaks = breaks_of(doc)
-        for place in words_of(doc):
+        for token in doc:
+            place = token.i
+            if token.is_space and place not in breaks.certain:
+                continue
             if is_within_word(doc, place):
                 if words and words[-1] == place - 1:
                     words.append(place)
                 continue
-            tag = 0 if place in breaks else int(tags[place])
+            tag = 0 if place in breaks.certain else int(tags[place])
             number, inside = divmod(tag - 1, 2)  # of "O": -1
-            if words and (number != label or not inside):
-                spans += self._without_half_brackets(doc, words, label)
+            if number != label or not inside:
+                spans += self._trimmed(doc, words, label, breaks)
                 words = []
             if number >= 0:  # an "I" that nothing began begins a mention
                 words.append(place)
                 label = number
-        return spans + self._without_half_brackets(doc, words, label)
+        return spans + self._trimmed(doc, words, label, breaks)
 
-    def _without_half_brackets(self, doc: Doc, words: List[int], label: int) -> List[Span]:
-        """RETURNS (List[Span]): one for each run of words between brackets that lack their other half; no run
-        of signs alone."""
-        lone = set(unpaired_brackets([doc[place].text for place in words]))
+    def _trimmed(self, doc: Doc, words: List[int], label: int, breaks: Breaks) -> List[Span]:
+        """Cut a mention at brackets without their other half, "(IL-6) levels" tagged from "IL-6" on into two,
+        at the end of an item, and at a negation that it begins with, so that components that look for
+        negations still see it.
+
+        RETURNS (List[Span]): one for each piece that has letters or digits.
+        """
+        if not words:
+            return []
+        cuts = {words[number] for number in unpaired_brackets([doc[place].text for place in words])}
+        if not is_within_line(doc, words):
+            cuts |= breaks.likely
         runs: List[List[int]] = [[]]
-        for number, place in enumerate(words):
-            if number in lone:
+        for place in range(words[0], words[-1] + 1):
+            if place in cuts:
                 runs.append([])
-            else:
+            elif not doc[place].is_space:
                 runs[-1].append(place)
-        spans = [Span(doc, run[0], run[-1] + 1, label=self.labels[label]) for run in runs if run]
+        spans = []
+        for run in runs:
+            run = run[negation_length([doc[place].text for place in run]) :]
+            if run:
+                start, end = with_other_halves(doc, run[0], run[-1] + 1)
+                spans.append(Span(doc, start, end, label=self.labels[label]))
         return [span for span in spans if any(map(str.isalnum, span.text))]
 
     def get_loss(self, examples: Iterable[Example], scores: List[Floats2d]) -> Tuple[float, List[Floats2d]]:

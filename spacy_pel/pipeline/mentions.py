@@ -17,6 +17,8 @@ _EXTENSIONS: Dict[str, Any] = {
 }
 
 
+# of a mention that was found as a phrase: the probability that it is one, see ``phrase_probability``
+PHRASE = "pel_phrase"
 LongForms = Dict[str, Dict[int, str]]  # short form -> first character of each place -> what it stands for
 _prefixes: Set[str] = set()  # of the linkers of this process
 
@@ -35,10 +37,17 @@ def add_extensions(prefix: str) -> str:
     if not isinstance(prefix, str) or not prefix.isidentifier():
         raise TypeError
     _prefixes.add(prefix)
+    add_phrase()
     for name, default in _EXTENSIONS.items():
         if not Span.has_extension(f"{prefix}_{name}"):
             Span.set_extension(f"{prefix}_{name}", default=default)
     return prefix
+
+
+def add_phrase() -> None:
+    """Declare what a finder of names writes, see ``PHRASE``."""
+    if not Span.has_extension(PHRASE):
+        Span.set_extension(PHRASE, default=None)
 
 
 def answers_of_linkers(span: Span) -> Set[str]:

@@ -1,29 +1,27 @@
 """A component that finds the names that a linker knows, and follows its changes."""
 
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set
+from bisect import bisect_left, bisect_right
+from typing import Any, Dict, List, Optional, Tuple
 
 from spacy.language import Language
-from spacy.matcher import PhraseMatcher
-from spacy.tokens import Doc, Span
-from spacy.util import filter_spans
+from spacy.tokens import Doc
 
 from ..errors import Errors, PelError
-from ..evidence.variants import other_numbers
 from ..linking import Linker
 from ..linking.memory.known import Known
-from .name_patterns import distinct_names, has_other_number, is_acronym
+from ..util.names import Runs, runs_of
+from .mentions import PHRASE
+from .name_patterns import phrase_probability
+from .name_search import NameTable
 from .proxy_entity_linker import ProxyEntityLinker
-from .white_space import has_blank_line, words_of
-
-_ATTRIBUTES = ("LOWER", "ORTH")  # of names in any case, and of acronyms
-_NAMES, _LEARNED = "names", "learned"  # of the knowledge base, and from corrections
-_OF = "of"
-_REACH = 12  # tokens of a name to either side of the word that is in another number
+from .reading import Mention, best_reading
+from .split_tokens import split_tokens
+from .white_space import has_blank_line
 
 
 @Language.factory(
     "pel_name_finder",
-    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "span._.pel_phrase"],
     default_config={"linker": "proxy_entity_linker", "label": "ENTITY"},
 )
 def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "NameFinder":
@@ -41,8 +39,12 @@ def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "Name
 class NameFinder:
     """Adds the names and aliases of live entities to ``doc.ents``, in any case, and their regular plurals and
     singulars; acronyms only as they are written. A mention that was corrected to an entity counts as one of
-    its names. Of two that overlap, the longer one counts, also of those that were there before; a name as it
-    is written goes before another number of the same length. A name may be wrapped at the end of a line.
+    its names. Names are compared as the knowledge base does, see ``runs_of``: "type-2 diabetes" is "type 2
+    diabetes". A name may be wrapped at the end of a line.
+
+    Of mentions that overlap, also of those that were there before, those count that cover the most words, see
+    ``best_reading``. A token that holds several words, such as "1.HTN", is split where a mention begins or
+    ends, whatever tokenizer the pipeline has.
 
     The text's words are put into the other number, not the names, so that a large knowledge base has no more
     names to hold and to search for.
@@ -62,11 +64,7 @@ class NameFinder:
         self.name = name
         self.linker = linker
         self.label = label
-        self._matchers: List[PhraseMatcher] = []
-        self._names: Dict[str, List[Set[str]]] = {
-            source: [set() for _ in _ATTRIBUTES] for source in (_NAMES, _LEARNED)
-        }
-        self._heads: Set[str] = set()  # words of names that may be in another number; also of removed names
+        self._names = self._learned = NameTable()  # of the knowledge base, and from corrections
         # of the linker, when the names were read; each is another object after a change
         self._memo: Optional[Dict[str, Any]] = None
         self._known: Optional[Known] = None
@@ -74,8 +72,7 @@ class NameFinder:
     def __len__(self) -> int:
         """RETURNS (int): how many names are searched for; 0 before the linker has data."""
         self._update()
-        both = zip(self._names[_NAMES], self._names[_LEARNED], strict=True)
-        return sum(len(names) + len(learned - names) for names, learned in both)
+        return len({*self._names, *self._learned})
 
     def __call__(self, doc: Doc) -> Doc:
         """Find names in a document; none before the linker has data.
@@ -83,91 +80,47 @@ class NameFinder:
         RAISES (PelError): if the pipeline has no such linker.
         """
         self._update()
-        places = words_of(doc)
-        words = doc if len(places) == len(doc) else Doc(doc.vocab, words=[doc[i].text for i in places])
+        runs = runs_of(doc.text)
         found = [
-            self._mention(doc, places[start:end])
-            for matcher in self._matchers
-            for _, start, end in matcher(words)
+            mention
+            for table in (self._names, self._learned)
+            for mention in table.search(doc.text, runs)
+            if not _is_in_address(doc, mention)
         ]
-        known = [*doc.ents, *found]
-        lengths = [0] * len(doc)  # of the longest known mention at each token
-        for span in known:
-            for i in range(span.start, span.end):
-                lengths[i] = max(lengths[i], len(span))
-        in_other_number = (
-            self._mention(doc, places[span.start : span.end]) for span in self._in_other_number(words)
-        )
-        others = [span for span in in_other_number if len(span) > max(lengths[span.start : span.end])]
-        if found or others:
-            doc.ents = filter_spans([*known, *others])  # type: ignore[assignment]
+        if found:
+            self._add(doc, found, runs)
         return doc
 
-    def _mention(self, doc: Doc, places: Sequence[int]) -> Span:
-        """RETURNS (Span): from the first to the last of these tokens."""
-        return Span(doc, places[0], places[-1] + 1, label=self.label)
-
-    def _in_other_number(self, doc: Doc) -> Iterator[Span]:
-        """YIELDS (Span): text that is a name once its last word, or the word before its first "of", is in the
-        other number."""
-        words = [token.text for token in doc]
-        lower = [token.lower_ for token in doc]
-        for i, word in enumerate(lower):
-            for other in other_numbers(word):
-                if other not in self._heads:  # none before the linker has data
-                    continue
-                first = max(0, i - _REACH)
-                before_of = lower[i + 1 : i + 2] == [_OF]
-                last = i + 1 + _REACH if before_of else i + 1
-                window = Doc(doc.vocab, words=[*words[first:i], other, *words[i + 1 : last]])
-                for key, start, end in self._matchers[0](window):
-                    start, end = start + first, end + first
-                    is_last = end == i + 1
-                    is_before_of = before_of and start <= i and end > i + 2 and _OF not in lower[start:i]
-                    if not (is_last or is_before_of):
-                        continue
-                    span = Span(doc, start, end, label=self.label)
-                    name = doc.vocab.strings[key].partition("\0")[2]
-                    if has_other_number(name, before_of=not is_last) and not is_acronym(span.text):
-                        yield span
+    def _add(self, doc: Doc, found: List[Mention], runs: Runs) -> None:
+        known: Dict[Mention, Tuple[Any, Any, Any]] = {}
+        for ent in doc.ents:
+            start, end = ent.start_char, ent.end_char
+            words = bisect_right(runs.ends, start), bisect_left(runs.starts, end)
+            known[Mention(start, end, *words)] = ent.label, ent.kb_id, ent.id
+        chosen = best_reading([*known, *found], len(runs.words))
+        taken = {place for mention in chosen for place in range(mention.start, mention.end)}
+        signs = [mention for mention in known if mention.first >= mention.last]  # without words
+        chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
+        split_tokens(doc, [(mention.start, mention.end) for mention in chosen])
+        spans: List[Any] = []
+        for one in chosen:
+            label, kb_id, span_id = known.get(one, (self.label, 0, 0))
+            spans.append(doc.char_span(one.start, one.end, label, kb_id, span_id=span_id))
+            if one not in known:
+                spans[-1]._.set(PHRASE, phrase_probability(spans[-1].text))
+        doc.ents = spans
 
     def _update(self) -> None:
         linker = self._linker
         if linker is None:
             return
-        if not self._matchers:
-            self._matchers = [PhraseMatcher(self.nlp.vocab, attr=attribute) for attribute in _ATTRIBUTES]
         kb, known = linker.kb, linker.known
         if kb.memo is not self._memo:
-            self._search_for(_NAMES, (name for names in kb.names_at(kb.live_rows) for name in names))
+            self._names = NameTable(name for names in kb.names_at(kb.live_rows) for name in names)
             self._memo = kb.memo
         if known is not self._known:
-            self._search_for(_LEARNED, (form for form in known.forms if not has_blank_line(form)))
+            self._learned = NameTable(form for form in known.forms if not has_blank_line(form))
             self._known = known
-
-    def _search_for(self, source: str, names: Iterable[str]) -> None:
-        """Search for these names, and no longer for the others of this source."""
-        wanted = distinct_names(names)
-        for matcher, old, new in zip(self._matchers, self._names[source], map(set, wanted), strict=True):
-            for name in old - new:
-                matcher.remove(self._key(source, name))
-            added = sorted(new - old)
-            for name, pattern in zip(added, map(self._pattern, added), strict=True):
-                matcher.add(self._key(source, name), [pattern])
-                self._heads.update(_heads(pattern))
-            old.clear()
-            old.update(new)
-
-    def _pattern(self, name: str) -> Doc:
-        """RETURNS (Doc): the words of a name, without more than one blank between them."""
-        return self.nlp.make_doc(" ".join(name.split()))
-
-    def _key(self, source: str, name: str) -> str:
-        """RETURNS (str): a name's key in the matchers; no word of a text is equal to it, so that it outlives
-        the memory zone in which it is added."""
-        key = f"{self.name} {source}\0{name}"
-        self.nlp.vocab.strings.add(key, allow_transient=False)  # type: ignore[call-arg]
-        return key
 
     @property
     def _linker(self) -> Optional[Linker]:
@@ -187,10 +140,12 @@ class NameFinder:
         self.__init__(**state)  # type: ignore[misc]
 
 
-def _heads(pattern: Doc) -> List[str]:
-    """RETURNS (List[str]): the words of a name that may be in another number."""
-    words = [token.lower_ for token in pattern]
-    return [words[-1], words[words.index(_OF) - 1]] if _OF in words[1:-1] else words[-1:]
+def _is_in_address(doc: Doc, mention: Mention) -> bool:
+    """RETURNS (bool): whether this is a part of a URL or an e-mail address."""
+    if doc.char_span(mention.start, mention.end) is not None:
+        return False
+    tokens: Any = doc.char_span(mention.start, mention.end, alignment_mode="expand")
+    return any(token.like_url or token.like_email for token in tokens)
 
 
 def read_names(nlp: Language) -> None:

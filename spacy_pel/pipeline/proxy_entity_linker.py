@@ -47,19 +47,21 @@ from ..types import (
 )
 from ..util import logger, read_json, write_json
 from ..util.files import json_object
+from ..util.piped_workers import watch_workers
 from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_files
 from .calibration import learned_state, load_learned_state
 from .checks import check_interfaces, check_loaders, check_parts
-from .corrections import corrected_spans, correction_of, reference_of
+from .corrections import corrected_mentions, reference_of
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
-from .mentions import add_extensions, by_mentions, mention_spans, span_queries, write_links
+from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
 from .settings import count, flag, optional, setting, share, some_of, text, texts, texts_of_labels, thresholds
 from .transformer_states import TransformerStates
 
 PathLike = Union[str, Path]
 Links = List[List[Optional[Link]]]
+AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
 _COUNT = "a whole number of at least 1"
 
@@ -359,9 +361,10 @@ class ProxyEntityLinker(Pipe):
         evidence, like annotated mentions in the index. ``nlp.to_disk`` saves them.
 
         docs (Iterable[Union[Doc, Example]]): documents whose mentions have the right id, or "NIL", as
-            ``kb_id_``; of an Example the reference. Mentions without an id do not count. In a document that
-            this component has linked, neither do mentions that still have the id it gave them. A document's
-            id in the log is ``doc.user_data["id"]``, if there is one.
+            ``kb_id_``; of an Example the reference. Mentions without an id do not count, nor do mentions that
+            still have the id that this component gave them. If the document does not tell which id that was,
+            mentions with the id that the component gives them now do not count. A document's id in the log
+            is ``doc.user_data["id"]``, if there is one.
         by (str): who corrected them, for the log.
         RETURNS (List[Learned]): the new entries of the log; a correction that is in it already adds none.
         RAISES (PelError): if there is no corrected mention, or an id is not that of a live entity; nothing is
@@ -372,9 +375,9 @@ class ProxyEntityLinker(Pipe):
         queries: List[MentionQuery] = []
         corrections: List[Correction] = []
         for doc in map(reference_of, docs):
-            spans = corrected_spans(doc, self.spans_key)
+            spans, own = corrected_mentions(doc, self.spans_key)
             queries += self._queries(doc, spans) if spans else []
-            corrections += map(correction_of, spans)
+            corrections += own
         if not corrections:
             raise PelError(Errors.E532)
         return self.linker.learn(queries, corrections, by=by)
@@ -419,7 +422,7 @@ class ProxyEntityLinker(Pipe):
                 Errors.E536.format(expected="a Span, such as doc.ents[0]", got=type(span).__name__)
             )
         (query,) = self._queries(span.doc, [span])
-        return explain(self.linker, query, written=span.text)
+        return self._as_phrase(span, explain(self.linker, query, written=span.text))
 
     # -- use ---------------------------------------------------------------------------------
 
@@ -458,7 +461,18 @@ class ProxyEntityLinker(Pipe):
         wanted = [[span for span in found if self._wants(span)] for found in spans]
         queries = chain.from_iterable(self._queries(found[0].doc, found) for found in wanted if found)
         links = iter(self.linker.link(list(queries)))
-        return [[next(links) if self._wants(span) else None for span in found] for found in spans]
+        return [
+            [self._as_phrase(span, next(links)) if self._wants(span) else None for span in found]
+            for found in spans
+        ]
+
+    def _as_phrase(self, span: Span, answer: AnswerT) -> AnswerT:
+        """RETURNS (Union[Link, Explanation]): the answer. Before calibration, P(right) of a mention that was
+        found without reading its context includes the probability that it is one."""
+        phrase, is_own = span._.get(PHRASE), answer.learned is not None or self.linker.confidence.is_fitted
+        if phrase is None or is_own or answer.kb_id == NIL:
+            return answer
+        return replace(answer, probability=answer.probability * phrase)
 
     def _queries(self, doc: Doc, spans: List[Span]) -> List[MentionQuery]:
         queries = span_queries(doc, spans, expand_abbreviations=self.expand_abbreviations)
@@ -560,6 +574,7 @@ class ProxyEntityLinker(Pipe):
         return self
 
     def __reduce__(self) -> Any:
+        watch_workers()  # it may be sent to a worker
         # the base class is C code, whose attribute ``name`` is not in __dict__; a KB or index on disk is
         # pickled as its path
         attributes = {**self.__dict__, "_linker": None, "states": None}

@@ -20,7 +20,6 @@ from ..errors import Errors, PelError
 from ..templates import DocumentWindows
 from ..templates.mention_windows import MentionWindows
 from ..types import MentionInText, Vectors
-from ..util.fork_safety import make_fork_safe
 from ..util.ragged import Ragged
 from ..util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
 
@@ -113,7 +112,6 @@ class TowerShim(Shim):
         backend: Optional[Backend] = None,
     ):
         super().__init__(None)
-        make_fork_safe()
         self.name = name
         self.template = template
         self.batch_size = batch_size

@@ -1,10 +1,14 @@
 """White space between the words of a text: hard-wrapped lines, no-break spaces, paragraphs, lists."""
 
 import re
-from typing import List, Set
+from bisect import bisect_right
+from itertools import accumulate
+from typing import List, NamedTuple, Sequence, Set
 
 from spacy.tokens import Doc, Token
 
+_NARROWEST = 40  # characters; text is hardly ever wrapped to shorter lines
+_CAPITALISED = re.compile(r"\s*(?:[A-Z][a-z]{2}|[A-Z][A-Za-z /&-]*:)")  # "Hypertension", "ALLERGIES:"
 _BULLETS = frozenset("-*+\u00b7\u2022\u2013\u2014\u25cf\u25aa")
 _NUMBER = re.compile(r"\d{1,2}")
 _NUMBERED = re.compile(r"\d{1,2}[.)]")
@@ -33,18 +37,52 @@ def is_within_word(doc: Doc, place: int) -> bool:
     return bool(doc[place - 1].text[-1:].isalpha() and doc[place].text[:1].isalpha())
 
 
-def breaks_of(doc: Doc) -> Set[int]:
-    """RETURNS (Set[int]): the tokens that no mention goes across: ends of paragraphs, and what marks an item
-    of a list at the start of a line, "-" or "2."."""
-    breaks: Set[int] = set()
+class Breaks(NamedTuple):
+    """Tokens at which the items of a list or the lines of a note end.
+
+    certain (Set[int]): no mention crosses them: blank lines, what marks an item at the start of a line ("-"
+        or "2."), and line breaks before a capitalised word or a heading.
+    likely (Set[int]): other line breaks where text does not seem to be wrapped, as the line is very short or
+        the next word would have fitted on it.
+    """
+
+    certain: Set[int]
+    likely: Set[int]
+
+
+def breaks_of(doc: Doc) -> Breaks:
+    """RETURNS (Breaks): of a document."""
+    breaks = Breaks(set(), set())
+    lines = doc.text.splitlines(keepends=True)
+    ends = list(accumulate(map(len, lines)))
     starts_line = True
     for token in doc:
-        if ends_paragraph(token):
-            breaks.add(token.i)
-        elif starts_line and not token.is_space:
-            breaks.update(_marker(doc, token.i))
-        starts_line = "\n" in token.text or "\r" in token.text or (starts_line and token.is_space)
+        if not token.is_space:
+            if starts_line:
+                breaks.certain.update(_marker(doc, token.i))
+            starts_line = False
+        elif token.idx + len(token) >= ends[line := bisect_right(ends, token.idx)]:
+            starts_line = True
+            following = "".join(lines[line + 1 : line + 2])
+            if ends_paragraph(token) or _CAPITALISED.match(following):
+                breaks.certain.add(token.i)
+            elif not _is_wrapped(lines, line):
+                breaks.likely.add(token.i)
     return breaks
+
+
+def _is_wrapped(lines: Sequence[str], number: int) -> bool:
+    """RETURNS (bool): whether text seems to be wrapped after this line."""
+    line, following = lines[number].rstrip(), "".join(lines[number + 1 : number + 2]).split()
+    width = max(len(near.rstrip()) for near in lines[max(0, number - 1) : number + 2])
+    return len(line.lstrip()) >= _NARROWEST and bool(following) and len(line) + 1 + len(following[0]) > width
+
+
+def is_within_line(doc: Doc, words: Sequence[int]) -> bool:
+    """RETURNS (bool): whether a stretch of tokens has words before and after it on its lines, as in a
+    sentence: "with rheumatoid arthritis was"."""
+    before, after = doc[max(0, words[0] - 1) : words[0]].text, doc[words[-1] + 1 : words[-1] + 2].text
+    return before.isalpha() and (after.isalpha() or after == ".")
 
 
 def _marker(doc: Doc, start: int) -> List[int]:

@@ -1,23 +1,21 @@
 """The page and the JSON API over a service."""
 
-import json
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from functools import partial
 from importlib import resources
-from typing import Any, AsyncIterator, Callable, Collection, Dict, List, Sequence
+from typing import Any, AsyncIterator, Callable, Collection, Dict, List, Sequence, Type
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
+from pydantic import SkipValidation
 from starlette.exceptions import HTTPException
 
 from ..about import __version__
 from ..errors import Errors, PelError, quoted
 from ..linking import Correction
 from ..types import Document
-from ..util.files import check_unicode
+from .bodies import Body, UnreadBodyRoute, read_body
 from .errors import NotFound, RequestError, TooLarge
 from .guard import App, Guard, error_headers
 from .limits import Limits
@@ -92,8 +90,12 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         lifespan=lifespan,
         responses=_ERRORS,
     )
+    app.router.route_class = UnreadBodyRoute
     _add_errors(app)
     _add_files(app)
+
+    async def read(body: Any, kind: Type[Body]) -> Body:
+        return await look_up(lambda: read_body(body, kind, limits=limits))  # type: ignore[no-any-return]
 
     async def with_model(function: Callable[..., Any]) -> Any:
         return await model.run(function, timeout=limits.timeout)
@@ -102,23 +104,25 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return await lookups.run(lambda _: function(), timeout=limits.timeout)
 
     @app.post("/link", response_model=LinkResponse, summary="Link texts")
-    async def link(request: LinkRequest) -> Any:
+    async def link(given: SkipValidation[LinkRequest]) -> Any:
         """The mentions of each text with ids, scores and candidates: the documents that the command
         `spacy-pel link` writes."""
-        _check_unicode(request)
+        request = await read(given, LinkRequest)
         documents = _documents(request)
         _check_texts(limits, [(one.text, f"document {one.id}") for one in documents], "texts")
-        _check_finite(request)
-        found = await with_model(partial(service.link, documents, request.n_candidates))
-        return JSONResponse({"documents": found})
+
+        def linked(is_wanted: Callable[[], bool]) -> Response:
+            return JSONResponse({"documents": service.link(documents, request.n_candidates, is_wanted)})
+
+        return await with_model(linked)
 
     @app.post("/explain", response_model=ExplainResponse, summary="Explain a link")
-    async def explain(request: ExplainRequest) -> Any:
+    async def explain(given: SkipValidation[ExplainRequest]) -> Any:
         """The evidence for each candidate of a mention, P(NIL) and its threshold."""
-        _check_unicode(request)
+        request = await read(given, ExplainRequest)
         _check_texts(limits, [(request.text, "the request")], "texts")
         values = (request.text, request.start, request.end, request.label, request.n_candidates)
-        return JSONResponse(await with_model(lambda _: service.explain(*values)))
+        return await with_model(lambda _: JSONResponse(service.explain(*values)))
 
     @app.get(
         "/entity/{entity_id:path}",
@@ -131,13 +135,10 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return JSONResponse(await look_up(lambda: service.entity(entity_id)))
 
     @app.post("/entities", response_model=EntitiesResponse, summary="Look up several entities")
-    async def entities(request: EntitiesRequest) -> Any:
+    async def entities(given: SkipValidation[EntitiesRequest]) -> Any:
         """Unknown ids are left out."""
-        _check_unicode(request)
-        most = limits.max_texts * 16
-        if len(request.ids) > most:
-            raise TooLarge(Errors.E727.format(most=most, what="ids", got=len(request.ids)))
-        return JSONResponse({"entities": await look_up(lambda: service.entities(request.ids))})
+        request = await read(given, EntitiesRequest)
+        return await look_up(lambda: JSONResponse({"entities": service.entities(request.ids)}))
 
     @app.get("/search", response_model=SearchResponse, summary="Search names")
     async def search(
@@ -155,21 +156,21 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     @app.get("/learned", response_model=MemoryResponse, summary="List corrections")
     async def learned() -> Any:
         """The corrections in effect."""
-        return memory([])
+        return await look_up(lambda: memory([]))
 
     @app.post("/learn", response_model=MemoryResponse, summary="Correct links")
-    async def learn(request: LearnRequest) -> Any:
+    async def learn(given: SkipValidation[LearnRequest]) -> Any:
         """Corrections count at once, for this text and others. What is known already adds nothing."""
-        _check_unicode(request)
-        given = list(map(_correction, request.corrections))
-        _check_texts(limits, [(one.text, "a correction") for one in given], "corrections")
-        return memory(await with_model(lambda _: service.learn(given, request.by)))
+        request = await read(given, LearnRequest)
+        corrections = list(map(_correction, request.corrections))
+        _check_texts(limits, [(one.text, "a correction") for one in corrections], "corrections")
+        return await with_model(lambda _: memory(service.learn(corrections, request.by)))
 
     @app.post("/unlearn", response_model=MemoryResponse, summary="Undo corrections")
-    async def unlearn(request: UnlearnRequest) -> Any:
+    async def unlearn(given: SkipValidation[UnlearnRequest]) -> Any:
         """Links are again what they were without them."""
-        _check_unicode(request)
-        return memory(await with_model(lambda _: service.unlearn(request.ids, request.by)))
+        request = await read(given, UnlearnRequest)
+        return await with_model(lambda _: memory(service.unlearn(request.ids, request.by)))
 
     @app.get("/health", response_model=HealthResponse, summary="Is it well?")
     async def health() -> Any:
@@ -183,21 +184,6 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         return JSONResponse({"changed": changed, "learned": service.learned, "saved": saved})
 
     return Guard(app, limits=limits, host=host, allowed_hosts=allowed_hosts)
-
-
-def _check_unicode(request: BaseModel) -> None:
-    """RAISES (PelError): if a text in a request could not be written."""
-    check_unicode(request.model_dump(), "the request")
-
-
-def _check_finite(request: LinkRequest) -> None:
-    """RAISES (RequestError): if a number in "meta" could not be written: 1e400 and NaN are none in JSON."""
-    try:
-        json.dumps([one.meta for one in request.documents or []], allow_nan=False)
-    except ValueError as err:
-        raise RequestError(
-            Errors.E733.format(expected='numbers that JSON has in "meta"', got=str(err))
-        ) from err
 
 
 def _documents(request: LinkRequest) -> List[Document]:
@@ -219,11 +205,9 @@ def _documents(request: LinkRequest) -> List[Document]:
 
 
 def _check_texts(limits: Limits, texts: Sequence[Any], what: str) -> None:
-    """RAISES (PelError): if there are none, too many, or one is too long."""
+    """RAISES (PelError): if there are none, or one is too long."""
     if not texts:
         raise RequestError(Errors.E733.format(expected=f"at least one of the {what}", got="none"))
-    if len(texts) > limits.max_texts:
-        raise TooLarge(Errors.E727.format(most=limits.max_texts, what=what, got=len(texts)))
     for text, where in texts:
         if len(text) > limits.max_chars:
             raise TooLarge(Errors.E726.format(most=limits.max_chars, got=len(text), where=where[:100]))
@@ -261,12 +245,13 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, err: RequestValidationError) -> Response:
-        faults = err.errors()
-        is_json = all(fault["type"] != "json_invalid" for fault in faults)
-        shown = [f"{'.'.join(map(str, fault['loc'][1:])) or 'body'}: {fault['msg']}" for fault in faults[:5]]
-        expected = "a request as in /docs" if is_json else "JSON"
-        text = Errors.E733.format(expected=expected, got="; ".join(shown))
-        return answer(PelError(text), 422 if is_json else 400)
+        shown = [f"{'.'.join(map(str, one['loc'][1:])) or 'body'}: {one['msg']}" for one in err.errors()]
+        text = Errors.E733.format(expected="a request as in /docs", got="; ".join(shown))
+        return answer(PelError(text), 422)
+
+    @app.exception_handler(RecursionError)
+    async def too_deep(_: Request, err: RecursionError) -> Response:
+        return answer(PelError(Errors.E733.format(expected="flat data", got="deeply nested data")), 400)
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, err: HTTPException) -> Response:

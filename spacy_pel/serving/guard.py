@@ -22,7 +22,7 @@ from typing import (
 )
 from urllib.parse import urlsplit
 
-from ..errors import Errors
+from ..errors import Errors, quoted
 from ..util import logger
 from .errors import Busy, Refused, RequestError, SlowClient, TooLarge, WrongType
 from .limits import Limits
@@ -89,7 +89,8 @@ class Guard:
         try:
             await self.app(scope, receive, send_with_headers)
         except Exception:  # the app has answered with 500
-            logger.exception("Error in %s %s", scope["method"], scope["path"])
+            # quoted: a path may hold line ends
+            logger.exception("Error in %s %s", scope["method"], quoted(scope["path"]))
 
     def _check_host(self, headers: Dict[str, str]) -> None:
         got = headers.get("host", "")
@@ -102,6 +103,8 @@ class Guard:
         kind = headers.get("content-type", "")
         if kind.partition(";")[0].strip().lower() != "application/json":
             raise WrongType(Errors.E729.format(got=repr(kind[:100]) if kind else "none"))
+        if "content-encoding" in headers:
+            raise WrongType(Errors.E740.format(got=repr(headers["content-encoding"][:100])))
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.limits.max_bytes:
             raise TooLarge(Errors.E728.format(most=self.limits.max_bytes))
@@ -109,8 +112,7 @@ class Guard:
     async def _body(self, receive: Receive) -> bytes:
         loop = asyncio.get_running_loop()
         end = loop.time() + self.limits.receive_timeout
-        parts: List[bytes] = []
-        size = 0
+        body = bytearray()  # not a list of parts, which may be of one byte each
         while True:
             try:
                 message = await asyncio.wait_for(receive(), max(0.0, end - loop.time()))
@@ -118,12 +120,11 @@ class Guard:
                 raise SlowClient(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}")) from err
             if message["type"] == "http.disconnect":
                 raise SlowClient(Errors.E732.format(seconds=f"{self.limits.receive_timeout:g}"))
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > self.limits.max_bytes:
+            body += message.get("body", b"")
+            if len(body) > self.limits.max_bytes:
                 raise TooLarge(Errors.E728.format(most=self.limits.max_bytes))
             if not message.get("more_body"):
-                return b"".join(parts)
+                return bytes(body)
 
 
 def is_local(host: str) -> bool:

@@ -8,7 +8,7 @@ class Limits:
     """Limits of a server.
 
     max_chars (int): characters of a text.
-    max_texts (int): texts, corrections or ids of a request.
+    max_texts (int): texts or corrections of a request; ids may be 16 times as many.
     max_bytes (int): of the body of a request.
     timeout (float): seconds for the answer to a request, waiting included. A text that is being linked is not
         interrupted, but the next ones of the same request are dropped.
@@ -24,3 +24,8 @@ class Limits:
     receive_timeout: float = 20.0
     n_waiting: int = 16
     n_connections: int = 128
+
+    @property
+    def max_ids(self) -> int:
+        """RETURNS (int): ids of a request."""
+        return 16 * self.max_texts

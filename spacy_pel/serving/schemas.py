@@ -1,8 +1,11 @@
 """What the server accepts and answers, as in its OpenAPI description."""
 
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Annotated, Any, Dict, List, Optional, Tuple, Union
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from ..errors import quoted
 
 _TEXT = "Patients with rheumatoid arthritis received methotrexate."
 
@@ -11,6 +14,18 @@ class Request(BaseModel):
     """Unknown keys are errors, and numbers are not read from text."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_keys(cls, given: Any) -> Any:
+        """One fault for all unknown keys: there may be hundreds of thousands."""
+        if isinstance(given, dict) and (unknown := sorted(given.keys() - cls.model_fields.keys())):
+            shown = quoted(unknown)
+            raise PydanticCustomError("unknown_keys", "Unknown keys: {keys}", {"keys": shown})
+        return given
+
+
+Name = Annotated[str, Field(max_length=1000)]
 
 
 class GivenDocument(Request):
@@ -73,7 +88,7 @@ class ExplainRequest(Request):
     text: str
     start: int
     end: int
-    label: str = ""
+    label: Name = ""
     n_candidates: int = Field(10, ge=1, le=128)
 
 
@@ -190,9 +205,9 @@ class GivenCorrection(Request):
     text: str = Field(description="The whole document.")
     start: int
     end: int
-    kb_id: str = Field(description='An id of the knowledge base, or "NIL".')
-    id: str = Field("", description="Of the document, for the log.")
-    label: str = ""
+    kb_id: Name = Field(description='An id of the knowledge base, or "NIL".')
+    id: Name = Field("", description="Of the document, for the log.")
+    label: Name = ""
     mention: Optional[str] = Field(None, description="Compared with the text at the offsets.")
 
 

@@ -15,6 +15,7 @@ from ..errors import Errors, PelError
 from .guard import App
 from .limits import Limits
 
+_READ = 8192  # bytes at once: if each is a chunk of its own, others wait until all are parsed
 _GRACE = 1.0  # seconds more than the guard waits for a body: it can answer, this only hangs up
 
 
@@ -53,6 +54,7 @@ class TimedProtocol(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        transport.max_size = _READ  # of asyncio's own loop
         self._receiving = self.loop.call_later(self.seconds, self._hang_up)
 
     def data_received(self, data: bytes) -> None:
@@ -111,6 +113,7 @@ class Server:
         seconds = limits.receive_timeout + _GRACE
         config = uvicorn.Config(
             app,  # type: ignore[arg-type]
+            loop="asyncio",
             http=type("Protocol", (TimedProtocol,), {"seconds": seconds}),
             ws="none",
             lifespan="on",

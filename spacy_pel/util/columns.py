@@ -2,6 +2,8 @@
 
 from typing import List, Sequence
 
+from ..errors import one_line
+
 EMPTY = "–"
 _LONGEST = 32  # characters of a cell
 
@@ -24,5 +26,5 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, longest: int 
 
 
 def _cut(text: str, longest: int) -> str:
-    text = " ".join(text.split())
+    text = " ".join(one_line(text).split())
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -1,5 +1,6 @@
 """Reading UTF-8 files, plain or gzipped, with errors that name the line; writing files atomically."""
 
+import codecs
 import csv
 import gzip
 import io
@@ -185,6 +186,11 @@ def check_expansion(path: PathLike, size: int, limit: int) -> None:
         )
 
 
+def ending_of(path: Path) -> str:
+    """RETURNS (str): of a file name, in lower case, before .gz: ".obo" of "HP.OBO.gz"."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
 def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
     """Stream the lines of a file, plain or gzipped, as bytes.
 
@@ -202,12 +208,13 @@ def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
 def raw_blocks(path: PathLike) -> Iterator[Tuple[int, List[bytes]]]:
     """Stream the lines of a file as ``raw_lines`` does, thousands at a time.
 
-    YIELDS (Tuple[int, List[bytes]]): the number of the first line, from 1, and the lines with their ends.
+    YIELDS (Tuple[int, List[bytes]]): the number of the first line, from 1, and the lines with their ends;
+        UTF-16 becomes UTF-8.
     RAISES (PelError): as ``raw_lines``.
     """
     number = 1
     with open_bytes(path) as file:
-        stream = iter(partial(file.readline, _LINE + 1), b"")
+        stream = _line_stream(file)
         while True:
             lines: List[bytes] = []
             try:
@@ -217,7 +224,7 @@ def raw_blocks(path: PathLike) -> Iterator[Tuple[int, List[bytes]]]:
                     size += len(line)
                     if size >= _BLOCK:  # also after one line that is too long
                         break
-            except READ_ERRORS as err:
+            except (*READ_ERRORS, UnicodeDecodeError) as err:
                 yield number, lines
                 raise PelError(_unreadable(f"{path}, line {number + len(lines)}", err)) from err
             if not lines:
@@ -231,6 +238,21 @@ def raw_blocks(path: PathLike) -> Iterator[Tuple[int, List[bytes]]]:
                     raise PelError(_cr_alone(path))
             yield number, lines
             number += len(lines)
+
+
+def _line_stream(file: IO[bytes]) -> Iterator[bytes]:
+    """RETURNS (Iterator[bytes]): the lines of an open file; UTF-16, with or without a BOM, becomes UTF-8."""
+    try:
+        head = file.peek(2)[:2]  # type: ignore[attr-defined]
+    except READ_ERRORS:  # reading the first line raises it again, with its number
+        head = b""
+    # text begins with an ASCII character, and has no NUL
+    without_bom = {b"\0": "utf-16-be"}.get(head[:1], "utf-16-le" if head[1:] == b"\0" else "")
+    encoding = "utf-16" if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else without_bom
+    if not encoding:
+        return iter(partial(file.readline, _LINE + 1), b"")
+    text = io.TextIOWrapper(file, encoding=encoding, newline="\n")
+    return (line.encode("utf8") for line in iter(partial(text.readline, _LINE + 1), ""))
 
 
 def _check_lengths(path: PathLike, number: int, lines: List[bytes]) -> None:
@@ -271,21 +293,21 @@ def read_lines(path: PathLike) -> Iterator[Tuple[int, str]]:
 
 
 def read_text(path: PathLike) -> str:
-    """RETURNS (str): the text of a UTF-8 file, plain or gzipped, with its line ends as they are.
+    """RETURNS (str): the text of a UTF-8 file, plain or gzipped, with its line ends but without a BOM.
 
     RAISES (PelError): if the file is missing, a damaged .gz, or not UTF-8.
     """
     with open_bytes(path) as file:
         try:
-            return str(file.read(), "utf8")
+            return str(file.read(), "utf8").removeprefix("\ufeff")
         except (UnicodeDecodeError, *READ_ERRORS) as err:
             raise PelError(_unreadable(path, err)) from err
 
 
 def _unreadable(place: PathLike, err: Exception) -> str:
     todo = "Download the file again."
-    if isinstance(err, UnicodeDecodeError):
-        todo = "Convert it, e.g. with: iconv -f LATIN1 -t UTF-8"
+    if isinstance(err, UnicodeDecodeError) and err.encoding == "utf-8":
+        todo = "Convert it, e.g. from Windows-1252 or Latin-1 with: iconv -f WINDOWS-1252 -t UTF-8"
     return Errors.E002.format(expected="readable UTF-8 text", path=place, got=f"an error: {err}", todo=todo)
 
 

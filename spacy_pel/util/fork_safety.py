@@ -3,13 +3,15 @@
 import os
 import sys
 
+from .piped_workers import end_with_parent, watch_workers
+
 _TOKENIZERS = "TOKENIZERS_PARALLELISM"
 _registered = False
 _is_ours = False  # the value of that variable
 
 
 def make_fork_safe() -> None:
-    """Give forked children one OpenMP thread per library.
+    """Give forked children one OpenMP thread per library, and have ``nlp.pipe`` and its workers end together.
 
     A thread pool does not survive a fork: the child of a parent that has used one waits
     for threads that do not exist. Call this where FAISS or torch is imported; calling
@@ -19,6 +21,7 @@ def make_fork_safe() -> None:
     if _registered or not hasattr(os, "register_at_fork"):  # Windows has no fork
         return
     os.register_at_fork(before=_no_tokenizer_threads, after_in_parent=_as_before, after_in_child=_one_thread)
+    os.register_at_fork(after_in_parent=watch_workers, after_in_child=end_with_parent)
     _registered = True
 
 
@@ -39,6 +42,8 @@ def _as_before() -> None:
 def _one_thread() -> None:
     global _is_ours
     _is_ours = False  # where the child forks, too, the variable stays: its own pool of threads is gone
+    if "tokenizers" in sys.modules:
+        os.environ[_TOKENIZERS] = "false"  # whatever the user has set
     faiss = sys.modules.get("faiss")
     if faiss is not None:
         faiss.omp_set_num_threads(1)

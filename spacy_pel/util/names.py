@@ -3,17 +3,40 @@
 import re
 import unicodedata
 from hashlib import blake2b
-from typing import Sequence
+from typing import List, NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 _NOT_WORD = re.compile(r"[\W_]+")
 _ASCII = bytes(ord(chr(code).lower()) if chr(code).isalnum() else ord(" ") for code in range(128)).ljust(256)
+_RUN = re.compile(r"[^\W\d_]+|\d+")
+# soft hyphen, zero-width characters, marks of direction, byte order mark
+_INVISIBLE = [0x00AD, 0x034F, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)]
+_APOSTROPHES = "\u00b4\u02b9\u02bb\u02bc\u02bd\u02be\u02bf\u02c8"  # which NFKC does not leave as punctuation
+_PLAIN = {**dict.fromkeys([*_INVISIBLE, 0xFEFF]), **dict.fromkeys(map(ord, _APOSTROPHES), "'")}
+GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρστυφχψω",
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau "
+        "upsilon phi chi psi omega".split(),
+        strict=True,
+    )
+)
+_GREEK_TEXT = "\u0370-\u03ff\u1f00-\u1fff"
+GREEK_SYMBOL = re.compile(f"(?<![{_GREEK_TEXT}])[{''.join(GREEK)}](?![{_GREEK_TEXT}])")  # a word is no symbol
+_SYMBOLS = "".join((*GREEK, *map(str.upper, GREEK), "\u00b5"))
+# ASCII, a Greek symbol, or a character with the marks on it
+_CLUSTER = re.compile(
+    f"([\x00-\x7f]+)(?![\u0300-\u036f])"
+    f"|(?<![{_GREEK_TEXT}])([{_SYMBOLS}])(?![{_GREEK_TEXT}])|.[\u0300-\u036f]*",
+    re.DOTALL,
+)
 
 
 def normalize_alias(text: str) -> str:
-    """Normalise a name: NFKC, case-folded, runs of punctuation and white space become one blank.
+    """Normalise a name: NFKC, case-folded, runs of punctuation and white space become one blank. Invisible
+    characters, such as soft hyphens, are dropped.
 
     A name made only of punctuation keeps its symbols, so that it does not become empty.
 
@@ -22,8 +45,56 @@ def normalize_alias(text: str) -> str:
     """
     if text.isascii():  # the same in a third of the time
         return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split()) or text.strip()
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = compatible(text).casefold()
     return _NOT_WORD.sub(" ", folded).strip() or folded.strip()
+
+
+def compatible(text: str) -> str:
+    """RETURNS (str): a text in NFKC, without invisible characters and with ASCII apostrophes for letters that
+    look like them."""
+    return unicodedata.normalize("NFKC", text.translate(_PLAIN))
+
+
+class Runs(NamedTuple):
+    """Runs of letters and runs of digits in a text.
+
+    words (List[str]): in normal form, Greek letters by their names.
+    starts, ends (List[int]): their character offsets in the text, ends exclusive.
+    """
+
+    words: List[str]
+    starts: List[int]
+    ends: List[int]
+
+
+def runs_of(text: str, *, fold: bool = True) -> Runs:
+    """Divide a text into runs of letters and of digits: "IL-1β" into "il", "1" and "beta". Texts whose
+    ``normalize_alias`` is the same have the same runs.
+
+    text (str): a name, or the text to find it in.
+    fold (bool): ignore case.
+    RETURNS (Runs): in order.
+    """
+    if text.isascii():
+        runs = list(_RUN.finditer(text.lower() if fold else text))
+        return Runs([run[0] for run in runs], [run.start() for run in runs], [run.end() for run in runs])
+    pieces: List[str] = []
+    starts: List[int] = []  # of each character of the pieces
+    ends: List[int] = []
+    for cluster in _CLUSTER.finditer(text):
+        start, end = cluster.span()
+        piece = compatible(cluster[0]).casefold() if fold or cluster[2] else compatible(cluster[0])
+        if cluster[2]:
+            piece = f" {GREEK[piece]} "  # a run of its own
+        pieces.append(piece)
+        starts += range(start, end) if cluster[1] else [start] * len(piece)
+        ends += range(start + 1, end + 1) if cluster[1] else [end] * len(piece)
+    runs = list(_RUN.finditer("".join(pieces)))
+    return Runs(
+        [run[0] for run in runs],
+        [starts[run.start()] for run in runs],
+        [ends[run.end() - 1] for run in runs],
+    )
 
 
 def hash_strings(texts: Sequence[str]) -> NDArray[np.uint64]:

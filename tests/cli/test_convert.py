@@ -102,6 +102,64 @@ def test_bad_input_is_one_line_and_leaves_nothing(tmp_path, args, words):
 def test_strict(tmp_path):
     bad = tmp_path / "bad.txt"
     bad.write_text("1|t|One\n1\t0\t3\tTwo\tX\tA\n", encoding="utf8")
-    assert run(tmp_path / "out.jsonl", "--reader", "pubtator", bad).exit_code == 0
     done = run(tmp_path / "out.jsonl", "--reader", "pubtator", bad, "--strict")
     assert done.exit_code == 2 and "PEL-E201" in done.stderr
+
+
+def craft(tmp_path, n, missing):
+    """CRAFT with n mentions, some of them in a text that is missing."""
+    (tmp_path / "t.jsonl").write_text('{"pmid": "1", "split": "train", "text": "fever"}')
+    rows = ["ontology\tsplit\tpmid\tspans\tid\tlabel\ttext"]
+    rows += [f"X\ttrain\t{1 + (place < missing)}\t0,5\tC{place}\tX\tfever" for place in range(n)]
+    (tmp_path / "c.tsv").write_text("\n".join(rows))
+    return ["--reader", "craft", tmp_path / "t.jsonl", tmp_path / "c.tsv"]
+
+
+def pubtator(tmp_path, n, missing):
+    lines = [f"1\t0\t5\t{'rash' if place < missing else 'Fever'}\tT{place}\tC1" for place in range(n)]
+    (tmp_path / "x.txt").write_text("\n".join(["1|t|Fever.", *lines]))
+    return ["--reader", "pubtator", tmp_path / "x.txt"]
+
+
+def json_lines(tmp_path, n, missing):
+    mentions = [
+        {"start": 0, "end": 5, "text": "rash" if place < missing else "Fever", "label": f"T{place}"}
+        for place in range(n)
+    ]
+    (tmp_path / "x.jsonl").write_text(json.dumps({"id": "1", "text": "Fever.", "mentions": mentions}))
+    return ["--reader", "jsonl", tmp_path / "x.jsonl", "--set", "strict=false"]
+
+
+@pytest.mark.parametrize("make", [craft, pubtator, json_lines])
+def test_dropped_mentions(tmp_path, make):
+    out = tmp_path / "out.jsonl"
+    done = run(out, *make(tmp_path, 20, 1))
+    assert done.exit_code == 0 and done.stderr == "" and "1 dropped" in done.stdout
+    done = run(out, *make(tmp_path, 20, 10))
+    assert done.exit_code == 0 and "W250] 10 of 20 mentions (50%) are left out" in done.stderr
+    assert done.stderr.count("expected") == 3 and "got" in done.stderr and done.stderr.count("\n") == 1
+    before = out.read_bytes()
+    done = run(out, *make(tmp_path, 20, 11))
+    assert done.exit_code == 2 and done.stdout == "" and out.read_bytes() == before
+    for words in ("E250", "11 of 20 (55%)", "expected", "--keep-going", "Check the reader"):
+        assert words in done.stderr
+    done = run(out, *make(tmp_path, 20, 11), "--keep-going", "--json")
+    assert done.exit_code == 0 and "W250" in done.stderr
+    assert json.loads(done.stdout)["read"]["dropped"] == 11
+
+
+def test_an_error_at_the_end_leaves_both_outputs(tmp_path):
+    out, dev = tmp_path / "out.jsonl", tmp_path / "dev.jsonl"
+    done = run(out, *pubtator(tmp_path, 3, 2), "--dev-share", 0.5, "--dev-out", dev)
+    assert done.exit_code == 2 and not out.exists() and not dev.exists()
+
+
+def test_an_example_shows_both_strings(tmp_path):
+    done = run(tmp_path / "out.jsonl", *pubtator(tmp_path, 10, 1))
+    assert "x.txt, line 2: expected 'rash' at characters 0 to 5, got 'Fever'." in done.stderr
+
+
+def test_documents_with_the_same_id_are_counted(tmp_path):
+    (tmp_path / "x.txt").write_text("1|t|Fever.\n\n1|t|Rash.\n\n2|t|Pain.\n")
+    done = run(tmp_path / "out.jsonl", "--reader", "pubtator", tmp_path / "x.txt")
+    assert "3 documents read" in done.stdout and "duplicate ids: 1" in done.stdout

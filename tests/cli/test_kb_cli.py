@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 import spacy
@@ -11,6 +12,7 @@ from spacy.tokens import Span
 from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
+from spacy_pel.cli._kb import reader_of
 from spacy_pel.corpora import read_links
 from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.kb import KnowledgeBase
@@ -18,6 +20,7 @@ from spacy_pel.types import Entity
 from spacy_pel.util import write_jsonl
 from spacy_pel.util.saved_folder import check_folder
 
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "kb"
 ENTITIES = [
     Entity("C1", "Aspirin", ("ASA",), ("T109",), "A drug."),
     Entity("C2", "Fever", ("heat",), ("T184",)),
@@ -246,7 +249,7 @@ def test_entities_left_out_are_named_and_the_counts_agree(tmp_path):
         (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/nowhere.jsonl"), "PEL-E002"),
         (("build", "{tmp}/out", "--reader", "nix", "{tmp}/kb.jsonl"), "PEL-E001"),
         (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--languages", "ENG"), "PEL-E208"),
-        (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--types", "T9"), "PEL-E120"),
+        (("build", "{tmp}/out", "--reader", "jsonl", "{tmp}/kb.jsonl", "--types", "T9"), "PEL-E144"),
         (("build", "{tmp}", "--reader", "jsonl", "{tmp}/kb.jsonl"), "PEL-E111"),
         (("build", "{tmp}/out", "--reader", "jsonl"), "--help"),
     ],
@@ -353,7 +356,7 @@ def test_the_folder_inside_a_pipeline_is_refused(pipeline, tmp_path):
 def test_the_summary_says_what_a_release_did_not_touch(kb, tmp_path):
     release = tmp_path / "x.obo"
     release.write_text(
-        "[Term]\nid: C1\nname: Aspirin\nis_obsolete: true\nconsider: C4\n\n"
+        "[Term]\nid: C1\nname: Aspirin\nis_obsolete: true\nconsider: C4\nconsider: C5\n\n"
         "[Term]\nid: C4\nname: Heat\nalt_id: D3\n\n[Term]\nid: C5\nname: Rash\n"
     )
     KnowledgeBase.from_disk(kb).to_disk(tmp_path / "other")
@@ -362,12 +365,12 @@ def test_the_summary_says_what_a_release_did_not_touch(kb, tmp_path):
         "added +2",
         "unchanged +0",
         "retired +2, e.g. C1, D3 -> C4",
-        r"without successor +1, e.g. C1 \(perhaps C4\)",
+        r"without successor +1, e.g. C1 \(perhaps C4, C5\)",
         "not in the release +1, e.g. C2; retire with --retire-missing",
     ):
         assert re.search(f"^{line}$", shown, re.MULTILINE), shown
     result = run_json("kb", "add", tmp_path / "other", release, "--retire-missing")
-    assert (result["retired"], result["n_missing"], result["perhaps"]) == (3, 0, {"C1": ["C4"]})
+    assert (result["retired"], result["n_missing"], result["perhaps"]) == (3, 0, {"C1": ["C4", "C5"]})
     assert result["successors"] == {"D3": "C4", "C1": None, "C2": None}
     assert "C2" in KnowledgeBase.from_disk(kb) and "C2" not in KnowledgeBase.from_disk(tmp_path / "other")
 
@@ -503,3 +506,71 @@ def test_migrate_reads_predictions_and_names_what_it_writes(old_and_new, tmp_pat
     assert "broken.jsonl, line 2" in fails("kb", "migrate", broken, *old_and_new)
     assert "E642" in fails("kb", "migrate", links, *old_and_new, "--output", tmp_path / "out.docx")
     assert sorted(path.name for path in tmp_path.glob("*broken*")) == ["broken.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (
+            ["--types", "Disease"],
+            "types 'Disease' (perhaps 'disease' was meant); the files have 'disease', 'drug'",
+        ),
+        (["--types", "T047,T048"], "types 'T047', 'T048'; the files have 'disease', 'drug'"),
+        (["--id-prefix", "X:"], "id prefix 'X:'; the files have 'HP:', 'E'"),
+        (["--id-prefix", "hp:"], "id prefix 'hp:' (perhaps 'HP:' was meant)"),
+        (["--id-prefix", "E", "--types", "drug"], "types 'drug'; the files have 'disease'"),
+    ],
+)
+def test_filters_that_match_nothing(tmp_path, options, said):
+    table = tmp_path / "codes.csv"
+    table.write_text(
+        "code,name,type\nHP:1,Pain,disease\nHP:2,Aspirin,drug\nHP:3,Ache,disease\nE11,Gout,disease\n"
+    )
+    assert f"PEL-E144] Expected at least one entity that passes the filters from {table}, got none." in (
+        refused := fails("kb", "build", tmp_path / "kb", "--reader", "csv", table, *options)
+    )
+    assert said in refused and not (tmp_path / "kb").exists()
+
+
+def test_a_value_of_a_filter_that_matches_nothing(tmp_path):
+    table = tmp_path / "codes.csv"
+    table.write_text("code,name,type\nA,Pain,symptom\nB,Aspirin,drug\n")
+    build = ("kb", "build", tmp_path / "kb", "--reader", "csv", table, "--types")
+    assert (
+        "PEL-W144] Nothing matches the types 'drugs' (perhaps 'drug' was"
+        in run(*build, "symptom,drugs").stderr
+    )
+    assert "W144" not in run(*build, "symptom").stderr
+    umls = ("kb", "build", tmp_path / "kb", "--reader", "umls", FIXTURES / "umls" / "META")
+    assert "W144" not in run(*umls, "--types", "st21pv", "--sources", "st21pv").stderr
+    assert "sources 'SNOMED' (perhaps" in run(*umls, "--sources", "MSH,SNOMED").stderr
+    assert "languages 'FRE'; the files have 'ENG', 'SPA'" in fails(*umls, "--languages", "FRE")
+
+
+@pytest.mark.parametrize(
+    "path, reader",
+    [
+        ("rf2", "rf2"),
+        ("rf2/sct2_Description_Snapshot-en_INT_20240101.txt", "rf2"),
+        ("rf2/sct2_Concept_Snapshot_INT_20240101.txt", "rf2"),
+        ("loinc/Loinc.csv", "loinc"),
+        ("loinc/MapTo.csv", "loinc"),
+        ("rxnorm/rrf", "rxnorm"),
+        ("umls/META", "umls"),
+        ("csv/kb.csv", "csv"),
+        ("csv/kb.tsv", "csv"),
+    ],
+)
+def test_the_reader_by_the_content(path, reader):
+    assert reader_of(FIXTURES / path) == reader
+
+
+def test_readers_of_releases(tmp_path):
+    paths = sorted((FIXTURES / "rf2").iterdir())
+    build = ("kb", "build", tmp_path / "kb", "--reader")
+    assert run_json(*build, "rf2", *paths)["entities"] == 3
+    assert KnowledgeBase.from_disk(tmp_path / "kb").resolve("10000003") == "10000001"
+    assert "Use --reader rf2" in fails(*build, "csv", *paths)
+    assert run_json("kb", "add", tmp_path / "kb", *paths)["updated"] == 3
+    assert run_json(*build, "loinc", *sorted((FIXTURES / "loinc").iterdir()))["entities"] == 2
+    assert run_json(*build, "rxnorm", FIXTURES / "rxnorm" / "rrf", "--sources", "RXNORM")["entities"] == 2

@@ -148,8 +148,6 @@ def test_words_are_forgotten(folder, tmp_path, monkeypatch, n_process):
         "spacy_pel.engines.local.load_pipeline", lambda path: used.append(load_pipeline(path)) or used[0]
     )
     monkeypatch.setattr("spacy_pel.engines.local._STRETCH", 4)  # 6 in whole batches
-    # workers that have ended are no failure
-    monkeypatch.setattr("spacy_pel.engines.forked_workers._SECONDS", 0.001)
     assert run(*arguments, tmp_path / "stretches.jsonl").code == 0
     assert (tmp_path / "stretches.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
     ((nlp, _, _),) = used

@@ -81,6 +81,21 @@ def test_teach_list_and_undo(pipeline, tmp_path):
     verify_folders(pipeline)
 
 
+def test_answers_of_the_linker_are_learned_with_a_warning(pipeline, tmp_path):
+    """Each line says that it is right, but a file that `link` wrote would teach the linker its errors."""
+    own = ids(pipeline)
+    lines = [line(name, kb_id) for name, kb_id in own.items()]
+    write_jsonl(tmp_path / "own.jsonl", [*lines[:1], line("zebra fish", "C7")])
+    result = run("teach", pipeline, tmp_path / "own.jsonl", "--json")
+    assert (result.json["learned"], result.json["changed"]) == (2, 1)
+    assert "PEL-W551] Of 2 corrections that were learned, 1 have the id" in result.err
+    assert "W551" not in run("teach", pipeline, tmp_path / "own.jsonl").err  # nothing new
+    links = run("link", pipeline, tmp_path / "own.jsonl", tmp_path / "links.jsonl")
+    assert links.code == 0, links.err
+    refused = run("teach", pipeline, tmp_path / "links.jsonl")
+    assert refused.code == 2 and "E672" in refused.err
+
+
 def test_a_mention_that_the_pipeline_does_not_find(pipeline, tmp_path):
     not_found = [line("studied", "C7"), line("zebra", NIL)]  # that the second is not linked is right
     write_jsonl(tmp_path / "fixes.jsonl", [*CORRECTIONS, *not_found])

@@ -33,9 +33,51 @@ def test_prefixes_stay_unless_stripped():
     assert split_ids("MESH:D1|OMIM:2", strip_prefix="MESH:")[0] == ("D1", "OMIM:2")
 
 
+@pytest.mark.parametrize(
+    "given,ids",
+    [
+        ("MESH:D003371;MESH:D003372", ("MESH:D003371", "MESH:D003372")),
+        ("D005076,D005077", ("D005076", "D005077")),
+        ("C0005078, C0005283", ("C0005078", "C0005283")),
+        ("3630;16333;24506", ("3630", "16333", "24506")),
+        ("MESH:D001943|MESH:D010051;OMIM:1", ("MESH:D001943", "MESH:D010051", "OMIM:1")),
+        ("rs113488022,p|SUB|V|600|E", ("rs113488022", "p|SUB|V|600|E")),
+        ("P04637;Q9Y6K9;A0A024R1R8", ("P04637", "Q9Y6K9", "A0A024R1R8")),
+        ("http://x.org/HP_1,http://x.org/HP_2", ("http://x.org/HP_1", "http://x.org/HP_2")),
+        ("10533(Tax:9606),50754(Tax:9606)", ("10533(Tax:9606)", "50754(Tax:9606)")),
+        ("10533(Tax:9606;10090)", ("10533(Tax:9606;10090)",)),
+        ("D005334;-1", ("D005334",)),
+        ("MESH:-1", ()),
+        ("UMLS:CUI-less", ()),
+        ("MESH:-;OMIM:", ()),
+        # names hold commas, too
+        ("2,4-dinitrophenol", ("2,4-dinitrophenol",)),
+        ("2,4-D", ("2,4-D",)),
+        ("1,1,1-trichloroethane", ("1,1,1-trichloroethane",)),
+        ("Diabetes Mellitus, Type 2", ("Diabetes Mellitus, Type 2",)),
+        ("MESH:D003371;Cough", ("MESH:D003371;Cough",)),
+        ("HGVS:c.[35del;101C>G]", ("HGVS:c.[35del;101C>G]",)),
+        # variants
+        ("c|SUB|G|1798|A", ("c|SUB|G|1798|A",)),
+        ("c|SUB|G|444+1|A", ("c|SUB|G|444+1|A",)),
+        ("|Allele|G|1798", ("|Allele|G|1798",)),
+        ("p|FS|R|97||12", ("p|FS|R|97||12",)),
+        ("c|SUB|T|1799|A,p|SUB|V|600|E", ("c|SUB|T|1799|A", "p|SUB|V|600|E")),
+        ("NM_000059.3:c.444+1G>A", ("NM_000059.3:c.444+1G>A",)),
+        (
+            "tmVar:p|SUB|V|600|E;HGVS:p.V600E;VariantGroup:0;CorrespondingGene:673;RS#:113488022;CA#:123643",
+            ("tmVar:p|SUB|V|600|E", "HGVS:p.V600E", "RS#:113488022", "CA#:123643"),
+        ),
+    ],
+)
+def test_alternatives(given, ids):
+    assert split_ids(given) == (ids, False)
+
+
 def test_other_joiners():
-    assert split_ids("A;B,C|D", alternatives="|;,")[0] == ("A", "B", "C", "D")
-    assert split_ids("A+B", composite="") == (("A+B",), False)
+    assert split_ids("A+B;C1,C2", joiners="|") == (("A+B;C1,C2",), False)
+    assert split_ids("A+B|C", joiners="|") == (("A+B", "C"), False)
+    assert split_ids("D1+D2;D3") == (("D1", "D2", "D3"), True)
 
 
 def test_same_span_becomes_one_mention_with_alternatives():

@@ -3,9 +3,11 @@
 import pytest
 
 from spacy_pel.corpora import carve, read_ids
+from spacy_pel.corpora.preprocessing import original_id
+from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.corpora.split import folds
 from spacy_pel.errors import PelError
-from spacy_pel.types import Document
+from spacy_pel.types import Document, Mention
 
 
 def corpus(n):
@@ -42,6 +44,32 @@ def test_folds_are_parts_the_first_of_which_is_carved():
     assert folds(corpus(3), 3) == folds(corpus(3), 3) != folds(corpus(3), 2)
     with pytest.raises(PelError, match="E218.*3.*2"):
         folds(corpus(2), 3)
+
+
+def windows(n):
+    """Documents of three sentence windows each."""
+    step = SentenceWindows(neighbours=0)
+    text = "A cold. A cold. A cold."
+    whole = [
+        Document(str(i), text, [Mention(at, at + 4, "X", ("C1",)) for at in (2, 10, 18)]) for i in range(n)
+    ]
+    return [part for document in whole for part in step(document)]
+
+
+def test_the_parts_of_a_document_stay_together():
+    made = windows(30)
+    assert len({part.id for part in made}) == 90
+    for share in (0.1, 0.5):
+        fit, dev = carve(made, share)
+        assert len(dev) == 90 * share and len(fit) + len(dev) == 90
+        assert not {original_id(part) for part in fit} & {original_id(part) for part in dev}
+        assert {original_id(part) for part in dev} == {one.id for one in carve(corpus(30), share)[1]}
+    assert folds(made, 10) == folds(corpus(30), 10)
+
+
+def test_another_original_in_the_meta_is_not_ours():
+    foreign = [Document(str(i), "a", meta={"original": {"id": "same"}}) for i in range(10)]
+    assert len(carve(foreign, 0.5)[1]) == 5
 
 
 def test_carve_refuses_other_shares():

@@ -99,8 +99,8 @@ RELEASES = {
             node(3, "term three"),
             node(4, "term four"),
         ),
+        "X:4",
         None,
-        ("X:4",),
     ),
 }
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.evidence.evidence import NAMED
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
@@ -15,7 +16,7 @@ from spacy_pel.linking.explanation import explain
 from spacy_pel.linking.nil import IsotonicNil, LogisticNil, NetworkNil, PlattNil
 from spacy_pel.linking.surface_record import SurfaceRecord
 from spacy_pel.linking.track_record import FEATURES, TrackRecord, track_record
-from spacy_pel.types import CandidateTable, Entity
+from spacy_pel.types import CandidateTable, Document, Entity, Mention
 
 NAMES = ["fever", "measles", "asthma", "cholera"]
 
@@ -35,6 +36,16 @@ def examples(linker, answers):
     queries = [MentionQuery(f"about {one} and more", 6, 6 + len(one)) for one, _ in answers]
     documents = [f"doc{number}" for number in range(len(answers))]
     return linker.examples(queries, [(one,) for _, one in answers], documents=documents)
+
+
+def test_the_parts_of_a_document_are_in_one_fold():
+    step, text = SentenceWindows(neighbours=0), "A fever. A fever. A fever."
+    mentions = [Mention(at, at + 5, "", ("FEVER",)) for at in (2, 11, 20)]
+    parts = [part for i in range(10) for part in step(Document(f"d{i}", text, mentions))]
+    queries = [MentionQuery(part.text, m.start, m.end) for part in parts for m in part.mentions]
+    found = make_linker(make_kb(), IsotonicNil()).examples_of(queries, parts)
+    assert found.document_numbers.tolist() == np.repeat(np.arange(10), 3).tolist()
+    assert all(len(set(found.folds[found.document_numbers == i])) == 1 for i in range(10))
 
 
 def candidates(rows):

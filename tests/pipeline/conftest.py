@@ -56,7 +56,7 @@ def kb_path(tmp_path_factory):
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_nlp(kb_path):
     """A pipeline with an entity ruler and an initialised linker; settings as keywords."""
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import spacy
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 
 from spacy_pel.errors import PelError
@@ -22,6 +22,7 @@ from spacy_pel.pipeline.gold import documents_of
 from spacy_pel.pipeline.linker_data import saved_memory, update_linker_folder
 from spacy_pel.registry import registry
 from spacy_pel.types import NIL, Entity
+from spacy_pel.util import logger
 from spacy_pel.util.saved_folder import write_manifest
 
 from .conftest import NAME, TEXTS, links
@@ -63,6 +64,13 @@ def corrected(nlp, text=TEXT, right=None):
     doc = nlp.get_pipe("entity_ruler")(nlp.make_doc(text))
     right = RIGHT if right is None else right
     doc.ents = [Span(doc, e.start, e.end, label=e.label, kb_id=right.get(e.text, "")) for e in doc.ents]
+    return doc
+
+
+def explicit(doc):
+    """The same document, as if the linker had given other ids."""
+    for ent in doc.ents:
+        ent._.pel_id = "C99"
     return doc
 
 
@@ -203,7 +211,7 @@ def test_what_a_retired_entity_was_named_does_not_count_against_a_correction(mak
         linker.kb, linker.encoder, index=BruteForce(), documents=documents_of(documents)
     )
     linker.initialize(lambda: [], index_loader=lambda *_: index)
-    linker.learn([corrected(nlp, "In the cold of winter.", {"cold": "C04"})])
+    linker.learn([explicit(corrected(nlp, "In the cold of winter.", {"cold": "C04"}))])
     assert not linker.linker.known.settled.any(), "annotated text says otherwise"
     linker.retire(["C05"], successor)
     assert linker.linker.known.settled.all()
@@ -274,6 +282,67 @@ def test_only_what_was_changed_counts_in_a_linked_document(make_nlp):
     assert [one.text for one in nlp.get_pipe(NAME).learn([doc])] == ["zzyzx"]
 
 
+def without_user_data(doc):
+    return next(DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(doc.vocab))
+
+
+def test_answers_of_the_linker_are_no_corrections_without_user_data(make_nlp, caplog):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    own = without_user_data(nlp(TEXT))
+    assert [ent.kb_id_ for ent in own.ents] == list(ids(nlp).values())
+    with pytest.raises(PelError, match="E532"):
+        linker.learn([own])
+    for token in own.ents[2]:
+        token.ent_kb_id_ = "C10"
+    assert [one.text for one in linker.learn([own])] == ["zzyzx"]
+    assert linker.learn([own]) == []  # known
+    example = Example(nlp.make_doc(TEXT), without_user_data(nlp("Aspirin for Huntington disease.")))
+    with pytest.raises(PelError, match="E532"):
+        linker.learn([example])
+
+
+def test_how_many_answers_were_not_learned_is_said(make_nlp, caplog, monkeypatch):
+    monkeypatch.setattr(logger, "propagate", True)
+    nlp = make_nlp()
+    doc = without_user_data(nlp(TEXT))
+    for token in doc.ents[0]:
+        token.ent_kb_id_ = NIL
+    assert len(nlp.get_pipe(NAME).learn([doc])) == 1
+    assert f"W550] Of {len(doc.ents)} mentions with an id, {len(doc.ents) - 1} have" in caplog.text
+
+
+@pytest.mark.parametrize("keeps_user_data", [True, False])
+def test_labels_that_share_offsets(make_nlp, keeps_user_data):
+    """With a label's types the linker answers something else, and spaCy keeps one answer for both."""
+    nlp = make_nlp(ruler=False, spans_key="sc", entity_types={"DRUG": ["T121"]})
+    linker = nlp.get_pipe(NAME)
+    doc = nlp.make_doc("A cold here")
+    for labels in (["DISEASE", "DRUG"], ["DRUG", "DISEASE"]):
+        doc.spans["sc"] = [Span(doc, 1, 2, label=label) for label in labels]
+        linked = linker(doc) if keeps_user_data else without_user_data(linker(doc))
+        answers = {span.label_: span.kb_id_ for span in linked.spans["sc"]}
+        assert answers["DISEASE"] == "C04" != answers["DRUG"]
+        with pytest.raises(PelError, match="E532"):
+            linker.learn([linked])
+        # also to what the linker says of the other one
+        right = {**answers, "DISEASE": answers["DRUG"]}
+        linked.spans["sc"] = [Span(linked, 1, 2, label=one, kb_id=right[one]) for one in labels]
+        (learned,) = linker.learn([linked])
+        assert (learned.label, learned.before, learned.after) == ("DISEASE", "C04", answers["DRUG"])
+        linker.unlearn(learned.id)
+
+
+def test_a_correction_is_learned_although_another_one_has_changed_the_answer(make_nlp):
+    nlp = make_nlp()
+    linker = nlp.get_pipe(NAME)
+    first, second = nlp("A zzyzx here"), nlp("A zzyzx there")
+    for doc in (first, second):
+        for token in doc.ents[0]:
+            token.ent_kb_id_ = "C10"
+    assert len(linker.learn([first])) == len(linker.learn([second])) == 1
+
+
 def test_examples_and_span_groups(make_nlp):
     nlp = make_nlp()
     example = Example(nlp.make_doc(TEXT), corrected(nlp))
@@ -318,6 +387,10 @@ def test_a_type_filter_is_stronger(make_nlp):
     [
         ({"cold": "C77"}, "E530.*'cold'.*'C77', which the knowledge base lacks"),
         ({"cold": "C05", "zzyzx": "C02"}, "E530.*'zzyzx'.*'C02', which is retired without a successor"),
+        ({"cold": "C05\r\n"}, r"E530.*'C05\\r\\n', which the knowledge base lacks"),
+        ({"cold": " C05"}, "E530.*' C05', which"),
+        ({"cold": "nil"}, "E530.*or 'NIL'.*'nil', which"),
+        ({"cold": "-1"}, "E530.*or 'NIL'.*'-1', which"),
         ({}, "E532"),
     ],
 )
@@ -403,7 +476,7 @@ def test_vectors_that_are_not_theirs_are_refused(make_nlp, tmp_path, damage):
 def test_who_and_which_are_checked_before_anything_is_learned(make_nlp):
     nlp = make_nlp()
     linker = nlp.get_pipe(NAME)
-    for by in (None, 5, "\ud800"):
+    for by in (None, 5, "\ud800", "Ann\r\nBob", "\x1b[2J", "\0"):
         with pytest.raises(PelError, match="E536.*as text"):
             linker.learn([corrected(nlp)], by=by)
     assert linker.learned == []
@@ -460,7 +533,7 @@ def test_the_evidence_of_a_candidate(make_nlp):
     nlp = make_nlp(**FITTED, coverage=0.8)
     linker = nlp.get_pipe(NAME)
     linker.calibrate(nlp, dev_set())
-    linker.learn([corrected(nlp, "A heart attack", {"heart attack": "C01"})], by="Ann")
+    linker.learn([explicit(corrected(nlp, "A heart attack", {"heart attack": "C01"}))], by="Ann")
     ent = nlp(TEXTS[0]).ents[1]
     found = linker.explain(ent)
     first = found.candidates[0]

@@ -122,8 +122,8 @@ def test_no_mention_begins_or_ends_with_white_space():
 @pytest.mark.parametrize(
     "text, tags, expected",
     [
-        ("kidney\nstone", "BOI", ["kidney\nstone"]),  # the tag of white space says nothing
-        ("kidney\r\n    stone", "BOI", ["kidney\r\n    stone"]),
+        ("a kidney\nstone was", "OBOIO", ["kidney\nstone"]),  # the tag of white space says nothing
+        ("a kidney\r\n    stone.", "OBOIO", ["kidney\r\n    stone"]),
         ("left  kidney\xa0stone", "BOIBI", ["left  kidney\xa0stone"]),
         ("fever\npain", "BIB", ["fever", "pain"]),
         ("fever\npain", "BIO", ["fever"]),
@@ -132,13 +132,68 @@ def test_no_mention_begins_or_ends_with_white_space():
         ("1. fever\n2. pain", "BIIIIII", ["fever", "pain"]),  # items of a list
         ("fever\n  - pain\n\u2022 kidney", "BIIIIIII", ["fever", "pain", "kidney"]),
         ("fever\n12) pain", "BIIII", ["fever", "pain"]),
-        ("fever\n2 pains -", "BIIII", ["fever\n2 pains -"]),
-        ("type\n2.5 and", "BIIO", ["type\n2.5"]),
+        ("of fever\n2 pains and", "OBIIIO", ["fever\n2 pains"]),
+        ("of type\n2.5 and", "OBIIO", ["type\n2.5"]),
         ("- , fever", "BBB", ["fever"]),  # signs alone
     ],
 )
 def test_mentions_in_wrapped_lines(text, tags, expected):
     assert tagged(text, tags) == expected
+
+
+WRAPPED = "They were treated for acute and severe kidney\nstone disease in both groups of the study."
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        (
+            "PMH:\nasthma\nhypertension\ndiabetes mellitus\nCOPD",
+            ["asthma", "hypertension", "diabetes mellitus"],
+        ),
+        ("Meds:\r\naspirin\r\nmetformin\r\nwarfarin", ["aspirin", "metformin", "warfarin"]),
+        ("PMH: asthma\nhypertension", ["PMH: asthma", "hypertension"]),
+        ("ventricular response\nALLERGIES: none", ["ventricular response"]),
+        ("chronic obstructive pulmonary disease with asthma\nHypertension", ["Hypertension"]),
+        ("x" * 60 + "\n- chronic obstructive pulmonary disease with asthma\ngout", ["gout"]),
+    ],
+)
+def test_no_mention_crosses_the_end_of_an_item(text, expected):
+    """Even where all tokens of a list are tagged as one mention."""
+    nlp, _ = tagger()
+    found = tagged(text, "B" + "I" * (len(nlp.make_doc(text)) - 1))
+    assert set(expected) <= set(found) and not any("\n" in mention for mention in found)
+
+
+def test_a_long_line_is_wrapped():
+    words = tagger()[0].make_doc(WRAPPED)
+    start = next(token.i for token in words if token.text == "severe")
+    assert tagged(WRAPPED, "O" * start + "BIIII" + "O" * (len(words) - start - 5)) == [
+        "severe kidney\nstone disease"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("No asthma", ["asthma"]),
+        ("without chest pain", ["chest pain"]),
+        ("Denies any pain", ["any pain"]),
+        ("no evidence of asthma", ["asthma"]),
+        ("negative for asthma", ["asthma"]),
+        ("neither fever nor pain", ["fever nor pain"]),
+        ("NO FEVER", ["FEVER"]),
+        ("NO synthase", ["NO synthase"]),  # nitric oxide
+        ("NO", ["NO"]),
+        ("No", []),
+        ("non-small cell cancer", ["non-small cell cancer"]),
+        ("normal", ["normal"]),
+        ("Negative", ["Negative"]),
+    ],
+)
+def test_no_mention_begins_with_a_negation(text, expected):
+    nlp, _ = tagger()
+    assert tagged(text, "B" + "I" * (len(nlp.make_doc(text)) - 1)) == expected
 
 
 @pytest.mark.parametrize(
@@ -164,6 +219,9 @@ def test_no_mention_ends_within_a_word(text, tags, expected):
         ("poly(ADP-ribose) (PAR", "BIIIIII", ["poly(ADP-ribose)", "PAR"]),
         ("( fever )", "BOI", []),
         ("Na(+ pain", "BI", ["Na(+ pain"]),  # inside a word
+        ("hypertension(HTN) and", "BOO", ["hypertension(HTN)"]),
+        ("asthma(mild) and fever[high]", "BIOBO", ["asthma(mild)", "fever[high]"]),
+        ("(IL)-6 levels", "OBI", ["(IL)-6 levels"]),
     ],
 )
 def test_no_mention_has_half_a_bracket(text, tags, expected):

@@ -8,7 +8,7 @@ from spacy.tokens import Span
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.pipeline.name_patterns import example_names
+from spacy_pel.pipeline.name_patterns import example_names, phrase_probability
 from spacy_pel.types import Entity
 
 from .conftest import NAME
@@ -318,3 +318,136 @@ def test_examples_of_a_table_are_its_first_names_but_not_those_of_an_ontology():
     assert example_names(KnowledgeBase(entities[:400]), 3) == ["root", "one long name", "other"]
     assert example_names(KnowledgeBase(entities), 3) == ["short name", "a name of thing 297", names[500]]
     assert example_names(KnowledgeBase(entities[1:]), 1) == ["a name of thing 297"]
+
+
+GLUED = [
+    Entity("K1", "Hypertension", ("HTN",)),
+    Entity("K2", "Asthma"),
+    Entity("K3", "Chronic obstructive pulmonary disease", ("COPD",)),
+    Entity("K4", "Parkinson's disease"),
+    Entity("K5", "Type 2 diabetes", ("T2DM",)),
+    Entity("K6", "knee joint replacement"),
+    Entity("K7", "Sj\u00f6gren syndrome"),
+    Entity("K8", "IL-1\u03b2", ("TNF-alpha", "IFN gamma")),
+    Entity("K9", "HIV infection", ("HIV", "PD", "ASA")),
+    Entity("K10", "24-hydroxycholesterol", ("hydroxycholesterol", "methyl", "phenyl", "glucose")),
+    Entity("K11", "Pneumonia"),
+    Entity("K12", "Bacterial pneumonia", ("Pneumonia, bacterial",)),
+    Entity("K13", "Bacterial meningitis"),
+    Entity("K14", "Iron deficiency anemia", ("Anemia, iron deficiency", "Anemia")),
+    Entity("K15", "Breast cancer", ("Cancer, breast",)),
+    Entity("K16", "Lung cancer", ("Cancer, lung",)),
+    Entity("K17", "(R)-ketamine", ("NADP(+)", "E coli", "fibrosis")),
+]
+
+
+@pytest.fixture
+def glued_nlp(nlp):
+    nlp.get_pipe(NAME).add_entities(GLUED)
+    return nlp
+
+
+def texts_found(nlp, text):
+    doc = nlp(text)
+    assert doc.text == text and all(doc.text[e.start_char : e.end_char] == e.text for e in doc.ents)
+    return [ent.text for ent in doc.ents]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"Parkinson{sign}s disease" for sign in "'\u2018\u2019\u02bc\u00b4`\uff07"),
+        *(f"type{sign}2 diabetes" for sign in "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u00a0\u2009"),
+        "type\u00ad-2 dia\u00adbe\u200btes",
+        "type-\n2 diabetes",
+        "type2 diabetes",
+        "Knee-Joint replacement",
+        "Sjo\u0308gren syndrome",
+        "\uff28\uff34\uff2e",
+        "\ufb01brosis",
+        "IL-1\u03b2",
+        "IL1\u03b2",
+        "IL-1 beta",
+        "IL-1-beta",
+        "TNF-\u03b1",
+        "TNF\u03b1",
+        "IFN-\u0393",
+        "E. coli",
+        "NADP(+)",
+        "(R)-ketamine",
+    ],
+)
+def test_names_are_read_as_the_knowledge_base_reads_them(glued_nlp, text):
+    for before, after in (("", ""), ("\ufeff", "\u200b."), ("He had ", " then."), ("\u201c", "\u201d")):
+        assert texts_found(glued_nlp, before + text + after) == [text]
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("1.HTN 2.COPD 3)Asthma", ["HTN", "COPD", "Asthma"]),
+        ("-HTN\n-COPD\n\u2022asthma", ["HTN", "COPD", "asthma"]),
+        ("|HTN|I10|", ["HTN"]),
+        (
+            "COPD+HTN, COPD/HTN; asthma;COPD asthma,HTN",
+            ["COPD", "HTN"] * 2 + ["asthma", "COPD", "asthma", "HTN"],
+        ),
+        ("hypertension(HTN) and asthma(mild)", ["hypertension", "HTN", "asthma"]),
+        (
+            '(asthma) "asthma" [asthma] asthma\u2014COPD PMH:asthma HTN=yes',
+            ["asthma"] * 4 + ["COPD", "asthma", "HTN"],
+        ),
+        ("anti-HIV, HIV-1, HIV-1-infected, HTN-related", ["HIV"] * 3 + ["HTN"]),
+        ("NASA PD-1 PD-L1 glucose-6-phosphate 24-hydroxycholesterol", ["24-hydroxycholesterol"]),
+        ("1-methyl-4-phenyl-1,2,3,6-tetrahydropyridine", []),
+        ("asthma.com a@asthma.org www.asthma.org/COPD", []),
+        ("Htn, htn", []),
+        ("type\n- 2 diabetes, breast. Cancer or breast (cancer)", []),
+    ],
+)
+def test_names_within_tokens_but_not_within_words(glued_nlp, text, expected):
+    assert texts_found(glued_nlp, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("pneumonia, bacterial meningitis", {"pneumonia": "K11", "bacterial meningitis": "K13"}),
+        ("Pneumonia, bacterial; asthma", {"Pneumonia, bacterial": "K12", "asthma": "K2"}),
+        ("breast cancer, lung", {"breast cancer": "K15"}),
+        ("Cancer, breast", {"Cancer, breast": "K15"}),
+        ("anemia, iron deficiency", {"anemia, iron deficiency": "K14"}),
+        ("pneumonia/bacterial meningitis", {"pneumonia": "K11", "bacterial meningitis": "K13"}),
+    ],
+)
+def test_the_reading_that_covers_the_most_words(glued_nlp, text, expected):
+    assert found(glued_nlp, text) == expected
+
+
+def test_splitting_tokens_keeps_what_other_components_found(glued_nlp):
+    doc = glued_nlp.make_doc("Yes 1.HTN/COPD, no big rash now")
+    doc.ents = [Span(doc, 7, 8, label="X", kb_id="OWN", span_id="p")]  # "rash"
+    doc.spans["others"] = [Span(doc, 1, 4, label="A"), Span(doc, 6, 8)]
+    doc = glued_nlp.get_pipe("pel_name_finder")(doc)
+    assert [token.text for token in doc] == "Yes 1. HTN / COPD , no big rash now".split()
+    assert [span.text for span in doc.spans["others"]] == ["1.HTN/COPD", "big rash"]
+    kept = doc.ents[-1]
+    assert (kept.text, kept.label_, kept.kb_id_, kept.id_) == ("rash", "X", "OWN", "p")
+
+
+def test_p_right_of_a_phrase_is_never_certain(glued_nlp):
+    linker = glued_nlp.get_pipe(NAME)
+    assert (
+        phrase_probability("HTN")
+        < phrase_probability("falls")
+        < 0.5
+        < phrase_probability("Breast cancer")
+        < 0.8
+    )
+    doc = glued_nlp("HTN and bacterial meningitis (BM). BM is rare.")
+    short, long_form = doc.ents[:2]
+    assert short._.pel_probability < long_form._.pel_probability < 0.8
+    assert linker.explain(short).probability == short._.pel_probability
+    as_given = glued_nlp.make_doc("HTN and so on")
+    as_given.ents = [Span(as_given, 0, 1, label="X")]
+    assert linker(as_given).ents[0]._.pel_probability > short._.pel_probability

@@ -1,73 +1,164 @@
-"""nlp.pipe with worker processes. A worker that hangs would hang the tests: they run in a
-process of its own, with a time limit."""
+"""Worker processes. One that hangs would hang the tests: they run apart, with a time limit."""
 
-import json
+import itertools
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import spacy
+from spacy.language import Language
 
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 
-from .conftest import NAME, TEXTS, links
+from .conftest import ENTITIES, NAME, TEXTS, links
 
-SCRIPT = """
-import json
-import multiprocessing
-import sys
-
-def links(doc):
-    return [[e.kb_id_, [c[0] for c in e._.pel_candidates], round(e._.pel_nil_score, 4)] for e in doc.ents]
-
-def main(path, texts, methods):
-    import faiss
-    import spacy
-    import torch
-
-    faiss.omp_set_num_threads(2)
-    torch.set_num_threads(2)
-    nlp = spacy.load(path)
-    # the parent has used the threads of both libraries, as anyone who has linked something before
-    torch.randn(2000, 2000) @ torch.randn(2000, 2000)
-    flat = faiss.IndexFlatIP(64)
-    flat.add(torch.randn(5000, 64).numpy())
-    flat.search(torch.randn(500, 64).numpy(), 5)
-    found = {"alone": [links(doc) for doc in nlp.pipe(texts)]}
-    for method in methods:
-        multiprocessing.set_start_method(method, force=True)
-        found[method] = [links(doc) for doc in nlp.pipe(texts, n_process=2, batch_size=2)]
-    print(json.dumps(found))
-
-if __name__ == "__main__":
-    main(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:])
-"""
-METHODS = ["spawn"] if sys.platform == "win32" else ["fork", "spawn"]
+SCRIPT = Path(__file__).with_name("link_in_processes.py")
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+FAISS_IVF = {"@pel_indexes": "spacy-pel.FaissIVF.v1", "flat_below": 0}
+INDEXES = {
+    "brute-force": {"@pel_indexes": "spacy-pel.BruteForce.v1"},
+    "flat-fp32": {"@pel_indexes": "spacy-pel.FaissFlat.v1"},
+    "flat-int8": {"@pel_indexes": "spacy-pel.FaissFlat.v1", "codes": "int8"},
+    "pq": {"@pel_indexes": "spacy-pel.FaissPQ.v1"},
+    "ivf-fp32": FAISS_IVF,
+    "ivf-int8": {**FAISS_IVF, "codes": "int8"},
+    "ivf-pq": {**FAISS_IVF, "codes": "pq"},
+}
+BACKENDS = {
+    "torch": {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"},
+    "openvino": {"@pel_backends": "spacy-pel.OpenVinoBackend.v1", "precision": "float32"},
+    "auto": {
+        "@pel_backends": "spacy-pel.AutoBackend.v1",
+        "after": 1,
+        "then": {"@pel_backends": "spacy-pel.OpenVinoBackend.v1", "precision": "float32"},
+    },
+}
 
 
-def test_two_processes_find_the_same_under_fork_and_spawn(make_nlp, tmp_path):
-    nlp = make_nlp(index={"@pel_indexes": "spacy-pel.FaissFlat.v1"}, threshold=0.6)
-    nlp.get_pipe(NAME).add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
-    nlp.to_disk(tmp_path / "pipeline")
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT, encoding="utf8")
-    texts = TEXTS * 3
-    result = subprocess.run(
-        [sys.executable, str(script), str(tmp_path / "pipeline"), json.dumps(texts), *METHODS],
-        capture_output=True,
+@pytest.fixture(scope="module")
+def pipelines(make_nlp, tiny_bert, tmp_path_factory):
+    """One of each index and of each backend, saved: FAISS maps the files of an index. Those of the
+    backends have mapped lists, too."""
+    folder = tmp_path_factory.mktemp("pipelines")
+    made = [Entity(f"X{n}", f"Made-up syndrome {n}", (f"alias {n * 7919}",), ("T047",)) for n in range(300)]
+    KnowledgeBase.build([*ENTITIES, *made], folder / "kb")
+    settings = {name: {"index": index} for name, index in INDEXES.items()}
+    for name, backend in BACKENDS.items():
+        if name == "torch" or find_spec("openvino") is not None:
+            encoder = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert), "backend": backend}
+            settings[name] = {"encoder": encoder, "index": FAISS_IVF}
+    for name, parts in settings.items():
+        nlp = make_nlp(**parts)
+        nlp.get_pipe(NAME).initialize(
+            lambda: [], nlp=nlp, kb_loader=lambda: KnowledgeBase.from_disk(folder / "kb")
+        )
+        nlp.to_disk(folder / name)
+    return [str(folder / name) for name in settings]
+
+
+@pytest.mark.parametrize(
+    "threads, method",
+    [
+        ({}, "fork"),
+        ({THREADS[0]: "1"}, "fork"),
+        (dict.fromkeys(THREADS, "2"), "fork"),
+        pytest.param({THREADS[0]: "1"}, "spawn", marks=pytest.mark.slow),
+        pytest.param({}, "spawn", marks=pytest.mark.slow),
+        *(
+            pytest.param({name: value}, "fork", marks=pytest.mark.slow)
+            for name in THREADS
+            for value in ("1", "2", "3")
+            if (name, value) != (THREADS[0], "1")
+        ),
+    ],
+    ids=lambda value: (
+        value if isinstance(value, str) else ",".join(f"{k[:-12]}={v}" for k, v in value.items()) or "unset"
+    ),
+)
+def test_workers_find_what_their_parent_found(pipelines, threads, method):
+    """``pytest -rP`` shows the table."""
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip("Windows has no fork")
+    seconds = 400  # a hang lasts forever; other work may make all this slow
+    if method == "spawn":  # nothing of FAISS differs there, and each worker takes seconds to start
+        pipelines = [one for one in pipelines if one.endswith(("flat-int8", "ivf-int8", "torch", "openvino"))]
+    environment = {name: value for name, value in os.environ.items() if name not in THREADS} | threads
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", str(SCRIPT), str(seconds), method, *pipelines],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=150,
-    )
-    assert result.returncode == 0, result.stderr
-    found = json.loads(result.stdout)
-    for method in METHODS:
-        assert found[method] == found["alone"], method
-    ids = [[ent[0] for ent in doc] for doc in found["alone"]]
-    assert ids == [[ent.kb_id_ for ent in doc.ents] for doc in nlp.pipe(texts)]
+        env=environment,
+        start_new_session=True,
+    ) as process:
+        try:
+            found, said = process.communicate(timeout=seconds + 20)
+        finally:
+            if sys.platform != "win32" and process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    sys.stdout.write(found)
+    assert process.returncode == 0, said
+    rows = [line.split()[-3] for line in found.splitlines()]
+    n = len(pipelines)
+    assert rows == ["same"] * (3 * n if method == "fork" else 1 + 2 * n)
+
+
+@Language.component("pel_test_dies")
+def dies(doc):
+    if doc.text.startswith("die"):
+        code = int(doc.text.split()[1])
+        os.kill(os.getpid(), -code) if code < 0 else os._exit(code)
+    return doc
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(
+    "method, code, said",
+    [
+        ("fork", -signal.SIGKILL, r"-9 \(SIGKILL\)"),
+        ("fork", -signal.SIGSEGV, r"-11 \(SIGSEGV\)"),
+        ("fork", 0, "exit code 0"),
+        ("spawn", -signal.SIGKILL, r"-9 \(SIGKILL\)"),
+    ],
+)
+def test_pipe_ends_when_a_worker_dies(nlp, method, code, said):
+    """There are more texts than the pipe of a queue takes."""
+    nlp.add_pipe("pel_test_dies")
+    texts = ["Aspirin."] * 20 + [f"die {code}"] + [TEXTS[0] * 200] * 100
+    before = multiprocessing.get_start_method()
+    multiprocessing.set_start_method(method, force=True)
+    try:
+        with pytest.warns(UserWarning, match="W127"), pytest.raises(PelError, match=f"E668.*{said}"):
+            list(nlp.pipe(texts, n_process=2, batch_size=2))
+    finally:
+        multiprocessing.set_start_method(before, force=True)
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+def test_workers_end_when_their_parent_is_killed(nlp):
+    parent = os.fork()
+    if parent == 0:
+        for _ in nlp.pipe(itertools.repeat("Aspirin."), n_process=2, batch_size=2):
+            pass
+    children = Path(f"/proc/{parent}/task/{parent}/children")
+    end = time.monotonic() + 100
+    while len(workers := children.read_text().split()) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    while (left := [one for one in workers if Path("/proc", one).exists()]) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert len(workers) == 2 and not left
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
@@ -82,16 +173,6 @@ def test_threads_find_the_same(nlp):
     with ThreadPoolExecutor(4) as pool:
         for _ in range(3):
             assert [links(doc) for doc in pool.map(nlp, TEXTS * 4)] == expected
-
-
-def test_joblib_finds_the_same(nlp):
-    """Its workers get the pipeline pickled."""
-    joblib = pytest.importorskip("joblib")
-    nlp.get_pipe(NAME).add_entities([Entity("N1", "Cold sore", ("cold",), ("T047",))])
-    run = joblib.Parallel(n_jobs=2, timeout=120)
-    found = run(joblib.delayed(_linked_ids)(nlp, text) for text in TEXTS)
-    joblib.externals.loky.get_reusable_executor().shutdown(wait=True)
-    assert found == [_linked_ids(nlp, text) for text in TEXTS] and any(found)
 
 
 def _linked_ids(nlp, text):

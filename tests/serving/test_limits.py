@@ -19,6 +19,7 @@ pytest.importorskip("uvicorn", reason="needs the extra serve")
 from spacy_pel.serving.errors import Stopped  # noqa: E402
 from spacy_pel.serving.guard import host_name, is_local  # noqa: E402
 from spacy_pel.serving.worker import Worker  # noqa: E402
+from spacy_pel.util import logger  # noqa: E402
 
 JSON = {"content-type": "application/json"}
 LINK = {"text": TEXT}
@@ -160,6 +161,13 @@ def test_unknown_paths_and_methods(client):
     assert client.get("/entity/").status_code == 404
 
 
+def test_little_is_read_at_once(server):
+    """A body in chunks of a byte each takes minutes to parse: others are served between two reads."""
+    with socket.create_connection(("127.0.0.1", server.port)):
+        wait_until(lambda: server._server.server_state.connections)
+        assert all(one.transport.max_size == 8192 for one in server._server.server_state.connections)
+
+
 # -- time --------------------------------------------------------------------------------------
 
 
@@ -280,6 +288,24 @@ def test_a_bug_is_an_answer(server, client, monkeypatch):
     assert response.status_code == 500 and "E738" in detail(response) and "secret" not in response.text
     monkeypatch.undo()
     assert client.get("/entity/C1").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/entity/%s", "/%s", "/learned/%s/", "/search?q=%s", "/search?n=%s"])
+@pytest.mark.parametrize("ends", ["%0D%0A", "%0A", "%0D", "%E2%80%A8", "%C2%85", "%1B%5B2J", "%00"])
+def test_line_ends_in_addresses_forge_nothing(server, client, monkeypatch, caplog, path, ends):
+    def broken(*args):
+        raise RuntimeError("bug")
+
+    monkeypatch.setattr(logger, "handlers", [caplog.handler])
+    forged = path % f"a{ends}X-Forged: 1{ends}ERROR forged"
+    answers = [client.get(forged)]
+    monkeypatch.setattr(server.service, "entity", broken)
+    answers.append(client.get(forged))
+    for answer in answers:
+        assert "x-forged" not in answer.headers and answer.json().get("detail", "").isprintable()
+    if path.startswith("/entity") and "%0A" not in ends:  # no path of an entity has a line feed
+        wait_until(lambda: caplog.records)  # after the answer
+    assert all(record.getMessage().isprintable() for record in caplog.records)
 
 
 # -- the worker --------------------------------------------------------------------------------

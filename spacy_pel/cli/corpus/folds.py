@@ -30,6 +30,7 @@ def corpus_folds(
     Example: spacy-pel corpus folds corpus/train.jsonl corpus/folds --n 5
     """
     from ...corpora import read_corpus, write_corpus
+    from ...corpora.preprocessing import original_id
     from ...corpora.split import folds
 
     documents = list(read_corpus(corpus))
@@ -37,7 +38,7 @@ def corpus_folds(
     for number, ids in enumerate(folds(documents, n)):
         parts = {"fold": True, "without": False}
         for name, inside in parts.items():
-            part = (document for document in documents if (document.id in ids) == inside)
+            part = (document for document in documents if (original_id(document) in ids) == inside)
             written = write_corpus(output / f"{name}_{number}.jsonl", part)
             if inside:
                 sizes.append(written)

@@ -6,7 +6,10 @@ import typer
 
 from .._settings import make_reader, parse_settings
 
-READERS = "jsonl, csv, obo, umls, mesh, medic, zeshel, corpusnames, or another registered one."
+READERS = (
+    "jsonl, csv, obo, umls, rxnorm, rf2 (SNOMED CT), loinc, mesh, medic, zeshel, corpusnames, or another "
+    "registered one."
+)
 
 Types = Annotated[
     Optional[List[str]],
@@ -16,11 +19,11 @@ Types = Annotated[
 ]
 Sources = Annotated[
     Optional[List[str]],
-    typer.Option(metavar="NAME", help="Keep these source vocabularies, separated by commas (umls)."),
+    typer.Option(metavar="NAME", help="Keep these source vocabularies, separated by commas (umls, rxnorm)."),
 ]
 Languages = Annotated[
     Optional[List[str]],
-    typer.Option(metavar="NAME", help="Keep names in these languages, separated by commas (umls)."),
+    typer.Option(metavar="NAME", help="Keep names in these languages, separated by commas (umls, rf2)."),
 ]
 IdPrefix = Annotated[
     str, typer.Option(metavar="TEXT", help="Keep entities whose id starts with this.", show_default=False)

@@ -53,8 +53,12 @@ def hash_of(text: str) -> str:
 
 
 def original_id(document: Document) -> str:
-    """RETURNS (str): the id of the document that it was made from, or its own."""
-    return Original.of(document).id
+    """RETURNS (str): the id of the document that it was made from, or its own. Whatever is split, drawn or
+    grouped by document uses it, so that the parts of a document stay together."""
+    given = document.meta.get(KEY)
+    if isinstance(given, dict) and {"id", "offsets", "text_hash"} <= given.keys():
+        return str(given["id"])
+    return document.id
 
 
 def original_span(document: Document, mention: Mention) -> Tuple[int, int]:

@@ -1,18 +1,21 @@
 """BioC, XML and JSON: BC5CDR, NLM-Chem, PubTator exports and others."""
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ...errors import Errors, PelError
+from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
 from ...types import Document
-from ...util import numbered_jsonl, read_text
+from ...util import logger, numbered_jsonl, read_text
 from ...util.files import JSON_ERRORS, check_unicode
+from ..offsets import fits
 from ..policy import split_ids
+from .bioc_text import BASES, STANDARD, Base, BiocText
 from .bioc_xml import xml_documents
 from .reader_base import CorpusReaderBase
-from .values import id_text, text_or_empty, whole_number
+from .values import id_text, text_or_empty
 
 # infons that hold the concept id, in this order; case, blanks and underscores do not matter
 ID_KEYS = (
@@ -29,7 +32,7 @@ ID_KEYS = (
     "id",
 )
 
-_MAX_GAP = 1_000_000  # characters between two passages: a wrong offset would fill the memory with blanks
+_MOST = 0.95  # of the mentions that match the text in any base, for a base to be that of the file
 
 
 @registry.pel_corpus_readers("spacy-pel.BiocCorpus.v1")
@@ -40,7 +43,11 @@ class BiocCorpus(CorpusReaderBase):
     A document's text is its passages (or their sentences) at their offsets, the gaps filled with
     blanks. A passage whose offset lies before the end of the text so far is moved after it, its
     annotations with it, and counted as "moved_passages". Several locations of an annotation
-    are a discontinuous mention; ``|``, ``;`` and ``,`` join alternative ids. Relations are left out.
+    are a discontinuous mention. Relations are left out and counted.
+
+    The standard counts offsets in characters from the start of the document. Some files count from the start
+    of the passage, or in UTF-8 bytes: of these bases, the one in which most mentions of the file match the
+    text is used, and a warning says so.
 
     id_key (Optional[str]): the infon that holds the concept id; None = the first present of
         identifier, concept_id, cui, MeSH, OMIM, NCBI Gene and a few more.
@@ -65,61 +72,99 @@ class BiocCorpus(CorpusReaderBase):
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
-            is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
-            for number, record in enumerate(
-                xml_documents(path) if is_xml else _json_documents(path), start=1
-            ):
-                where = f"{path}, document {number}"
-                if not is_xml:
-                    check_unicode(record, where)
-                try:
-                    yield self._document(record, where)
-                except PelError:
-                    raise
-                except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as err:
-                    raise _unexpected(where, "passages with offset, text and annotations", repr(err)) from err
+            base = self._base(path) if self.annotations else STANDARD
+            for where, record in _records(path):
+                with _named(where):
+                    document = self._document(record, base, where)
+                yield document
 
-    def _document(self, record: Dict[str, Any], where: str) -> Document:
-        document = Document(id_text(record["id"]), "")
-        where = f"{where} ({document.id})"
-        found: List[Tuple[int, Dict[str, Any]]] = []
-        for passage in record["passages"]:
-            pieces = [passage] if passage.get("text") is not None else passage.get("sentences") or []
-            shift = 0
-            for piece in pieces:
-                shift = self._append(document, piece)
-                found += [(shift, annotation) for annotation in piece.get("annotations") or []]
-            if pieces != [passage]:  # annotations of the passage, text in its sentences
-                found += [(shift, annotation) for annotation in passage.get("annotations") or []]
-        for shift, annotation in found if self.annotations else ():
-            self._mention(document, annotation, shift, where)
+    def _base(self, path: Path) -> Base:
+        """The base of a file's offsets: the standard, unless more mentions match the text in another one."""
+        if all(fitting for _, fitting in _fitting(path, (STANDARD,))):
+            return STANDARD
+        matching: Dict[Base, int] = dict.fromkeys(BASES, 0)
+        examples: Dict[Tuple[Base, ...], str] = {}  # a mention for the bases in which it matches
+        total = n_any = 0
+        for mention, fitting in _fitting(path, BASES):
+            for base in fitting:
+                matching[base] += 1
+            total += 1
+            n_any += bool(fitting)
+            examples.setdefault(fitting, mention)
+        best = max(BASES, key=matching.__getitem__)
+        if matching[best] < _MOST * n_any:
+            counts = ", ".join(f"{n} do as {base}" for base, n in matching.items())
+            example = next(
+                f"{text} as {used[0]}" for used, text in examples.items() if used and best not in used
+            )
+            raise PelError(Errors.E251.format(path=path, n=n_any, counts=counts, example=example))
+        if best != STANDARD:
+            self.count(f"files_with_offsets_as_{best}".replace(" ", "_"))
+            shown = {"n": matching[best], "total": total, "standard": matching[STANDARD]}
+            logger.warning(Warnings.W251.format(path=path, base=best, **shown))
+        return best
+
+    def _document(self, record: Dict[str, Any], base: Base, where: str) -> Document:
+        text = BiocText(record, base, annotations=self.annotations)
+        document = Document(id_text(record["id"]), text.text)
+        for key, n in (("moved_passages", text.n_moved), ("relations", text.n_relations)):
+            for _ in range(n):
+                self.count(key)
+        for spans, annotation in text.mentions:
+            self._mention(document, spans, annotation, f"{where} ({document.id})")
         return document
 
-    def _append(self, document: Document, piece: Dict[str, Any]) -> int:
-        """Put a passage at its offset; returns how far it was moved."""
-        offset, length = whole_number(piece.get("offset") or 0), len(document.text)
-        if offset > length + _MAX_GAP:
-            raise ValueError(f"an offset of {offset} after {length} characters of text")
-        at = offset if offset >= length else length + 1
-        if at != offset:
-            self.count("moved_passages")
-        document.text = document.text.ljust(at) + text_or_empty(piece.get("text"))
-        return at - offset
-
-    def _mention(self, document: Document, annotation: Dict[str, Any], shift: int, where: str) -> None:
+    def _mention(
+        self, document: Document, spans: List[Tuple[int, int]], annotation: Dict[str, Any], where: str
+    ) -> None:
+        if not spans:
+            self.count("without_location")
+            return
         infons = {_plain(key): value for key, value in (annotation.get("infons") or {}).items()}
-        given = next((id_text(infons[key]) for key in self.id_keys if infons.get(key) is not None), "")
-        ids, composite = split_ids(given, alternatives="|;,", strip_prefix=self.strip_prefix)
-        spans = []
-        for location in annotation.get("locations") or []:
-            start = whole_number(location["offset"]) + shift
-            spans.append((start, start + whole_number(location["length"])))
+        key = next((key for key in self.id_keys if infons.get(key) is not None), None)
+        if key is None:
+            self.count("without_id_infon")
+        ids, composite = split_ids(id_text(infons[key]) if key else "", strip_prefix=self.strip_prefix)
         label = text_or_empty(infons.get("type"))
         surface = text_or_empty(annotation.get("text"))
-        if spans:
-            self.add(document, spans, surface, label=label, ids=ids, composite=composite, where=where)
-        else:
-            self.count("without_location")
+        self.add(document, spans, surface, label=label, ids=ids, composite=composite, where=where)
+
+
+def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[Tuple[str, Tuple[Base, ...]]]:
+    """YIELDS (Tuple[str, Tuple[Base, ...]]): a mention with its document, and the bases in which it matches
+    the text."""
+    for where, record in _records(path):
+        with _named(where):
+            texts = [BiocText(record, base) for base in bases]
+            for places in zip(*(text.mentions for text in texts), strict=True):
+                surface = text_or_empty(places[0][1].get("text"))
+                if places[0][0]:
+                    matches = (
+                        fits(one.text, place[0], surface) for one, place in zip(texts, places, strict=True)
+                    )
+                    fitting = tuple(base for base, match in zip(bases, matches, strict=True) if match)
+                    yield f"{where}: {quoted(surface)}", fitting
+
+
+def _records(path: Path) -> Iterator[Tuple[str, Dict[str, Any]]]:
+    """YIELDS (Tuple[str, Dict[str, Any]]): file and number of each document, and the document."""
+    is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
+    for number, record in enumerate(xml_documents(path) if is_xml else _json_documents(path), start=1):
+        where = f"{path}, document {number}"
+        if not is_xml:
+            check_unicode(record, where)
+        yield where, record
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """RAISES (PelError): for a document that does not have the form of BioC; names it."""
+    try:
+        yield
+    except PelError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as err:
+        raise _unexpected(where, "passages with offset, text and annotations", repr(err)) from err
 
 
 def _plain(key: str) -> str:

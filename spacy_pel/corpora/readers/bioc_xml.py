@@ -12,7 +12,7 @@ def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
     """Stream the documents of a BioC XML file, plain or gzipped.
 
     path (Path): the file.
-    YIELDS (Dict[str, Any]): with "id", "infons" and "passages", as BioC JSON has them.
+    YIELDS (Dict[str, Any]): with "id", "infons", "passages" and "annotations", as BioC JSON has them.
     RAISES (PelError): if the file is not XML, or a damaged .gz.
     """
     with open_bytes(path) as file:
@@ -38,6 +38,7 @@ def _document(element: ElementTree.Element) -> Dict[str, Any]:
         "id": element.findtext("id", "").strip(),
         "infons": _infons(element),
         "passages": [_passage(passage) for passage in element.findall("passage")],
+        **_annotations(element),
     }
 
 
@@ -47,12 +48,20 @@ def _passage(element: ElementTree.Element) -> Dict[str, Any]:
         "offset": element.findtext("offset", "0"),
         "infons": _infons(element),
         "sentences": [_passage(sentence) for sentence in element.findall("sentence")],
-        "annotations": [_annotation(annotation) for annotation in element.findall("annotation")],
+        **_annotations(element),
     }
     text = element.findtext("text")
     if text is not None:
         passage["text"] = text
     return passage
+
+
+def _annotations(element: ElementTree.Element) -> Dict[str, Any]:
+    """Those of a document, passage or sentence itself; its relations are counted only."""
+    return {
+        "annotations": [_annotation(annotation) for annotation in element.findall("annotation")],
+        "relations": [{} for _ in element.findall("relation")],
+    }
 
 
 def _annotation(element: ElementTree.Element) -> Dict[str, Any]:

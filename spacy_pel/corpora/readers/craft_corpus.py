@@ -97,8 +97,9 @@ class CraftCorpus(CorpusReaderBase):
                 continue
             if self.strict:
                 raise self._unexpected(where, f"a text of the document {shortened(pmid)}", "none")
-            for key in ("mentions", "dropped", "no_text"):
-                self.count(key)
+            self.count("mentions")
+            self.count("no_text")
+            self.check.drop(f"{where}: expected a text of the document {shortened(pmid)}, got none")
 
     def _mention(self, document: Document, row: Row) -> None:
         where, fields = row
@@ -113,7 +114,7 @@ class CraftCorpus(CorpusReaderBase):
         if len(spans) > 1 and self.discontinuous == "drop":
             self.count("discontinuous_dropped")
             return
-        ids, _ = split_ids(fields["id"], composite="", strip_prefix=self.strip_prefix)
+        ids, _ = split_ids(fields["id"], joiners="|", strip_prefix=self.strip_prefix)
         self.add(document, spans, fields["text"], label=fields["ontology"], ids=ids, where=where)
 
     def _unexpected(self, where: str, expected: str, got: str) -> PelError:

@@ -57,13 +57,17 @@ class DocbinCorpus(CorpusReaderBase):
                 yield document
 
     def _mentions(self, document: Document, doc: Doc, where: str) -> None:
+        if self.spans_key is None and not doc.ents and any(doc.spans.values()):
+            self.count("documents_with_span_groups_alone")
+        elif self.spans_key is not None and self.spans_key not in doc.spans:
+            self.count("documents_without_span_group")
         for span in doc.ents if self.spans_key is None else doc.spans.get(self.spans_key, ()):
             if not span.kb_id_ and self.unlabelled == "drop":
                 self.count("mentions")
                 self.count("unlabelled")
                 continue
             given = "" if span.kb_id_ == NIL else span.kb_id_
-            ids, _ = split_ids(given, composite="", strip_prefix=self.strip_prefix)
+            ids, _ = split_ids(given, joiners="|", strip_prefix=self.strip_prefix)
             place = [(span.start_char, span.end_char)]
             self.add(document, place, span.text, label=span.label_, ids=ids, where=where)
 

@@ -46,6 +46,8 @@ class GscCorpus(CorpusReaderBase):
                 document = Document(stem, read_text(file))
                 if stem in annotations:
                     self._annotate(document, annotations[stem])
+                else:
+                    self.count("without_annotations")
                 yield document
 
     def _annotate(self, document: Document, path: Path) -> None:

@@ -33,7 +33,11 @@ class JsonlCorpus:
     def __init__(self, *, strict: bool = True, strip_prefix: str = "") -> None:
         self.strict = strict
         self.strip_prefix = strip_prefix
+        self._begin()
+
+    def _begin(self) -> None:
         self.report: Dict[str, int] = new_report()
+        self.check = OffsetCheck(self.report, strict=self.strict)
 
     def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
         """RAISES (PelError): if a line is not a document, a mention's offsets do not match, or there is no
@@ -47,13 +51,12 @@ class JsonlCorpus:
 
         gold (bool): the output of ``link`` is an error.
         """
-        self.report = new_report()
-        check = OffsetCheck(self.report, strict=self.strict)
+        self._begin()
         for path in paths:
             n_links = corrected = 0
             for number, record in _numbered(Path(path)):
                 self.report["documents"] += 1
-                document = _document(record, check, f"{path}, line {number}")
+                document = _document(record, self.check, f"{path}, line {number}")
                 links = [one for one in record.get("mentions") or [] if _LINK_KEYS <= one.keys()]
                 if gold and links:
                     raise PelError(Errors.E219.format(path=path))

@@ -6,7 +6,7 @@ mention, composite mentions, relations between the mentions) and names the line 
 
 import re
 from pathlib import Path
-from typing import Dict, Iterator, List, Sequence, Tuple
+from typing import Iterator, List, Sequence, Tuple
 
 from ...errors import Errors, PelError
 from ...registry import registry
@@ -16,7 +16,7 @@ from ..policy import split_ids
 from .reader_base import CorpusReaderBase
 from .values import whole_number
 
-_TEXT_LINE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
+_TEXT_LINE = re.compile(r"([^|\t]+)\|([A-Za-z]\w*)\|(.*)", re.DOTALL)
 Line = Tuple[int, str]
 
 
@@ -24,9 +24,10 @@ Line = Tuple[int, str]
 class PubtatorCorpus(CorpusReaderBase):
     """Reads ``PMID|t|title``, ``PMID|a|abstract`` and ``PMID, start, end, text, type, ids`` lines.
 
-    The text is the title, a blank and the abstract, so that the file's offsets hold; the length of the
-    title is kept in the document's meta, as "title_length". Lines
-    of relations (``PMID, CID, id, id``) are skipped and counted. Ids: see ``policy.py``.
+    The text is the title, a blank and the abstract, so that the file's offsets hold; further sections
+    (``PMID|b|...``) follow alike. The length of the title is kept in the document's meta, as "title_length".
+    Lines of relations (``PMID, CID, id, id``, also wider ones) are skipped and counted. A title line begins a
+    document; blank lines may be anywhere. Ids: see ``policy.py``.
 
     label (Optional[str]): the label of every mention; None = the file's type column.
     strip_prefix (str): taken off the ids that have it, e.g. "MESH:" or "UMLS:".
@@ -39,33 +40,41 @@ class PubtatorCorpus(CorpusReaderBase):
                 yield self._document(block, path)
 
     def _document(self, block: List[Line], path: Path) -> Document:
-        texts: Dict[str, str] = {}
+        title, pmid = "", ""
+        texts: List[str] = []
+        kinds: List[str] = []
         rows: List[Tuple[int, List[str]]] = []
-        pmid = ""
         for number, line in block:
             match = _TEXT_LINE.fullmatch(line)
-            if match and not rows:
-                if match[2] in texts or (texts and match[1] != pmid):  # one of them would be lost
-                    raise _bad_line(f"{path}, line {number}", pmid, line)
-                pmid, kind, text = match.groups()
-                texts[kind] = text
-            else:
+            if match is None:
                 rows.append((number, line.split("\t")))
-        title = texts.get("t", "")
-        document = Document(pmid.strip(), " ".join([title, *([texts["a"]] if "a" in texts else [])]))
+                continue
+            if (kinds and match[1] != pmid) or (match[2] == "a" and "a" in kinds):
+                raise _bad_line(f"{path}, line {number}", pmid, line)
+            pmid, kind, text = match.groups()
+            kinds.append(kind)
+            if kind == "t":
+                title = text
+            else:
+                texts.append(text)
+        document = Document(pmid.strip(), " ".join([title, *texts]))
         document.meta[TITLE_LENGTH] = len(title)  # where a writer parts them again
         for number, row in rows:
             self._row(document, row, f"{path}, line {number}")
         return document
 
     def _row(self, document: Document, row: List[str], where: str) -> None:
-        if len(row) == 4 and not row[1].strip().isdigit():
+        if _is_relation(row, document.text):
             self.count("relations")
             return
         try:
             start, end, surface, kind = whole_number(row[1]), whole_number(row[2]), row[3], row[4].strip()
         except (IndexError, ValueError) as err:
             raise _bad_line(where, document.id, "\t".join(row)) from err
+        n_tabs = document.text.count("\t", start, end)
+        if n_tabs and "\t".join(row[3 : 4 + n_tabs]) == document.text[start:end]:
+            self._row(document, [*row[:3], " ".join(row[3 : 4 + n_tabs]), *row[4 + n_tabs :]], where)
+            return
         if row[0].strip() != document.id:
             raise _bad_line(where, document.id, "\t".join(row))
         ids, plus = split_ids(row[5] if len(row) > 5 else "", strip_prefix=self.strip_prefix)
@@ -75,21 +84,36 @@ class PubtatorCorpus(CorpusReaderBase):
         self.add(document, [(start, end)], surface, label=kind, ids=ids, composite=composite, where=where)
 
 
+def _is_relation(row: List[str], text: str) -> bool:
+    """RETURNS (bool): whether a word stands in the place of the start. If the string ends where the row says,
+    it is a mention with a damaged start."""
+    if len(row) < 3 or not any(map(str.isalpha, row[1])):
+        return False
+    return not (len(row) > 4 and row[3] and row[2].isdecimal() and text.endswith(row[3], 0, int(row[2][:15])))
+
+
 def _bad_line(where: str, pmid: str, got: str) -> PelError:
     return PelError(Errors.E205.format(where=where, pmid=pmid, got=got[:80]))
 
 
 def _blocks(path: Path) -> Iterator[List[Line]]:
-    """The numbered lines of each document; a title line or a blank line begins a new one."""
+    """The numbered lines of each document, without blank ones. A title line begins a new one, and so does
+    another section of another document after a blank line."""
     block: List[Line] = []
+    pmid, after_blank = "", False
     for number, line in read_lines(path):
+        if not line.strip():
+            after_blank = True
+            continue
         match = _TEXT_LINE.fullmatch(line)
-        if block and (not line.strip() or (match and match.group(2) == "t")):
+        if block and match and (match[2] == "t" or (after_blank and match[1] != pmid)):
             yield block
             block = []
-        if line.strip():
-            if not block and not match:
-                raise _bad_line(f"{path}, line {number}", "(none yet)", line)
-            block.append((number, line))
+        if match and not block:
+            pmid = match[1]
+        elif not block:
+            raise _bad_line(f"{path}, line {number}", "(none yet)", line)
+        block.append((number, line))
+        after_blank = False
     if block:
         yield block

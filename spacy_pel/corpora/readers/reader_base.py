@@ -55,7 +55,7 @@ class CorpusReaderBase(ABC):
 
     def count(self, key: str) -> None:
         """Count something in ``report``."""
-        self.report[key] = self.report.get(key, 0) + 1
+        self.check.count(key)
 
     def add(
         self,

@@ -149,8 +149,9 @@ class ZeshelCorpus(CorpusReaderBase):
         for given in mentions:
             if self.strict:
                 raise self._unexpected(given.where, "a mention on one of the pages", "one of a missing page")
-            for key in ("mentions", "dropped", "no_page"):
-                self.count(key)
+            self.count("mentions")
+            self.count("no_page")
+            self.check.drop(f"{given.where}: expected a mention on one of the pages, got another page")
 
     def _check(self, record: Dict[str, Any], keys: Sequence[str], where: str) -> None:
         wrong = [key for key in keys if not isinstance(record.get(key), str)]

@@ -18,10 +18,11 @@ def write_brat(path: Path, records: Iterable[Dict[str, Any]]) -> None:
     """Write linked documents as a folder of .txt and .ann files, atomically.
 
     A mention is a line ``T1``, its id a line ``N1`` with the entity's name. An id without a colon gets the
-    prefix ``KB:``, as BRAT wants a database. A NIL mention has a note ``NIL`` instead; one that the linker
-    did not look at has neither. Offsets count characters (Unicode code points) of the .txt file, which are
-    those of the text: tabs, and line ends other than newlines, become blanks, one each. A mention that goes
-    on in the next line has a fragment for each line, as BRAT itself writes it.
+    prefix ``KB:``, as BRAT wants a database; so does an id that starts with ``KB:``, as the reader takes one
+    off. A NIL mention has a note ``NIL`` instead; one that the linker did not look at has neither. Offsets
+    count characters (Unicode code points) of the .txt file, which are those of the text: tabs, and line ends
+    other than newlines, become blanks, one each. A mention that goes on in the next line has a fragment for
+    each line, as BRAT itself writes it.
 
     A file is named by the document's id: characters other than letters, digits, ``.``, ``-`` and ``_`` are
     written as %XX, and where two documents have the same id, the second is ``id~2``.
@@ -69,11 +70,15 @@ def _fragments(text: str, start: int, end: int) -> Iterator[Tuple[int, int]]:
 
 def _reference(kb_id: str) -> str:
     kb_id = re.sub(r"[\s%]", lambda found: quote(found[0], safe=""), kb_id)  # columns are parted by blanks
-    return kb_id if ":" in kb_id else f"{_PREFIX}:{kb_id}"
+    return f"{_PREFIX}:{kb_id}" if ":" not in kb_id or kb_id.startswith(f"{_PREFIX}:") else kb_id
+
+
+def _percent(found: "re.Match[str]") -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf8"))
 
 
 def _file_name(document_id: str, taken: Set[str]) -> str:
-    name = re.sub(r"[^\w.-]|^\.", lambda found: f"%{ord(found[0]):02X}", document_id) or "%"
+    name = re.sub(r"[^\w.-]|^\.", _percent, document_id) or "%"
     if len(name.encode("utf8")) > _LONGEST:
         end = blake2b(document_id.encode("utf8"), digest_size=8).hexdigest()
         name = f"{name.encode('utf8')[:_LONGEST].decode('utf8', 'ignore')}~{end}"

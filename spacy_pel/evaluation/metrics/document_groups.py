@@ -4,6 +4,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Sequence
 
 import numpy as np
 
+from ...corpora.preprocessing import original_id
 from ...errors import Errors, PelError
 from ...types import Document
 from .group_recall import GroupOutcomes, GroupTable, group_metrics
@@ -33,7 +34,7 @@ class DocumentGroups:
         """
         for document in documents:
             if document.mentions:
-                self._groups.setdefault(document.id, self._group(document))
+                self._groups.setdefault(original_id(document), self._group(document))
             yield document
 
     def _group(self, document: Document) -> str:

@@ -26,7 +26,7 @@ class GroupOutcomes(NamedTuple):
         """predictions (Sequence[Prediction]): of one group; those without gold are left out."""
         linkable = [prediction for prediction in predictions if prediction.gold]
         ranks = np.array([prediction.rank for prediction in linkable], dtype=np.int64)
-        return cls([prediction.doc for prediction in linkable], ranks)
+        return cls([prediction.source for prediction in linkable], ranks)
 
 
 class GroupTable:

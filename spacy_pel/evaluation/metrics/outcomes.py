@@ -44,7 +44,7 @@ class Outcomes(NamedTuple):
         documents: Dict[str, int] = {}
         rows = [
             (
-                documents.setdefault(one.doc, len(documents)),
+                documents.setdefault(one.source, len(documents)),
                 one.rank,
                 not one.gold,
                 one.kb_id == NIL,

@@ -1,19 +1,22 @@
-"""Entities from a table with a header line: CSV, or TSV, depending on the file name."""
+"""Entities from a table with a header line: cells between commas, semicolons, tabs or bars."""
 
+import csv
 import re
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from ...errors import Warnings, quoted, shortened
 from ...registry import registry
 from ...types import Entity
 from ...util import logger
 from ...util.tables import read_cells
-from .fields import FIELDS, USUAL_NAMES, field_meant, plain
+from .fields import FIELDS, USUAL_NAMES, field_meant, plain, published_as, without_vocabulary
 from .reader_base import KBReaderBase, Place
 
 _LISTS = ("aliases", "types")
+_N_HEAD = 30  # lines that the header is looked for in ...
+_N_LINE = 100_000  # and characters of each: csv has a limit
 _HTML_ENTITY = re.compile(r"&#?\w+;")
 _COMMA = re.compile(r",\s+\w")  # not those of "1,2-dichloroethane" and "N,N-dimethylaniline"
 # a part of a list such as "MI, heart attack"; "Lymphoma, NOS" is a name
@@ -26,9 +29,13 @@ class CsvKB(KBReaderBase):
     """Reads tables with quoted cells as spreadsheets write them; a cell may span lines.
 
     The id and the name need columns, and so does every field named in ``columns``. A header may also use
-    common names, in any case: id, code, curie or cui; name, label, term, preferred name or preferred term;
-    synonyms; type or semantic type; description. A column that no field uses is left out and counted as
-    ``unknown_column``; a warning names these columns.
+    common names: id, code, curie, cui, cid, class id; name, label, term, display, preferred name or term;
+    synonyms; type or semantic type; description. They may be in any case, in camel case, and have a
+    vocabulary before them ("SNOMED CT ID"). A column that no field uses is left out and counted as
+    ``unknown_column``; a warning names these columns. A column without a name counts only if it has text.
+
+    Titles and comments above the header are left out. Rows that begin with "#" are left out, too, and counted
+    as ``comment_line``.
 
     types (Optional[List[str]]): keep entities with any of these types.
     id_prefix (str): keep entities whose id starts with this.
@@ -39,8 +46,8 @@ class CsvKB(KBReaderBase):
         column without any "|", cells that are lists with ";" ("T2DM;NIDDM", "a; b; c") or of several lines
         are split there, which is logged and counted as ``split_cell``. A cell such as "Deficiency; iron",
         in a column without clearer ones, may be one name or two: an error asks for this setting.
-    delimiter (Optional[str]): between cells; None = tab for .tsv and .txt, else comma. Where the header has
-        none of these: the semicolon, comma or tab that it has.
+    delimiter (Optional[str]): between cells; None = the comma, semicolon, tab or bar between the id and the
+        name in the header.
     RAISES (PelError): if ``columns`` names an unknown field, or a separator is empty.
     """
 
@@ -67,17 +74,12 @@ class CsvKB(KBReaderBase):
                 got=", ".join(unknown),
                 todo="Fix the setting.",
             )
-        if list_separator == "":
-            self.fail(
-                Place(Path("list_separator")), expected="text", got="an empty one", todo="Fix the setting."
-            )
-        if delimiter is not None and len(delimiter) != 1:
-            self.fail(
-                Place(Path("delimiter")),
-                expected="one character",
-                got=repr(delimiter),
-                todo="Fix the setting.",
-            )
+        for name, value, expected in (
+            ("list_separator", list_separator, "text"),
+            ("delimiter", delimiter, "one character"),
+        ):
+            if value == "" or (name == "delimiter" and len(value or ",") != 1):
+                self.fail(Place(Path(name)), expected=expected, got=repr(value), todo="Fix the setting.")
         self.list_separator = list_separator
         self.delimiter = delimiter
 
@@ -86,61 +88,106 @@ class CsvKB(KBReaderBase):
         for path in paths:
             rows = self._rows(path)
             place, header = next(rows, (Place(path), []))
-            position = self._positions(place, [name.strip() for name in header])
+            position = self._positions(place, header)
             separators = self._separators(path, position)
+            width = max(at for at, name in enumerate(header, 1) if name)
+            unnamed = {at for at, name in enumerate(header) if not name}
             for place, cells in rows:
-                if len(cells) != len(header):
+                if len(cells) < width or any(map(str.strip, cells[len(header) :])):
                     self.fail(
                         place,
-                        expected=f"{len(header)} cells as in the header",
+                        expected=f"{width} cells as in the header",
                         got=f"{len(cells)}: {quoted(cells)}",
                         todo="Quote cells that hold the delimiter.",
                     )
+                for at in [at for at in unnamed if "".join(cells[at : at + 1]).strip()]:
+                    unnamed.remove(at)
+                    name = f"column {at + 1}, without a name"
+                    self.leave_unread(place, name, "")
+                    self.repair("unknown_column", place, f"no field uses {name}")
                 yield (
                     place,
                     self._entity(place, {field: cells[at] for field, at in position.items()}, separators),
                 )
 
     def _rows(self, path: Path) -> Iterator[Tuple[Place, List[str]]]:
+        """YIELDS (Tuple[Place, List[str]]): the header, with bare names, and the rows that have text."""
         lines = ((place.line, line) for place, line in self.lines(path))
-        first = next(lines, (1, ""))
-        delimiter = self.delimiter or _delimiter_of(path, first[1])
-        for number, cells in read_cells(path, chain([first], lines), delimiter=delimiter):
-            if any(cells):
-                yield Place(path, number), cells
+        head = list(islice(lines, _N_HEAD))
+        delimiter, start = self._find_header(path, [line for _, line in head])
+        if start is not None:
+            head[start:] = [(head[start][0], head[start][1].lstrip("# ")), *head[start + 1 :]]
+        is_header = True
+        for number, cells in read_cells(path, chain(head[start:], lines), delimiter=delimiter):
+            place = Place(path, number)
+            if is_header:
+                yield place, [name.strip() for name in cells]
+                is_header = False
+            elif cells[0].startswith("#"):
+                self.repair("comment_line", place, "a comment")
+            elif any(map(str.strip, cells)):
+                yield place, cells
 
-    def _positions(self, place: Place, header: List[str]) -> Dict[str, int]:
-        """RETURNS (Dict[str, int]): field -> its column."""
+    def _find_header(self, path: Path, lines: Sequence[str]) -> Tuple[str, Optional[int]]:
+        """RETURNS (Tuple[str, Optional[int]]): the delimiter, and the position of the header among the lines;
+        None = there is none."""
+        default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
+        delimiters = [self.delimiter] if self.delimiter else [default, ";", ",", "\t", "|"]
+        for at, line in enumerate(lines):
+            for delimiter in delimiters:
+                header = next(csv.reader([line[:_N_LINE].lstrip("# ")], delimiter=delimiter), [])
+                position, _ = self._fields([name.strip() for name in header])
+                if position.keys() >= self._needed() or published_as(header):
+                    return delimiter, at
+        return next((found for found in delimiters if found in "".join(lines[:1])), delimiters[0]), None
+
+    def _needed(self) -> Set[str]:
+        return {"concept_id", "canonical_name", *self.columns}
+
+    def _fields(self, header: List[str]) -> Tuple[Dict[str, int], Dict[str, str]]:
+        """RETURNS (Tuple[Dict[str, int], Dict[str, str]]): field -> its column; and name of a column -> the
+        field that it and other columns could be."""
         usual = [plain(name) for name in header]
+        bare = [without_vocabulary(name) for name in header]
         position: Dict[str, int] = {}
-        several: Dict[str, str] = {}  # column -> field, where a field has several and none by its own name
+        several: Dict[str, str] = {}
         for field, others in USUAL_NAMES.items():
             own = self.columns.get(field, field)
             known = {plain(own)} if field in self.columns else {field, *others}
-            found = [at for at, name in enumerate(usual) if name in known]
-            if own in header:
-                position[field] = header.index(own)
-            elif len(found) == 1:
+            # the surest names first
+            searches = ((header, {own}), (usual, {plain(own)}), (usual, known), (bare, known))
+            matches = ([at for at, name in enumerate(names) if name in wanted] for names, wanted in searches)
+            found = next(filter(None, matches), [])
+            if len(found) == 1:
                 position[field] = found[0]
             else:
                 several.update((header[at], field) for at in found)
-        needed = {"concept_id", "canonical_name", *self.columns}
-        missing = [self.columns.get(field, field) for field in sorted(needed - position.keys())]
-        if missing or len(set(header)) < len(header):
+        return position, several
+
+    def _positions(self, place: Place, header: List[str]) -> Dict[str, int]:
+        """RETURNS (Dict[str, int]): field -> its column."""
+        if "concept_id" not in self.columns and (reader := published_as(header)):
+            self.fail(
+                place,
+                expected="a table with one row for each entity or name",
+                got=f"a file that the reader '{reader}' reads",
+                todo=f"Use --reader {reader}, or name the columns with the setting 'columns'.",
+            )
+        position, several = self._fields(header)
+        missing = [self.columns.get(field, field) for field in sorted(self._needed() - position.keys())]
+        if missing:
             names = " and ".join(map(self._name_of, ("concept_id", "canonical_name")))
             self.fail(
                 place,
                 expected=f"a header with {names}, each column once,",
-                got=f"{', '.join(header) or 'an empty one'}"
-                + (f" (no {', '.join(missing)})" if missing else ""),
+                got=f"{', '.join(header) or 'an empty one'} (no {', '.join(missing)})",
                 todo="Add a header line, rename the columns, or give their names in the setting 'columns'.",
             )
         unused = [field for field in FIELDS if field not in position]
         for at, name in enumerate(header):
-            if at not in position.values():
+            if name and at not in position.values():
                 meant = several.get(name) or field_meant(name, unused)[0]
-                if name:  # one without a name is often the end of "code,name,"
-                    self.leave_unread(place, name, meant)
+                self.leave_unread(place, name, meant)
                 hint = f" (perhaps '{meant}' was meant)" if meant else ""
                 self.repair("unknown_column", place, f"no field uses the column {name!r}{hint}")
         return position
@@ -170,7 +217,7 @@ class CsvKB(KBReaderBase):
         names = next(rows)[1]
         for place, cells in rows:
             for field, column in columns.items():
-                if len(cells) == len(names):  # if not, reading fails there
+                if len(cells) > position[field]:  # if not, reading fails there
                     column.see(place, cells[position[field]])
         self.report.clear()  # each repair is counted when the file is read
         self.report.update(report)
@@ -255,9 +302,3 @@ class _ListColumn:
             self.list_cell = self.list_cell or (place, cell)
         else:
             self.doubtful_cell = self.doubtful_cell or (place, cell)
-
-
-def _delimiter_of(path: Path, header: str) -> str:
-    """RETURNS (str): between the cells of a table with this header line."""
-    default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
-    return next((found for found in (default, ";", ",", "\t") if found in header), default)

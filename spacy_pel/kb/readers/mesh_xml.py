@@ -1,10 +1,10 @@
 """Records of NLM's MeSH XML (desc2025.xml, supp2025.xml), streamed with line numbers."""
 
-from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
-from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+from typing import Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from xml.etree.ElementTree import Element
 
-from ...errors import Errors, PelError
 from .reader_base import Place
+from .xml_elements import read_elements
 
 _RECORDS = {
     # element of a record: its id, its name
@@ -36,34 +36,8 @@ def read_mesh_xml(lines: Iterable[Tuple[Place, bytes]]) -> Iterator[MeshRecord]:
     YIELDS (MeshRecord): in file order; its place is the line where the record ends.
     RAISES (PelError): if the XML is broken or cut off.
     """
-    parser: Any = XMLPullParser(events=("start", "end"))
-    place, root = None, None
-    try:
-        for place, line in lines:
-            parser.feed(line)
-            for event, element in parser.read_events():
-                if root is None:
-                    root = element
-                elif event == "end" and element.tag in _RECORDS:
-                    yield _record(place, element)
-                    root.clear()  # yielded elements must not accumulate below the root
-        parser.close()
-    except (ParseError, LookupError, ValueError) as err:  # the latter two: of its declared encoding
-        if isinstance(err, PelError):
-            raise
-        raise PelError(
-            Errors.E002.format(
-                expected="MeSH XML",
-                path=place,
-                got=f"malformed XML ({err})",
-                todo="Download the file again from NLM.",
-            )
-        ) from err
-    if place is None or root is None:
-        return
-    # the parser may hold back the end of the file until it is closed
-    for event, element in parser.read_events():
-        if event == "end" and element.tag in _RECORDS:
+    for place, _, element in read_elements(lines, expected="MeSH XML"):
+        if element.tag in _RECORDS:
             yield _record(place, element)
 
 

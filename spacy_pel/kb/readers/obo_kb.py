@@ -1,4 +1,4 @@
-"""The KB reader for ontologies: OBO, OBO-graph JSON, compact JSON term lists, OncoTree, Turtle."""
+"""The KB reader for ontologies: OBO, OBO-graph JSON, OWL, Turtle, the NCI Thesaurus, OncoTree, term lists."""
 
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -13,8 +13,8 @@ from .reader_base import KBReaderBase, Place
 
 @registry.pel_kb_readers("spacy-pel.OboKB.v1")
 class OboKB(KBReaderBase):
-    """Reads the terms of ontologies as entities; the type is the namespace (OBO) or the
-    ontology's name.
+    """Reads the terms of ontologies as entities; the types are their semantic types, or else the
+    namespace (OBO) or the ontology's name.
 
     Obsolete terms are left out; their ids and the alternative ids lead to the successor, if there is one.
     With ``id_xref`` a term with several such cross references goes to each of the ids, and
@@ -75,8 +75,8 @@ class OboKB(KBReaderBase):
             yield term
 
     def _note_redirects(self, term: Term) -> None:
-        if term.obsolete and term.replaced_by:
-            self.redirects[term.id] = term.replaced_by[0]
+        if term.obsolete and term.successor:
+            self.redirects[term.id] = term.successor
         elif term.obsolete:
             self.note_obsolete(term.id, *term.consider)
         for old in term.alt_ids:
@@ -100,7 +100,7 @@ class OboKB(KBReaderBase):
         ]
         definition = next((term.definition for term in terms if term.definition), None)
         fields: Dict[str, Any] = {
-            "types": dict.fromkeys(term.namespace for term in terms),
+            "types": dict.fromkeys(name for term in terms for name in term.types or [term.namespace]),
             "definition": clean_text(definition) if definition else None,
         }
         return Entity(entity_id, clean_text(terms[0].name), tuple(aliases), **fields)

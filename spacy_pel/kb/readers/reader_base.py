@@ -1,9 +1,12 @@
 """What all KB readers share: filters, counted repairs, and errors that name the file and the line."""
 
+import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from pathlib import Path
 from typing import (
     Any,
+    Collection,
     Container,
     Dict,
     Iterable,
@@ -16,8 +19,9 @@ from typing import (
     Set,
     Tuple,
 )
+from typing import Counter as CounterType
 
-from ...errors import Errors, PelError, Warnings, quoted, shortened
+from ...errors import Errors, PelError, Warnings, nearest_of, quoted, shortened
 from ...types import NIL, Entity
 from ...util import logger
 from ...util.files import guarded, raw_lines
@@ -28,6 +32,8 @@ from .umls_types import expand_types
 _N_NAMED = 5  # entities that a warning names ...
 _N_KEYS_NAMED = 10  # ... and columns or keys
 _N_KEYS = 1000  # that are kept for it: a file may have any number of them
+_N_VALUES = 10  # of a filter that a message lists
+_ID_PREFIX = re.compile(r"\D+|.")
 
 
 class Place(NamedTuple):
@@ -76,11 +82,17 @@ class KBReaderBase(ABC):
     _n_renamed: int  # entities with a known id and another name ...
     _renamed: List[str]  # and the first of them
     _unread: Dict[str, Tuple[Place, str]]  # name of a column or a key -> where it is first, what may be meant
+    asked: Dict[str, Dict[str, Collection[str]]]  # filter -> values asked for -> what they stand for
+    has: Dict[str, CounterType[str]]  # filter -> values that the files have
     unread = ("keys", "")  # what they are, and what else than renaming makes them be read
 
     def __init__(self, *, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False):
         self.types = frozenset(expand_types(types)) if types else None
         self.id_prefix = id_prefix
+        self.asked = {
+            "id prefix": {id_prefix: {id_prefix}} if id_prefix else {},
+            "types": {kind: expand_types([kind]) for kind in types or ()},
+        }
         self.strict = strict
         self.report = {}
         self.redirects = {}
@@ -104,12 +116,24 @@ class KBReaderBase(ABC):
         paths = [Path(path) for path in paths]
         self.begin(paths)
         seen: Set[str] = set()
+        cleaned: Dict[str, str] = {}  # id -> as the file has it, where that differs
         n_read = n_kept = 0
         for place, entity in guarded(self.read(paths), type(self).__name__, paths):
             n_read += 1
             kept = self.checked(place, entity)
             if kept is None:
                 continue
+            given, entity_id = entity.concept_id, kept.concept_id
+            known = cleaned.get(entity_id, entity_id)
+            if given != known and (self.ids_are_unique or entity_id in seen):
+                self.fail(
+                    place,
+                    expected="ids that differ by more than blanks and control characters",
+                    got=f"{given!r} and {known!r}",
+                    todo="Make them equal if they mean the same entity.",
+                )
+            if given != entity_id:
+                cleaned[entity_id] = given
             if self.one_line_per_id:
                 self._compare_names(place, kept)
             if not self.ids_are_unique and kept.concept_id in seen:
@@ -119,6 +143,8 @@ class KBReaderBase(ABC):
             if not self.ids_are_unique:
                 seen.add(kept.concept_id)
             yield kept
+        if not n_kept and (unmatched := self._unmatched()):
+            raise PelError(Errors.E144.format(paths=", ".join(map(str, paths)), filters=unmatched))
         self.warn_of_left_out()
         if not n_kept:
             raise PelError(Errors.E120.format(paths=", ".join(map(str, paths)) or "no files"))
@@ -149,7 +175,10 @@ class KBReaderBase(ABC):
         return kept
 
     def warn_of_left_out(self) -> None:
-        """Log which columns or keys are not read, which ids have several names, what was left out."""
+        """Log which columns or keys are not read, which ids have several names, what was left out, and which
+        filters match nothing."""
+        if unmatched := self._unmatched():
+            logger.warning(Warnings.W144.format(filters=unmatched))
         if self._unread:
             # first those that are misspelt
             named = sorted(self._unread.items(), key=lambda one: not one[1][1])[:_N_KEYS_NAMED]
@@ -191,9 +220,32 @@ class KBReaderBase(ABC):
 
     def wants(self, entity_id: str, types: Iterable[str]) -> bool:
         """RETURNS (bool): whether an entity with this id and these types passes the filters."""
-        if not entity_id.strip().startswith(self.id_prefix):
-            return False
-        return self.types is None or not self.types.isdisjoint(types)
+        if self.id_prefix:
+            is_wanted = entity_id.strip().startswith(self.id_prefix)
+            prefix = self.id_prefix if is_wanted else "".join(_ID_PREFIX.findall(entity_id.strip())[:1])
+            self.has["id prefix"][prefix] += 1
+            if not is_wanted:
+                return False
+        if self.types is None:
+            return True
+        types = list(types)
+        self.has["types"].update(types)
+        return not self.types.isdisjoint(types)
+
+    def _unmatched(self) -> str:
+        """RETURNS (str): the values of filters that match nothing, and those in the files; "" = all match."""
+        faults = []
+        for name, asked in self.asked.items():
+            has = self.has[name]
+            missing = [value for value, wanted in asked.items() if not any(map(has.__contains__, wanted))]
+            if missing and has:  # what another filter leaves nothing for is not at fault
+                folded = {value.casefold(): value for value in has}
+                meant = [folded.get(nearest_of(value.casefold(), folded), "") for value in missing]
+                hints = [f" (perhaps {quoted(one)} was meant)" if one else "" for one in meant]
+                named = ", ".join(quoted(value) + hint for value, hint in zip(missing, hints, strict=True))
+                common = [quoted(value) for value, _ in has.most_common(_N_VALUES)]
+                faults.append(f"{name} {named}; the files have {_listed(common, len(has), ', ')}")
+        return "; ".join(faults)
 
     def repair(self, kind: str, place: Place, fault: str) -> None:
         """Count a repair.
@@ -252,6 +304,7 @@ class KBReaderBase(ABC):
         for kept in (self.report, self.redirects, self.obsolete, self.source):
             kept.clear()  # type: ignore[attr-defined]
         self._is_warned = False
+        self.has = {name: Counter() for name in self.asked}
         self._n_left_out, self._left_out = 0, []
         self._first_names, self._n_renamed, self._renamed = {}, 0, []
         self._files, self._unread = [], {}

@@ -6,7 +6,8 @@ for entities from anywhere. Both count and repair in the same way:
 * ``empty_id``, ``reserved_id`` ("NIL"), ``nameless``: the entity is left out.
 * ``empty_name``: the first alias becomes the name.
 * ``blank_alias``, ``blank_type``: it is left out.
-* ``control_character``: becomes a blank (a definition keeps its line ends and tabs).
+* ``control_character``: becomes a blank (a definition keeps its line ends and tabs); U+0080 to U+009F
+  become the characters of Windows-1252 that were read as Latin-1, as in HTML.
 * ``bad_unicode``: a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD.
 * ``duplicate_id``: the first entity stays and takes over the names and types of the later ones.
   Readers, which stream, pass later ones on; the build merges them.
@@ -24,8 +25,10 @@ from ...errors import Errors, PelError
 from ...types import NIL, Entity
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
-_CONTROL_BUT_LAYOUT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_CONTROL_BUT_LAYOUT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
+_C1 = range(0x80, 0xA0)  # five of these have no character in Windows-1252
+_WINDOWS_1252 = {code: char for code in _C1 if (char := bytes([code]).decode("cp1252", "ignore"))}
 Count = Callable[[str, str], None]  # takes the kind of a fault and the entity's id
 
 
@@ -137,7 +140,7 @@ def _repaired_text(text: str, owner: str, control: "re.Pattern[str]", count: Cou
     """owner: the id that the text belongs to."""
     if control.search(text.strip()):
         count("control_character", owner)
-        text = control.sub(" ", text)
+        text = control.sub(" ", text.translate(_WINDOWS_1252))
     if _SURROGATE.search(text):
         count("bad_unicode", owner)
         text = _SURROGATE.sub("\ufffd", text)

@@ -1,9 +1,9 @@
-"""Tables of a UMLS META folder: cells separated by bars, rows sorted by CUI, files whole or in parts."""
+"""Tables of the UMLS or of RxNorm: cells separated by bars, files whole or in parts."""
 
 import re
 from functools import partial
 from pathlib import Path
-from typing import Callable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...util.files import raw_blocks
 from .reader_base import KBReaderBase, Place
@@ -20,6 +20,10 @@ _TABLES = {
     "MRDEF": _Table(n_cells=8, needed=False),
     "MRRANK": _Table(n_cells=4, needed=False),
     "MRCUI": _Table(n_cells=7, needed=False),
+    "RXNCONSO": _Table(n_cells=18, needed=True),
+    "RXNSTY": _Table(n_cells=6, needed=False),
+    "RXNCUI": _Table(n_cells=5, needed=False),
+    "RXNATOMARCHIVE": _Table(n_cells=16, needed=False),
 }
 
 
@@ -32,15 +36,20 @@ class Group(NamedTuple):
 
 
 class RrfTables:
-    """Streams the tables of one folder.
+    """Streams the tables of one release.
 
     reader (KBReaderBase): reads the lines, counts repairs.
-    folder (Path): holds MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts MRCONSO.RRF.aa(.gz), ….
+    paths (Sequence[Path]): the folder, or the files: MRCONSO.RRF, or MRCONSO.RRF.gz, or the parts
+        MRCONSO.RRF.aa(.gz), ….
+    is_sorted (bool): by CUI, as the UMLS is; False = whole tables are sorted in memory.
     """
 
-    def __init__(self, reader: KBReaderBase, folder: Path):
+    def __init__(self, reader: KBReaderBase, paths: Sequence[Path], *, is_sorted: bool = True):
         self.reader = reader
-        self.folder = folder
+        self.folder = paths[0] if paths else Path("no files")
+        files = self.folder.iterdir() if self.folder.is_dir() else paths
+        self.files = {path.name: path for path in sorted(files)}
+        self.is_sorted = is_sorted
 
     def rows(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
         """YIELDS (Tuple[Place, List[str]]): the place and the cells of a table's rows; none if an optional
@@ -50,11 +59,11 @@ class RrfTables:
                 yield place._replace(line=number), cells
 
     def groups(self, name: str) -> Iterator[Group]:
-        """YIELDS (Group): the rows of each CUI. RAISES (PelError): if the CUIs are not sorted."""
+        """YIELDS (Group): the rows of each CUI. RAISES (PelError): if they are not sorted."""
         current: Optional[str] = None
         start, place = "|", Place(self.folder)
         rows: List[str] = []
-        for first, lines in self._blocks(name):
+        for first, lines in self._by_cui(name):
             for number, line in enumerate(lines, start=first.line):
                 if current is not None and line.startswith(start):
                     rows.append(line)
@@ -94,6 +103,18 @@ class RrfTables:
 
         return rows_of
 
+    def _by_cui(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
+        """YIELDS (Tuple[Place, List[str]]): as ``_blocks``, with the rows of a CUI together."""
+        if self.is_sorted:
+            yield from self._blocks(name)
+            return
+        lines: List[str] = []
+        for place, block in self._blocks(name):
+            self._cells(name, place, block)  # names a faulty line, while its number is known
+            lines += block
+        lines.sort(key=lambda line: line.partition("|")[0])
+        yield from ((Place(self.folder), [line]) for line in lines)
+
     def _cells(self, name: str, place: Place, lines: List[str]) -> List[List[str]]:
         """place (Place): of the first line."""
         rows = [line.split("|") for line in lines]
@@ -104,7 +125,7 @@ class RrfTables:
                 place._replace(line=place.line + at),
                 expected=f"{n_cells} cells of {name} between bars",
                 got=len(rows[at]),
-                todo="Download the table again, or export it from MetamorphoSys as RRF.",
+                todo="Download the table again, or export it again as RRF.",
             )
         return rows
 
@@ -142,16 +163,17 @@ class RrfTables:
         return lines
 
     def _parts(self, name: str) -> List[Path]:
-        files = {path.name: path for path in sorted(self.folder.iterdir())}
         for whole in (f"{name}.RRF", f"{name}.RRF.gz"):
-            if whole in files:
-                return [files[whole]]
-        parts = [path for key, path in files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)]
+            if whole in self.files:
+                return [self.files[whole]]
+        parts = [
+            path for key, path in self.files.items() if re.fullmatch(rf"{name}\.RRF\.[a-z]{{2}}(\.gz)?", key)
+        ]
         if not parts and _TABLES[name].needed:
             self.reader.fail(
                 Place(self.folder),
                 expected=f"{name}.RRF (or .RRF.gz, or parts .RRF.aa …)",
                 got="no such file",
-                todo="Pass the META folder of a UMLS release.",
+                todo="Pass the folder of the release, or all its tables.",
             )
         return parts

@@ -47,6 +47,8 @@ class UmlsKB(KBReaderBase):
         "licence": "UMLS Metathesaurus Licence: not to be passed on; sources have terms of their own",
     }
     ids_are_unique = True
+    prefix = "MR"  # of the tables' names
+    release = r"20\d\d[A-Z]{2}"  # as the path has it
 
     def __init__(
         self,
@@ -64,24 +66,30 @@ class UmlsKB(KBReaderBase):
         wanted = frozenset(sources or ()) | (ST21PV_SOURCES if "st21pv" in named else frozenset())
         self.sources = wanted or None
         self.suppressed = suppressed
+        self.asked["sources"] = {
+            source: ST21PV_SOURCES if source.lower() == "st21pv" else {source} for source in sources or ()
+        }
+        self.asked["languages"] = {language: {language} for language in self.languages}
 
     def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the concepts that pass the filters, in order of CUI."""
-        if len(paths) != 1 or not paths[0].is_dir():
-            got = f"{', '.join(map(str, paths)) or 'none'}"
-            self.fail(Place(Path("UMLS")), expected="one META folder", got=got, todo="Pass its path.")
-        tables = RrfTables(self, paths[0])
-        found = re.findall(r"20\d\d[A-Z]{2}", str(paths[0].resolve()))
+        tables = RrfTables(self, paths, is_sorted=self.ids_are_unique)
+        found = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
         self.source["version"] = found[-1] if found else ""
         ranks = self._ranks(tables)
-        types = tables.join("MRSTY")
+        types = tables.join(f"{self.prefix}STY")
         definitions = tables.join("MRDEF")
         live = array("l")  # numbers of the CUIs, sorted as the table is
-        for place, cui, group in tables.groups("MRCONSO"):
+        for place, cui, group in tables.groups(f"{self.prefix}CONSO"):
             types_here = tuple(dict.fromkeys([row[1] for row in types(cui)]))
             if not self.wants(cui, types_here):
                 continue
-            rows = [row for row in group() if row[1] in self.languages and self._of_source(row[11])]
+            rows = group()
+            self.has["languages"].update(map(itemgetter(1), rows))
+            rows = [row for row in rows if row[1] in self.languages]
+            if self.sources is not None:
+                self.has["sources"].update(map(itemgetter(11), rows))
+                rows = [row for row in rows if self._of_source(row[11])]
             names = self._names(rows, ranks)
             if not names:
                 continue

@@ -22,6 +22,8 @@ class Correction:
     label (str): the NER label, "" if there is none.
     doc (str): id of the document, "" if it has none.
     where (str): where it was read, for errors, e.g. "fixes.jsonl, line 3".
+    explicit (bool): someone said that this is the answer. Otherwise it may be the linker's own, and counts
+        only if the linker now answers something else.
     RAISES (PelError): if the offsets are not those of a mention.
     """
 
@@ -32,6 +34,7 @@ class Correction:
     label: str = ""
     doc: str = ""
     where: str = ""
+    explicit: bool = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end <= len(self.text) or not self.surface.strip():

@@ -24,12 +24,12 @@ _LARGEST = 1e6  # number in a vector
 
 
 def check_by(by: Any) -> None:
-    """RAISES (PelError): if this is not text that can be saved."""
-    try:
-        by.encode("utf8")
-    except (AttributeError, UnicodeEncodeError) as err:
+    """RAISES (PelError): if this is not a line of text that can be saved."""
+    if not isinstance(by, str) or not by.isprintable():  # nor are lone surrogates
         got = shortened(repr(by))
-        raise PelError(Errors.E536.format(expected="by: the name of who corrects, as text", got=got)) from err
+        raise PelError(
+            Errors.E536.format(expected="by: the name of who corrects, as text in one line", got=got)
+        )
 
 
 def _number(one: Any) -> int:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import Errors, PelError, quoted
+from ...errors import Errors, PelError, Warnings, quoted
 from ...types import NIL
+from ...util import logger
 from ..query import MentionQuery
 from .learned import Correction, Learned
 
@@ -24,7 +25,7 @@ def make_entries(
 ) -> Tuple[List[Learned], List[int]]:
     """RETURNS (Tuple[List[Learned], List[int]]): entries of what is new, and which corrections these are.
 
-    RAISES (PelError): if an answer cannot be learned.
+    RAISES (PelError): if an answer cannot be learned, or all of them may be the linker's own.
     """
     answers = []
     for number, (query, given) in enumerate(zip(queries, corrections, strict=True)):
@@ -37,6 +38,7 @@ def make_entries(
     known = {one.place: (one.after, one.form) for one in linker.memory.learned}
     entries: List[Learned] = []
     new: List[int] = []
+    n_own = 0
     for number, (query, given) in enumerate(zip(queries, corrections, strict=True)):
         entry = Learned.of(
             given,
@@ -46,10 +48,18 @@ def make_entries(
             before=links[number].kb_id,
             after=answers[number],
         )
-        if known.get(entry.place) != (entry.after, entry.form):
+        if known.get(entry.place) == (entry.after, entry.form):
+            continue
+        if not given.explicit and entry.before == entry.after:
+            n_own += 1
+        else:
             known[entry.place] = (entry.after, entry.form)
             entries.append(entry)
             new.append(number)
+    if n_own and n_own == len(corrections):
+        raise PelError(Errors.E532)
+    if n_own:
+        logger.warning(Warnings.W550.format(n=n_own, of=len(corrections)))
     return entries, new
 
 
@@ -61,7 +71,7 @@ def _checked_id(linker: "Linker", given: Correction) -> str:
     if live is None:
         is_retired = isinstance(given.kb_id, str) and linker.kb.is_retired(given.kb_id)
         why = "is retired without a successor" if is_retired else "the knowledge base lacks"
-        raise PelError(Errors.E530.format(text=_shown(given), id=given.kb_id, why=why))
+        raise PelError(Errors.E530.format(text=_shown(given), id=quoted(given.kb_id), why=why))
     return live
 
 

@@ -8,6 +8,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from ...corpora.preprocessing import original_id
 from ...linking import EncodedQuery, Linker, MentionQuery
 from ...types import Document
 from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
@@ -24,8 +25,8 @@ class RankMentions:
 
     queries: (n,).
     gold: (n,) KB rows of each, any of them is right.
-    document: (n,) int64, number of the document in the corpus.
-    document_ids: of all documents.
+    document: (n,) int64, number of the document; those made from one original have one number.
+    document_ids: of all originals.
     """
 
     queries: List[MentionQuery]
@@ -66,12 +67,15 @@ class RankMentions:
         logger.info(
             "%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold)
         )
+        numbers: Dict[str, int] = {}
+        originals = (original_id(document) for document in documents)
+        original = np.array([numbers.setdefault(one, len(numbers)) for one in originals], dtype=np.int64)
         kept = np.arange(len(gold))
         if limit and limit < len(gold):
             rng = np.random.default_rng([seed, 20])
             if whole_documents:
-                turn = rng.permutation(len(documents))
-                kept = np.argsort(turn[[number for number, _ in usable]], kind="stable")[:limit]
+                turn = rng.permutation(len(numbers))
+                kept = np.argsort(turn[original[[number for number, _ in usable]]], kind="stable")[:limit]
             else:
                 kept = rng.choice(len(gold), limit, replace=False)
             kept = np.sort(kept)
@@ -79,7 +83,7 @@ class RankMentions:
         # making queries may run an abbreviation detector: only for these documents
         made = {number: make_queries(documents[number]) for number in np.unique(owner).tolist()}
         queries = [made[usable[i][0]][usable[i][1]] for i in kept]
-        return cls(queries, [gold[i] for i in kept], owner, [document.id for document in documents])
+        return cls(queries, [gold[i] for i in kept], original[owner], list(numbers))
 
     def take(self, rows: NDArray[np.int64]) -> "RankMentions":
         """RETURNS (RankMentions): those at the given positions."""

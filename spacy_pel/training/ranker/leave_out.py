@@ -5,6 +5,7 @@ from typing import Collection, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...corpora.preprocessing import original_id
 from ...errors import Errors, PelError
 from ...evidence.evidence import Mask
 from ...index import EntityIndex
@@ -33,7 +34,7 @@ class LeaveOut:
         owner: List[int] = []
         self._numbers: Dict[str, int] = {}
         for document in documents:
-            number = self._numbers.setdefault(document.id, len(self._numbers))
+            number = self._numbers.setdefault(original_id(document), len(self._numbers))
             gold = LinkedMentions.read(kb, [document])
             self._mentions += gold.mentions
             kb_rows.append(gold.kb_rows)
@@ -92,7 +93,8 @@ class LeaveOut:
         return AliasPriors.build(surfaces, self._kb_rows[kept])
 
     def without(self, ids: Collection[str]) -> "PartOfIndex":
-        """RETURNS (PartOfIndex): the index without the documents of these ids; unknown ids are ignored."""
+        """RETURNS (PartOfIndex): the index without the documents of these original ids; unknown ids are
+        ignored."""
         left_out = np.array(sorted(self._numbers[i] for i in ids if i in self._numbers), dtype=np.int64)
         priors = self.index.priors
         if len(priors):

@@ -8,6 +8,7 @@ from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...corpora.preprocessing import original_id
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
@@ -22,10 +23,11 @@ _CHUNK = 20_000  # sequences tokenised at a time: bounds the memory of Python li
 
 
 class LinkedMention(NamedTuple):
-    """A mention with an entity in the knowledge base: the document's id, the mention, its ids as
-    annotated, and the numbers of its entities among the live ones."""
+    """A mention with an entity in the knowledge base: the document's id, that of its original, the mention,
+    its ids as annotated, and the numbers of its entities among the live ones."""
 
     document: str
+    original: str
     mention: MentionInText
     ids: Tuple[str, ...]
     places: NDArray[np.int64]
@@ -82,7 +84,7 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[Li
                 example = example or mention.ids[0]
             else:
                 text = MentionInText(document.text, mention.start, mention.end)
-                found.append(LinkedMention(document.id, text, mention.ids, places))
+                found.append(LinkedMention(document.id, original_id(document), text, mention.ids, places))
     if not found:
         raise PelError(Errors.E311.format(skipped=skipped, hint=prefix_hint(kb, example)))
     logger.info("Mentions with an entity: %d; left out: %s", len(found), skipped)
@@ -125,7 +127,7 @@ def write_examples(
     _save_gold(folder / "mention", [mention.places for mention in mentions])
     keys = mention_keys((m.document, m.mention.start, m.mention.end) for m in mentions)
     np.save(folder / "mention_key.npy", keys)
-    np.save(folder / "mention_document.npy", hash_strings([mention.document for mention in mentions]))
+    np.save(folder / "mention_document.npy", hash_strings([mention.original for mention in mentions]))
     np.save(folder / "mention_form.npy", _forms([mention.mention.surface for mention in mentions]))
     _write_entities(folder, kb, encoder, with_names, show_progress)
 

@@ -1,10 +1,13 @@
 """Metrics against tables computed by hand, and against scikit-learn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from spacy_pel.evaluation.metrics.all_metrics import compute_metrics
 from spacy_pel.evaluation.metrics.bootstrap import share_interval
+from spacy_pel.evaluation.metrics.group_recall import GroupOutcomes
 from spacy_pel.evaluation.metrics.nil import average_precision, precision_recall_curve
 from spacy_pel.evaluation.metrics.outcomes import Outcomes
 from spacy_pel.evaluation.prediction import Prediction
@@ -27,6 +30,18 @@ TABLE = [
     predicted(["A", "B"], "ABCDE", doc="e", composite=True),  # both by rank 2
     predicted(["A", "Z"], "ABCDE", doc="e", composite=True),  # never both
 ]
+
+
+def test_the_parts_of_a_document_are_drawn_together():
+    hits = [i % 3 != 0 for i in range(30) for _ in range(4)]
+    whole = [predicted(["A"], "AB" if hit else "BA", doc=f"d{i // 4}") for i, hit in enumerate(hits)]
+    parts = [
+        Prediction.from_json(replace(one, doc=f"{one.doc}#{i % 4}", original=one.doc).to_json())
+        for i, one in enumerate(whole)
+    ]
+    expected, found = (compute_metrics(Outcomes.of(one), ks=[1], n_samples=200) for one in (whole, parts))
+    assert found == expected and found["n_documents"] == 30
+    assert GroupOutcomes.of(parts).documents == GroupOutcomes.of(whole).documents
 
 
 def test_ranks():

@@ -73,6 +73,80 @@ def test_term_list_and_oncotree():
     assert set(by_id(OboKB(id_xref="UMLS"), "terms.json", "oncotree.json")) == {"C0149931", "C0040300"}
 
 
+QUALIFIERS = r"""format-version: 1.2
+
+[Term]
+id: TST:1 {source="TST:curator"}
+name: Boat-shaped ilium {xref="TST:curator", comment="a } in \"quotes\""} ! checked
+def: "Keel-like {of a ship}." [PMID:1] {comment="x"}
+synonym: "Keel-like ilium" EXACT [] {BROAD=""}
+alt_id: TST:9 {source="x"}
+xref: UMLS:C0000001 {source="TST:equivalent", source="x"}
+xref: UMLS:C0000002{source="x"}
+xref_analog: UMLS:C0000003 "a name" {source="x"}
+
+[Term]
+id: TST:2
+name: obsolete thing
+is_obsolete: true {source="x"} ! gone
+replaced_by: TST:1 {source="x"} ! Boat-shaped ilium
+
+[Term]
+id: TST:3
+name: obsolete other
+is_obsolete: true
+consider: TST:1
+
+[Term]
+id: TST:4
+name: obsolete third
+is_obsolete: true
+consider: TST:1
+consider: TST:5
+
+[Typedef] ! a comment
+id: part_of
+name: part of {x="y"}
+
+[Instance]
+id: TST:6
+name: somebody
+"""
+
+
+@pytest.mark.parametrize(
+    "change", [str.encode, lambda text: b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()]
+)
+def test_qualifiers_stay_out_of_values(tmp_path, change):
+    (tmp_path / "x.obo").write_bytes(change(QUALIFIERS))
+    reader = OboKB()
+    (entity,) = reader([tmp_path / "x.obo"])
+    assert (entity.concept_id, entity.canonical_name) == ("TST:1", "Boat-shaped ilium")
+    assert (entity.aliases, entity.definition) == (("Keel-like ilium",), "Keel-like {of a ship}.")
+    assert reader.redirects == {"TST:9": "TST:1", "TST:2": "TST:1", "TST:3": "TST:1"}
+    by_cui = [entity.concept_id for entity in OboKB(id_xref="UMLS")([tmp_path / "x.obo"])]
+    assert by_cui == ["C0000001", "C0000002", "C0000003"]
+
+
+@pytest.mark.parametrize(
+    "written, name",
+    [
+        ("N(4)-{alpha-D-Xyl-(1->2)}-Asn residue", "N(4)-{alpha-D-Xyl-(1->2)}-Asn residue"),
+        ("poly{[(R)-3-hydroxybutanoate]}", "poly{[(R)-3-hydroxybutanoate]}"),
+        ('1-{2-[4-(4-chlorophenyl)]} {xref="CHEBI:1"}', "1-{2-[4-(4-chlorophenyl)]}"),
+        (r'a \{x="y"\}', 'a {x="y"}'),
+        ("Yellow! disease", "Yellow! disease"),
+        ("a long name that goes \\\non in the next line", "a long name that goes on in the next line"),
+        ('one \\\ntwo \\\nthree {x="y"}', "one two three"),
+        (r"ends in a backslash \\", "ends in a backslash \\"),
+        (r"colon\: comma\, blank\Wblank\nline \"quoted\"", 'colon: comma, blank blank line "quoted"'),
+    ],
+)
+def test_names_in_obo_as_written(tmp_path, written, name):
+    (tmp_path / "x.obo").write_text(f"[Term]\nid: A:1\nname: {written}\n\n[Term]\nid: A:2\nname: two\n")
+    assert [entity.canonical_name for entity in OboKB()([tmp_path / "x.obo"])] == [name, "two"]
+
+
 def test_turtle():
     glia, old = read_terms(ONTO / "cells.ttl")
     assert (glia.id, glia.name) == ("SAO:1", "Glial Cell")
@@ -122,7 +196,7 @@ def test_broken_strings_are_repaired(broken, repaired):
         ("broken.ttl", b'SAO:1 a owl:Class ;\n  rdfs:label "open .\n', "line 2"),
         ("latin.obo", "[Term]\nid: A:1\nname: Ménière".encode("latin-1"), "UTF-8"),
         ("cut.obo.gz", gzip.compress(b"[Term]\nid: A:1\n" * 99, mtime=0)[:-12], "UTF-8 text"),
-        ("terms.owl", b"x", "ends in '.owl'"),
+        ("terms.xyz", b"x", "ends in '.xyz'"),
     ],
 )
 def test_bad_files_say_what_is_wrong(tmp_path, name, content, expected):

@@ -115,5 +115,9 @@ def test_broken_folders_are_errors(meta):
     (meta / "MRSTY.RRF").unlink()
     with pytest.raises(PelError, match="Expected MRSTY"):
         read(meta)
-    with pytest.raises(PelError, match="one META folder"):
+    with pytest.raises(PelError, match=r"Expected MRSTY.* at .*MRCONSO\.RRF"):
         read(meta / "MRCONSO.RRF")
+
+
+def test_files_instead_of_the_folder(meta):
+    assert {one.concept_id: one for one in UmlsKB()(list(meta.iterdir()))} == read(meta)

@@ -8,6 +8,7 @@ import torch
 from rankers.conftest import make_dual
 
 from spacy_pel.corpora import write_corpus
+from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
@@ -293,6 +294,17 @@ def test_a_drawn_limit_keeps_documents_whole(retriever):
     assert len(cut) <= 1
     single = RankMentions.read(retriever, documents, gold_queries, limit=20, seed=0)
     assert len(np.unique(single.document)) > len(np.unique(whole.document))
+
+
+def test_a_group_spans_the_sentences_of_a_document():
+    kb = KnowledgeBase([Entity("A", "cold"), Entity("B", "chill")])
+    step, text = SentenceWindows(neighbours=0), "A cold here. A cold there. Colds end."
+    mentions = [Mention(2, 6, "", ("A",)), Mention(15, 19, "", ("A",)), Mention(27, 32, "", ("A",))]
+    parts = [part for i in range(2) for part in step(Document(f"d{i}", text, mentions))]
+    linker = linker_of(kb)
+    read = RankMentions.read(linker, parts, gold_queries, limit=0, seed=0)
+    store = GroupStore(kb, read, _find(linker, read, 2), encoder=make_dual().encoder)
+    assert [store.groups[number].tolist() for number in range(len(store.groups))] == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_hidden_surfaces_of_a_whole_group():

@@ -7,6 +7,8 @@ import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.candidates.ensemble import EnsembleCandidates
+from spacy_pel.corpora.preprocessing import original_id
+from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.evidence.evidence import gather_evidence
@@ -146,6 +148,27 @@ def test_candidates_come_from_the_index_without_the_mention_itself(linker, tmp_p
         return np.mean([row in gold for row, gold in zip(firsts, mentions.gold, strict=True)])
 
     assert share_of_first(easy) > share_of_first(found)  # the trap
+
+
+def make_windows(n=10):
+    """Documents of a sentence each, three from each text."""
+    step, text = SentenceWindows(neighbours=0), "A gout here. A gout there. More gut."
+    places = [(2, 6), (15, 19), (32, 35)]
+    mentions = [Mention(start, end, "", ("D0",)) for start, end in places]
+    return [part for i in range(n) for part in step(Document(f"d{i}", text, mentions))]
+
+
+def test_the_parts_of_a_document_are_one():
+    documents = make_windows()
+    linker = Linker(KB, ENCODER, build(documents), LinearCombiner(), ScoreThreshold())
+    mentions = read(linker, documents)
+    assert mentions.document.tolist() == np.repeat(np.arange(10), 3).tolist()
+    assert mentions.document_ids == [f"d{i}" for i in range(10)]
+    few = RankMentions.read(linker, documents, queries_of, limit=6, seed=0, whole_documents=True)
+    assert sorted(np.unique(few.document, return_counts=True)[1].tolist()) == [3, 3]
+    leave_out = LeaveOut(KB, linker.index, documents)
+    part, rest = leave_out.without(["d3"]), build([d for d in documents if original_id(d) != "d3"])
+    same(gather_evidence(KB, part, *_asked(documents)), gather_evidence(KB, rest, *_asked(documents)))
 
 
 def test_candidates_are_found_once(linker, tmp_path, monkeypatch):

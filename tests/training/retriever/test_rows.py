@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.negatives.in_batch_negatives import InBatchNegatives
@@ -17,6 +18,7 @@ from spacy_pel.training.retriever.rows.batches import RowPlanner
 from spacy_pel.training.retriever.rows.memory import RowMemory
 from spacy_pel.training.retriever.rows.objective import RowObjective
 from spacy_pel.training.retriever.settings import RowSettings, ViewSettings, read_settings
+from spacy_pel.types import Document, Mention
 from spacy_pel.util.ragged import Ragged, offsets_of
 
 from ..conftest import CONFIG, ENTITIES, NAMES, SMALL, document, make_documents, metrics, random_encoder
@@ -55,6 +57,16 @@ def batches_of(planner):
 
 def is_mention(planner, rows):
     return rows >= planner.rows.n_names
+
+
+def test_the_parts_of_a_document_are_one(encoder):
+    step, text = SentenceWindows(neighbours=0), f"A {NAMES[0]} here. A {NAMES[1]} there."
+    at = [text.index(name) for name in NAMES[:2]]
+    mentions = [Mention(at[i], at[i] + len(NAMES[i]), "", (f"C{i}",)) for i in range(2)]
+    parts = [part for i in range(3) for part in step(Document(f"d{i}", text, mentions))]
+    store = build_examples(KnowledgeBase(ENTITIES), parts, encoder)
+    first, second = store.mention_document[::2], store.mention_document[1::2]
+    assert len(parts) == 6 and first.tolist() == second.tolist() and len(set(first.tolist())) == 3
 
 
 # -- what is hidden ---------------------------------------------------------------------------------

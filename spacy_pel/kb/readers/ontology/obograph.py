@@ -4,22 +4,15 @@ import re
 from typing import Any, Dict, Iterator, List
 
 from ....errors import quoted
+from .owl import compact_id
 from .term import Term
 from .values import record_of, records_of, text_of
 
-# ".../obo/NCIT_C17425" or ".../ORDO/Orphanet_124"
-_IRI = re.compile(r"^https?://.*[/#]([A-Za-z][A-Za-z.]*)_([A-Za-z0-9.-]+)$")
 _REPLACED_BY = "http://purl.obolibrary.org/obo/IAO_0100001"
 _CONSIDER = "http://www.geneontology.org/formats/oboInOwl#consider"
 _ALT_ID = "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId"
 _VERSION = "http://www.w3.org/2002/07/owl#versionInfo"
 _NAMESPACE = "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace"
-
-
-def compact_id(iri: str) -> str:
-    """RETURNS (str): "NCIT:C17425" for ".../NCIT_C17425"; other text as it is."""
-    match = _IRI.match(iri)
-    return f"{match.group(1)}:{match.group(2)}" if match else iri
 
 
 def terms_of_graphs(data: Dict[str, Any]) -> Iterator[Term]:

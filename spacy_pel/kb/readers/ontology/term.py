@@ -22,9 +22,10 @@ class Term:
     definition (Optional[str]): a gloss.
     xrefs (List[str]): ids of the same thing elsewhere, e.g. "UMLS:C4025901".
     namespace (str): the ontology's name or the term's branch of it.
+    types (List[str]): semantic types; empty if the ontology has none.
     obsolete (bool): no longer in use.
     replaced_by (List[str]): the ids to use instead.
-    consider (List[str]): ids that may replace an obsolete one, as an editor has to decide.
+    consider (List[str]): ids that may be used instead.
     alt_ids (List[str]): retired ids that mean this term.
     version (str): the ontology's release; "" if the file does not say.
     line (int): where the term begins in its file; 0 for formats without meaningful lines.
@@ -36,6 +37,7 @@ class Term:
     definition: Optional[str] = None
     xrefs: List[str] = field(default_factory=list)
     namespace: str = ""
+    types: List[str] = field(default_factory=list)
     obsolete: bool = False
     replaced_by: List[str] = field(default_factory=list)
     consider: List[str] = field(default_factory=list)
@@ -45,6 +47,11 @@ class Term:
     _known: Optional[Dict[str, Tuple[Set[Any], int]]] = field(
         default=None, init=False, repr=False, compare=False
     )
+
+    @property
+    def successor(self) -> Optional[str]:
+        """The id to use instead; a single suggestion counts, several do not say which."""
+        return next(iter(self.replaced_by or (self.consider if len(self.consider) == 1 else [])), None)
 
     def absorb(self, other: "Term") -> None:
         """Add what another file says about the same term; existing values take precedence.
@@ -57,7 +64,7 @@ class Term:
         self.definition = self.definition or other.definition
         self.namespace = self.namespace or other.namespace
         self.obsolete = self.obsolete or other.obsolete
-        for key in ("synonyms", "xrefs", "replaced_by", "consider", "alt_ids"):
+        for key in ("synonyms", "xrefs", "types", "replaced_by", "consider", "alt_ids"):
             self._extend(key, getattr(other, key))
 
     def _extend(self, key: str, new: List[Any]) -> None:

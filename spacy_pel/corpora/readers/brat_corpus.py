@@ -1,0 +1,139 @@
+"""BRAT standoff: pairs of .txt and .ann files. See https://brat.nlplab.org/standoff.html"""
+
+import re
+from pathlib import Path
+from typing import Dict, Iterable, Iterator, List, Sequence, Tuple
+from urllib.parse import unquote
+
+from ...errors import Errors, PelError, quoted
+from ...registry import registry
+from ...types import NIL, Document
+from ...util import read_lines, read_text
+from ..offsets import fits
+from ..policy import has_id, looks_like_id, split_ids
+from .reader_base import CorpusReaderBase
+from .values import whole_number
+
+_OTHER = {"R": "relations", "*": "relations", "E": "events", "A": "attributes", "M": "attributes"}
+_NOTE = re.compile(r"[\s;,|]+")  # between the ids of a note
+_NAME = re.compile(r"\.(txt|ann)(\.gz)?$")
+_ENDINGS = (".txt", ".ann", ".txt.gz", ".ann.gz")
+_OWN = "KB:"  # the prefix that the writer gives to ids without one
+Span = Tuple[int, int]
+Row = Tuple[str, List[str]]  # its file and line, and its columns
+
+
+@registry.pel_corpus_readers("spacy-pel.BratCorpus.v1")
+class BratCorpus(CorpusReaderBase):
+    r"""Reads folders of .txt and .ann files with the same names, also in subfolders, or such files.
+
+    A mention is a line ``T1``. Its ids are those of its lines ``N`` (``N1, Reference T1 UMLS:C0010674,
+    name``) or, without one, of its notes (``#1, AnnotatorNotes T1, C0010674``). A mention without ids is NIL.
+    Other notes, relations, events, attributes and unknown lines are skipped and counted. Parts of a mention
+    with only white space between them are one part. What ``link`` writes is read back: the prefix ``KB:`` is
+    taken off, and ``%20`` in ids and file names is a blank.
+
+    Offsets count characters. A line end is one of them, unless more mentions fit when ``\r\n`` are two.
+
+    label (Optional[str]): the label of every mention; None = the type.
+    strip_prefix (str): taken off the ids that have it, e.g. "UMLS:".
+    strict (bool): a mention whose text differs from the text at its offsets is an error.
+    """
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Document]:
+        pairs = _pairs(paths)
+        if not any("ann" in files for files in pairs.values()):
+            raise _unexpected(", ".join(map(str, paths)), "files .ann beside files .txt", "none")
+        for stem, files in sorted(pairs.items()):
+            if "txt" not in files:
+                raise _unexpected(str(files["ann"]), f"a text {stem.name}.txt beside it", "none")
+            if "ann" not in files:
+                self.count("without_annotations")
+            rows = list(_rows(files["ann"])) if "ann" in files else []
+            yield self._document(Document(unquote(stem.name), read_text(files["txt"])), rows)
+
+    def _document(self, document: Document, rows: List[Row]) -> Document:
+        mentions: Dict[str, Tuple[str, str, List[Span], str]] = {}
+        ids: Dict[str, List[str]] = {}
+        notes: Dict[str, List[str]] = {}
+        for where, row in rows:
+            kind, words = row[0][:1], row[1].split() if len(row) > 1 else []
+            if kind == "T":
+                mentions[row[0]] = where, *_place(row, where), row[2]
+            elif kind == "N" and len(words) == 3:
+                ids.setdefault(words[1], []).append(words[2])
+            elif kind == "#" and len(words) == 2 and len(row) > 2 and _holds_ids(row[2]):
+                notes.setdefault(words[1], []).extend(_NOTE.split(row[2].strip()))
+            else:
+                self.count("notes" if kind == "#" else _OTHER.get(kind, "unknown_lines"))
+        document.text = _text(document.text, [(spans, surface) for _, _, spans, surface in mentions.values()])
+        for key, (where, label, spans, surface) in mentions.items():
+            found, composite = split_ids("|".join(notes.get(key, [])), strip_prefix=self.strip_prefix)
+            if key in ids:
+                references = [unquote(one).removeprefix(_OWN) for one in ids[key] if has_id(one)]
+                found = tuple(dict.fromkeys(one.removeprefix(self.strip_prefix) for one in references))
+                composite = False
+            spans = _joined(document.text, spans)
+            self.add(document, spans, surface, label=label, ids=found, composite=composite, where=where)
+        return document
+
+
+def _pairs(paths: Sequence[Path]) -> Dict[Path, Dict[str, Path]]:
+    """RETURNS (Dict[Path, Dict[str, Path]]): the text and the annotations of each document."""
+    pairs: Dict[Path, Dict[str, Path]] = {}
+    for path in paths:
+        if not (path.is_dir() or _NAME.search(path.name)):
+            raise _unexpected(str(path), "a folder, or a file .txt or .ann", "another file")
+        beside = [path.with_name(_NAME.sub("", path.name) + ending) for ending in _ENDINGS]
+        for file in path.rglob("*") if path.is_dir() else [path, *filter(Path.is_file, beside)]:
+            match = _NAME.search(file.name)
+            if match and not file.name.startswith("."):
+                pairs.setdefault(file.with_name(_NAME.sub("", file.name)), {})[match[1]] = file
+    return pairs
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    for number, line in read_lines(path):
+        if line.strip():
+            yield f"{path}, line {number}", line.split("\t", 2)
+
+
+def _place(row: List[str], where: str) -> Tuple[str, List[Span]]:
+    """RETURNS (Tuple[str, List[Tuple[int, int]]]): type and parts of a mention, from "Disorder 0 5;10 15"."""
+    try:
+        _, middle, _ = row
+        label, numbers = middle.split(None, 1)
+        pairs = map(str.split, numbers.split(";"))
+        spans = [(whole_number(start), whole_number(end)) for start, end in pairs]
+    except ValueError as err:
+        expected = "a mention with tabs: T1, Type 0 5;10 15, text"
+        raise _unexpected(where, expected, quoted("\t".join(row))) from err
+    return label, spans
+
+
+def _holds_ids(note: str) -> bool:
+    """RETURNS (bool): whether a note is no remark, but ids or NIL."""
+    parts = [part for field in _NOTE.split(note.strip()) for part in field.split("+")]
+    return note.strip() == NIL or all(looks_like_id(part) and len(part) > 2 for part in parts)
+
+
+def _text(text: str, mentions: Iterable[Tuple[List[Span], str]]) -> str:
+    """RETURNS (str): the text with the line ends that fit more of the mentions."""
+    texts = [text.removeprefix("\ufeff").replace("\r\n", "\n"), text]
+    return max(texts, key=lambda one: sum(fits(one, spans, surface) for spans, surface in mentions))
+
+
+def _joined(text: str, spans: List[Span]) -> List[Span]:
+    """RETURNS (List[Tuple[int, int]]): the parts of a mention, joined where only white space separates them,
+    as in a mention of two lines."""
+    joined = spans[:1]
+    for start, end in spans[1:]:
+        if 0 <= joined[-1][1] <= start and not text[joined[-1][1] : start].strip():
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _unexpected(where: str, expected: str, got: str) -> PelError:
+    return PelError(Errors.E207.format(where=where, expected=expected, got=got, reader="brat"))

@@ -1,0 +1,51 @@
+"""Entities from LOINC's table of terms."""
+
+from pathlib import Path
+from typing import Dict, Iterator, Sequence, Set, Tuple
+
+from ...registry import registry
+from ...types import Entity
+from .reader_base import KBReaderBase, Place
+from .release_tables import release_rows
+
+_KINDS = {"terms": ("loinc_num", "long_common_name", "status"), "replacements": ("loinc", "map_to")}
+# not RELATEDNAMES2, whose words belong to the parts of a term: "Blood", "Quantitative"; nor COMPONENT, which
+# hundreds of terms share
+_ALIASES = ("display_name", "shortname", "consumer_name")
+_WITHDRAWN = ("DEPRECATED", "DISCOURAGED")
+
+
+@registry.pel_kb_readers("spacy-pel.LoincKB.v1")
+class LoincKB(KBReaderBase):
+    """Reads Loinc.csv or LoincTableCore.csv, and MapTo.csv if it is passed too.
+
+    The name is LONG_COMMON_NAME; the aliases are DisplayName, SHORTNAME and CONSUMER_NAME; the type is CLASS.
+    Deprecated and discouraged terms are left out; those with one replacement in MapTo.csv redirect to it.
+
+    types (Optional[List[str]]): keep terms of any of these classes, e.g. ["CHEM", "HEM/BC"].
+    id_prefix (str): keep terms whose code starts with this.
+    strict (bool): turn repairs into errors.
+    """
+
+    about = {
+        "origin": "LOINC, Regenstrief Institute",
+        "version": "",
+        "licence": "LOINC licence: free of charge; its notice has to be passed on",
+    }
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+        """YIELDS (Tuple[Place, Entity]): the terms."""
+        replacements: Dict[str, Set[str]] = {}
+        for path in paths:
+            for kind, place, row in release_rows(self, path, _KINDS):
+                if kind == "replacements":
+                    replacements.setdefault(row["loinc"], set()).add(row["map_to"])
+                elif row["status"].strip().upper() not in _WITHDRAWN:
+                    aliases = tuple(filter(None, (row.get(column) for column in _ALIASES)))
+                    types = tuple(filter(None, [row.get("class")]))
+                    definition = row.get("definition_description")
+                    yield (
+                        place,
+                        Entity(row["loinc_num"], row["long_common_name"], aliases, types, definition),
+                    )
+        self.redirects.update({old: new.pop() for old, new in replacements.items() if len(new) == 1})

@@ -1,0 +1,44 @@
+"""Tables of a release whose columns say what they hold: SNOMED CT (RF2) and LOINC."""
+
+from itertools import chain
+from pathlib import Path
+from typing import Dict, Iterator, Mapping, Sequence, Tuple
+
+from ...errors import quoted
+from ...util.tables import read_cells
+from .fields import plain
+from .reader_base import KBReaderBase, Place
+
+Row = Dict[str, str]  # cells by the plain name of their column
+
+
+def release_rows(
+    reader: KBReaderBase, path: Path, kinds: Mapping[str, Sequence[str]], *, skip_others: bool = False
+) -> Iterator[Tuple[str, Place, Row]]:
+    """Stream the rows of one file: with tabs and without quotes, or with commas and quotes.
+
+    reader (KBReaderBase): reads the lines.
+    path (Path): the file.
+    kinds (Mapping[str, Sequence[str]]): kind of table -> the columns that tell it from the others.
+    skip_others (bool): a file of another kind has no rows; otherwise it is an error.
+    YIELDS (Tuple[str, Place, Row]): the kind of the table, and a row.
+    RAISES (PelError): if a row has more or fewer cells than the header.
+    """
+    lines = ((place.line, line) for place, line in reader.lines(path))
+    first = next(lines, (1, ""))
+    delimiter = "\t" if "\t" in first[1] else ","
+    rows = read_cells(path, chain([first], lines), delimiter=delimiter, quotes=delimiter == ",")
+    names = [plain(name) for name in next(rows, (0, []))[1]]
+    kind = next((kind for kind, columns in kinds.items() if set(columns) <= set(names)), None)
+    if kind is None:
+        if skip_others:
+            return
+        known = "; ".join(f"{kind} ({', '.join(columns)})" for kind, columns in kinds.items())
+        reader.fail(
+            Place(path, 1), expected=f"columns of {known}", got=quoted(first[1]), todo="Pass another file."
+        )
+    for number, cells in rows:
+        if len(cells) != len(names):
+            got = f"{len(cells)}: {quoted(cells)}"
+            reader.fail(Place(path, number), expected=f"{len(names)} cells as in the header", got=got)
+        yield kind, Place(path, number), dict(zip(names, cells, strict=True))

@@ -1,0 +1,129 @@
+"""Entities from SNOMED CT: the files of Release Format 2 (RF2)."""
+
+import re
+from operator import itemgetter
+from pathlib import Path
+from sys import intern
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+
+from ...errors import Warnings
+from ...registry import registry
+from ...types import Entity
+from ...util import logger
+from .reader_base import KBReaderBase, Place
+from .release_tables import release_rows
+
+_VERSION = ("effective_time", "active")
+# kind of table -> columns that all versions of a row share, and those that a version has of its own
+_COLUMNS = {
+    "descriptions": (("id",), ("concept_id", "language_code", "type_id", "term")),
+    "concepts": (("id",), ("definition_status_id",)),
+    "preferences": (("refset_id", "referenced_component_id"), ("acceptability_id",)),
+    "associations": (("refset_id", "referenced_component_id", "target_component_id"), ()),
+}
+_KINDS = {kind: (*_VERSION, *key, *content) for kind, (key, content) in _COLUMNS.items()}
+_Cells = Tuple[str, ...]
+# time and content of the latest version; None = it is inactive
+_Latest = Dict[_Cells, Tuple[str, Optional[_Cells]]]
+_FULL_NAME, _DEFINITION = "900000000000003001", "900000000000550004"
+_PREFERRED = "900000000000548007"
+_SUCCESSORS = ("900000000000527005", "900000000000526001")  # SAME AS, REPLACED BY
+_TAGGED = re.compile(r"(.*\S)\s*\(([^()]+)\)\s*")  # "Asthma (disorder)"
+
+
+@registry.pel_kb_readers("spacy-pel.Rf2KB.v1")
+class Rf2KB(KBReaderBase):
+    """Reads a folder such as Snapshot, or files: descriptions, and text definitions, concepts, language
+    and association reference sets if they are passed too. Files are told apart by their columns. Of several
+    versions of a component, as in the folder Full, the latest counts.
+
+    * Ids: concepts. Inactive ones are left out, which needs the concept file.
+    * Names: active descriptions. The first is the synonym that the language reference set prefers, else the
+      fully specified name without its semantic tag.
+    * Types: the semantic tag, e.g. "disorder".
+    * Definition: the first text definition.
+    * Redirects: SAME AS and REPLACED BY.
+
+    types (Optional[List[str]]): keep concepts with any of these semantic tags.
+    id_prefix (str): keep concepts whose id starts with this.
+    strict (bool): turn repairs into errors.
+    languages (Optional[List[str]]): keep names and definitions in these languages, e.g. ["en"]; None = all.
+    refset (str): id of the language reference set whose preferred terms come first, before those of others;
+        the default is US English, 900000000000508004 is GB English.
+    """
+
+    about = {
+        "origin": "SNOMED CT",
+        "version": "",
+        "licence": "SNOMED CT Affiliate Licence: not to be passed on",
+    }
+
+    def __init__(
+        self,
+        *,
+        types: Optional[List[str]] = None,
+        id_prefix: str = "",
+        strict: bool = False,
+        languages: Optional[List[str]] = None,
+        refset: str = "900000000000509007",
+    ):
+        super().__init__(types=types, id_prefix=id_prefix, strict=strict)
+        self.asked["languages"] = {language: {language} for language in languages or ()}
+        self.languages = frozenset(languages or ())
+        self.refset = refset
+
+    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+        """YIELDS (Tuple[Place, Entity]): the concepts, in the order of their first descriptions."""
+        latest = self._latest(paths)
+        is_active = {key: content is not None for (key,), (_, content) in latest["concepts"].items()}
+        if not is_active:
+            logger.warning(Warnings.W145.format(paths=", ".join(map(str, paths))))
+        for (refset, old, new), (_, content) in latest["associations"].items():
+            if content is not None and refset in _SUCCESSORS and not is_active.get(old, False):
+                self.redirects.setdefault(old, new)
+        rank: Dict[str, int] = {}  # of preferred descriptions
+        for (refset, description), (_, content) in latest["preferences"].items():
+            if content == (_PREFERRED,):
+                rank[description] = max(rank.get(description, 2), 3 if refset == self.refset else 2)
+        concepts: Dict[str, List[Tuple[int, str, str, str]]] = {}
+        for (key,), (_, content) in latest["descriptions"].items():
+            if content and content[0] not in self.redirects and is_active.get(content[0], True):
+                concept, language, kind, term = content
+                concepts.setdefault(concept, []).append((rank.get(key, 0), language, kind, term))
+        for concept, descriptions in concepts.items():
+            self.has["languages"].update(language for _, language, _, _ in descriptions)
+            yield from ((Place(paths[0]), entity) for entity in self._entities(concept, descriptions))
+
+    def _latest(self, paths: Sequence[Path]) -> Dict[str, _Latest]:
+        """RETURNS (Dict[str, _Latest]): by kind of table."""
+        latest: Dict[str, _Latest] = {kind: {} for kind in _KINDS}
+        for path in paths:
+            for file in sorted(path.rglob("*.txt*")) if path.is_dir() else [path]:
+                for kind, _, row in release_rows(self, file, _KINDS, skip_others=path.is_dir()):
+                    # ids are repeated in many rows: one copy of each
+                    row = {name: intern(cell) if len(cell) < 20 else cell for name, cell in row.items()}
+                    key, content = (tuple(row[name] for name in names) for names in _COLUMNS[kind])
+                    time = row["effective_time"]
+                    if key not in latest[kind] or latest[kind][key][0] <= time:
+                        latest[kind][key] = time, content if row["active"] == "1" else None
+                    self.source["version"] = max(self.source["version"], time)
+        return latest
+
+    def _entities(self, concept: str, descriptions: List[Tuple[int, str, str, str]]) -> Iterator[Entity]:
+        """YIELDS (Entity): one, or none if it has no name in the wanted languages."""
+        # their full names first, for the tag
+        descriptions.sort(key=lambda one: bool(self.languages) and one[1] not in self.languages)
+        full = [term for _, _, kind, term in descriptions if kind == _FULL_NAME]
+        tags = [found[2] for term in full if (found := _TAGGED.fullmatch(term))]
+        wanted = [one for one in descriptions if not self.languages or one[1] in self.languages]
+        definitions = [term for _, _, kind, term in wanted if kind == _DEFINITION]
+        names = [
+            (1, _TAGGED.sub(r"\1", term)) if kind == _FULL_NAME else (rank, term)
+            for rank, _, kind, term in wanted
+            if kind != _DEFINITION
+        ]
+        names.sort(key=itemgetter(0), reverse=True)  # stable: as in the file
+        if names:
+            (_, name), *others = names
+            aliases = tuple(text for _, text in others)
+            yield Entity(concept, name, aliases, tuple(tags[:1]), next(iter(definitions), None))

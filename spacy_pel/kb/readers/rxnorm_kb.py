@@ -1,0 +1,46 @@
+"""Entities from RxNorm: its RRF tables, which have the columns of the UMLS."""
+
+from array import array
+from typing import Dict, Iterator, Tuple
+
+from ...registry import registry
+from .rrf import RrfTables
+from .umls_kb import UmlsKB
+
+# of RxNorm's own names, in the order of the UMLS
+_TERM_TYPES = (
+    "SCD SBD SCDG SCDGP SBDG BPCK GPCK IN PSN MIN SCDF SCDFP SBDF SBDFP SCDC DFG DF SBDC BN PIN TMSY SY ET"
+)
+
+
+@registry.pel_kb_readers("spacy-pel.RxNormKB.v1")
+class RxNormKB(UmlsKB):
+    """Reads RXNCONSO, and RXNSTY, RXNATOMARCHIVE and RXNCUI if they are there: the folder rrf of a release.
+
+    The settings are those of UmlsKB.
+
+    * Ids: RXCUIs. Some have names of other vocabularies only; ``sources=["RXNORM"]`` leaves them out.
+    * Names: RxNorm's own first, by term type, then those of other vocabularies as in the file.
+    * Redirects: RXCUIs that were merged into one that is kept: by RXNCUI, unless one became several, else by
+      the atoms of RXNATOMARCHIVE, RxNorm's own first.
+    """
+
+    about = {
+        "origin": "RxNorm, U.S. National Library of Medicine",
+        "version": "",
+        "licence": "RxNorm's own names are free to use; those of other vocabularies need the UMLS licence",
+    }
+    ids_are_unique = False  # the tables are not sorted as text
+    prefix = "RXN"
+    release = r"(?<!\d)[01]\d[0-3]\d20\d\d(?!\d)"
+
+    def _ranks(self, tables: RrfTables) -> Dict[Tuple[str, str], int]:
+        return {("RXNORM", kind): rank for rank, kind in enumerate(reversed(_TERM_TYPES.split()))}
+
+    def _merged(self, tables: RrfTables, live: "array[int]") -> Iterator[Tuple[str, str]]:
+        """YIELDS (Tuple[str, str]): retired and new ids, the surest last."""
+        archived = [(row[13] == "RXNORM", row[12], row[15]) for _, row in tables.rows("RXNATOMARCHIVE")]
+        yield from ((old, new) for _, old, new in sorted(archived) if new and new != old)
+        for _, (old, _, _, cardinality, new, *_) in tables.rows("RXNCUI"):
+            if cardinality == "1" and new and new != old:
+                yield old, new

@@ -1,0 +1,45 @@
+"""The elements right below the root of an XML file, streamed."""
+
+from itertools import chain
+from typing import Any, Iterable, Iterator, Optional, Tuple
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from ...errors import Errors, PelError
+from .reader_base import Place
+
+
+def read_elements(
+    chunks: Iterable[Tuple[Place, bytes]], *, expected: str
+) -> Iterator[Tuple[Place, Element, Element]]:
+    """Stream the children of the root; memory holds one at a time.
+
+    chunks (Iterable[Tuple[Place, bytes]]): the file, e.g. line by line.
+    expected (str): the kind of XML, for the error.
+    YIELDS (Tuple[Place, Element, Element]): the place of the chunk in which the child ends, the root without
+        its children, and the child.
+    RAISES (PelError): if the XML is broken or cut off.
+    """
+    parser: Any = XMLPullParser(events=("start", "end"))
+    place: Optional[Place] = None
+    root: Optional[Element] = None
+    depth = 0
+    end: Tuple[Optional[Place], bytes] = (None, b"")
+    try:
+        for current, chunk in chain(chunks, [end]):
+            place = current or place
+            if chunk:
+                parser.feed(chunk)
+            elif place is not None:
+                parser.close()  # the parser may hold back the end of the file until it is closed
+            for event, element in parser.read_events():
+                root = element if root is None else root
+                depth += 1 if event == "start" else -1
+                if event == "end" and depth == 1 and place is not None:
+                    yield place, root, element
+                    del root[:]  # yielded elements must not accumulate below the root
+    except (ParseError, LookupError, ValueError) as err:  # the latter two: of its declared encoding
+        if isinstance(err, PelError):
+            raise
+        todo = "Download the file again."
+        got = f"malformed XML ({err})"
+        raise PelError(Errors.E002.format(expected=expected, path=place, got=got, todo=todo)) from err

@@ -1,0 +1,50 @@
+"""The best reading of a text, where mentions overlap."""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+
+class Mention(NamedTuple):
+    """A possible mention.
+
+    start, end (int): its characters in the text, end exclusive.
+    first, last (int): its words in the text, ``last`` exclusive.
+    n_marks (int): what makes it less likely: commas and the like within it, another number.
+    """
+
+    start: int
+    end: int
+    first: int
+    last: int
+    n_marks: int = 0
+
+
+def best_reading(mentions: Sequence[Mention], n_words: int) -> List[Mention]:
+    """Choose mentions that do not overlap and cover the most words. Of two such readings the one with longer
+    mentions counts, then the one with fewer marks within them, then the one that begins earlier.
+
+    mentions (Sequence[Mention]): of two with the same words, the first one counts.
+    n_words (int): in the text.
+    RETURNS (List[Mention]): in order.
+    """
+    by_last: Dict[int, List[Mention]] = {}
+    for mention in mentions:
+        by_last.setdefault(mention.last, []).append(mention)
+    values: List[Tuple[int, int, int]] = [(0, 0, 0)]  # of the best reading of the first words
+    chosen: List[Optional[Mention]] = [None]
+    for last in range(1, n_words + 1):
+        values.append(values[-1])
+        chosen.append(None)
+        for mention in by_last.get(last, ()):
+            covered, squares, marks = values[mention.first]
+            n = last - mention.first
+            value = (covered + n, squares + n * n, marks - mention.n_marks)
+            if value > values[last]:
+                values[last], chosen[last] = value, mention
+    reading: List[Mention] = []
+    place = n_words
+    while place:
+        best = chosen[place]
+        if best is not None:
+            reading.append(best)
+        place = place - 1 if best is None else best.first
+    return reading[::-1]

@@ -1,0 +1,192 @@
+"""Tables as people and programs write them: headers, titles, comments, delimiters, encodings and ids."""
+
+import pytest
+
+from spacy_pel.errors import PelError
+from spacy_pel.kb.readers.csv_kb import CsvKB
+from spacy_pel.types import Entity
+
+GOUT = Entity("M10", "Gout", ("podagra",))
+ASTHMA = Entity("J45", "Asthma")
+ROWS = ["M10,Gout,podagra", "J45,Asthma,"]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_table(content, name="kb.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write_table
+
+
+def read(path, **settings):
+    reader = CsvKB(**settings)
+    entities = list(reader([path]))
+    return entities, reader.report
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "conceptId,preferredName,synonyms",
+        "ConceptID,PreferredTerm,Synonyms",
+        "Concept ID,Preferred Label,Synonym",
+        "SNOMED_CID,PreferredTerm,synonyms",
+        "SNOMED CT ID,SNOMED CT Term,synonyms",
+        "ICD-10-CM Code,Display Name,alias",
+        "icd10_code,concept_name,aliases",
+        "MeSH ID,MeSH Term,synonyms",
+        "umlsCui,Name:,SYNONYMS",
+        '"Code","Name","Synonyms"',
+        '\ufeff"Code","Name","Synonyms"',
+        "concept-id,preferred.name,synonyms",
+    ],
+)
+def test_names_of_columns(write, header):
+    assert read(write("\n".join([header, *ROWS])), strict=True) == ([GOUT, ASTHMA], {})
+
+
+@pytest.mark.parametrize(
+    "header, wanted",
+    [
+        ("code,SNOMED code,name", "M10"),  # a name without a vocabulary is surer
+        ("SNOMED code,concept_id,name", "Gout"),
+        ("SNOMED code,ICD-10 code,name", None),  # either could be meant
+        ("Class ID,CUI,Preferred Label", None),
+        ("parent id,x,name", None),  # not the id of the row
+    ],
+)
+def test_the_surest_name_of_a_column(write, header, wanted):
+    path = write("\n".join([header, *ROWS]))
+    if wanted is None:
+        with pytest.raises(PelError, match=r"Expected a header.*line 1.*no concept_id"):
+            read(path)
+    else:
+        assert read(path)[0][0].concept_id == wanted
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["code,name,,", "M10,Gout,,", ",,,", "J45,Asthma,,", ""],
+        ["code,name,,", "M10,Gout", "J45,Asthma, , "],
+        ["code,,name", "M10,,Gout", "J45, ,Asthma"],
+        ["code,name", "M10,Gout,,", "J45,Asthma, "],
+    ],
+)
+def test_columns_without_names_and_text(write, lines):
+    assert read(write("\n".join(lines)), strict=True) == ([Entity("M10", "Gout"), ASTHMA], {})
+
+
+def test_text_below_no_name_is_named(write, caplog):
+    path = write("code,name,,\nM10,Gout,,\nJ45,Asthma,,wheezing\nJ46,Status,x,wheezing\n")
+    assert read(path)[1] == {"unknown_column": 2}
+    assert "kb.csv, line 3: columns that are not read: 'column 4, without a name'" in caplog.text
+    with pytest.raises(PelError, match="line 3.*column 4.*unknown_column"):
+        read(path, strict=True)
+    with pytest.raises(PelError, match=r"Expected 2 cells .*line 2, got 3"):
+        read(write("code,name\nM10,Gout,lost\n"))
+    # two columns that nothing is read from may have the same name
+    assert read(write("code,name,notes,notes\nM10,Gout,a,b\n"))[0] == [Entity("M10", "Gout")]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Codes of the ward\n\n",
+        "Codes of the ward,,\nMay 2024,,\n,,\n",
+        "# made by a script\n#\n",
+        "#",
+        "# ",
+        "sep=,\n",
+        '"Codes, of the ward"\n',
+        "id and name of each code\n",
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_titles_and_comments_above_the_header(write, head, end):
+    lines = [head + "code,name,synonyms", *ROWS, ""]
+    assert read(write("\n".join(lines).replace("\n", end)), strict=True) == ([GOUT, ASTHMA], {})
+
+
+def test_comments_between_rows_are_counted(write):
+    path = write("\n".join(["code,name,synonyms", ROWS[0], "# old: J44,COPD", "#J46,Status,", ROWS[1]]))
+    assert read(path) == ([GOUT, ASTHMA], {"comment_line": 2})
+    assert read(write('code,name\nM10,"Gout\n# 2"\n'))[0] == [Entity("M10", "Gout # 2")]
+
+
+@pytest.mark.parametrize("name", ["kb.csv", "kb.tsv", "kb.txt"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters(write, name, delimiter):
+    lines = [delimiter.join(line.split(",")) for line in ["code,name,synonyms", *ROWS]]
+    assert read(write("\n".join(lines), name), strict=True) == ([GOUT, ASTHMA], {})
+
+
+def test_a_header_with_several_delimiters(write):
+    path = write('code;name;"types, as in the form";synonyms\nM10;Gout, acute;;podagra\n')
+    assert read(path)[0] == [Entity("M10", "Gout, acute", ("podagra",))]
+
+
+@pytest.mark.parametrize("bom", [True, False])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_utf_16(write, bom, encoding, end):
+    names = ["Sjögren", "Ωmega Ċ"]  # U+010A has the byte of a line end
+    text = f"code,name{end}M10,{names[0]}{end}J45,{names[1]}{end}"
+    entities, report = read(write(("\ufeff" * bom + text).encode(encoding)), strict=True)
+    assert [one.canonical_name for one in entities] == names and report == {}
+
+
+def test_truncated_utf_16(write):
+    with pytest.raises(PelError, match=r"kb\.csv, line \d.*utf-16"):
+        read(write("code,name\nM10,Gout".encode("utf-16")[:-1]))
+
+
+@pytest.mark.parametrize("encoding, name", [("latin-1", "Ménière"), ("cp1252", "Ménière’s")])
+def test_other_encodings_get_the_right_advice(write, caplog, encoding, name):
+    path = write(f"code,name\nH81,{name}".encode(encoding))
+    assert read(path)[1] == {"bad_encoding": 1}
+    assert "iconv -f WINDOWS-1252 -t UTF-8" in caplog.text
+    path.write_bytes(path.read_bytes().decode("windows-1252").encode())
+    assert read(path, strict=True) == ([Entity("H81", name)], {})
+
+
+@pytest.mark.parametrize(
+    "name, repaired",
+    [
+        ("Parkinson\x92s disease", "Parkinson’s disease"),
+        ("a\x96b", "a–b"),
+        ("a\x81b", "a b"),
+        ("a\x85b", "a b"),
+    ],
+)
+def test_no_name_has_control_characters(write, name, repaired):
+    entities, report = read(write(f"code,name,synonyms\nG20,{name},{name} x\n"))
+    assert entities == [Entity("G20", repaired, (f"{repaired} x",))]
+    assert not any(0x7F <= ord(char) < 0xA0 for char in repaired)
+    assert report == ({} if name == "a\x85b" else {"control_character": 2})  # a line end is white space
+
+
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        ("A1", "A1 "),
+        (" A1", "A1"),
+        ('"A1\t"', "A1"),
+        ("A1", '"A1\n"'),
+        ('"A\t1"', "A 1"),
+        ("A1", "\xa0A1"),
+        ('"A\n1"', '"A\t1"'),
+    ],
+)
+def test_ids_that_would_become_equal(write, first, second):
+    path = write(f"code,name\nB2,Fever\n{first},Gout\nB3,Pain\n{second},Asthma\n")
+    with pytest.raises(PelError, match=r"kb\.csv, line \d+, got .*A.*1.* and .*A.*1.*Make them equal"):
+        read(path)
+
+
+def test_the_same_id_with_the_same_blanks(write):
+    entities, report = read(write("code,name\nA1 ,Gout\nA1 ,Podagra\nB2,Fever\n"))
+    assert [one.concept_id for one in entities] == ["A1", "A1", "B2"] and report == {"duplicate_id": 1}

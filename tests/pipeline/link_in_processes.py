@@ -1,0 +1,116 @@
+"""Links texts with saved pipelines in every kind of worker process, after the parent has linked:
+
+    python tests/pipeline/link_in_processes.py SECONDS METHODS PIPELINE...
+
+SECONDS is the limit for all of it. METHODS is "fork", "spawn" or "fork,spawn". It prints a line for each
+pipeline and kind of worker: "same" or "differs".
+"""
+
+import faulthandler
+import multiprocessing
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+ONE = ["Aspirin."]  # one mention: FAISS starts no threads of OpenMP
+MANY = [
+    "Aspirin after a heart attack relieves headache.",
+    "Aspirin for a cold, and zzyzx for Huntington disease.",
+    "HD. " * 40,
+]
+_pipelines = {}
+
+
+def links(doc):
+    """What is found. Of candidates with equal scores, the order may differ; there are many."""
+    return [
+        [ent.kb_id_, ent._.pel_candidates[0][0], [round(float(one[1]), 3) for one in ent._.pel_candidates]]
+        for ent in doc.ents
+    ]
+
+
+def link(path, text):
+    return links(_pipelines[path](text))
+
+
+def take(pipelines):
+    _pipelines.update(pipelines)
+
+
+def use_threads():
+    """Of both OpenMP libraries, as anyone who has linked something larger."""
+    import faiss
+    import torch
+
+    torch.randn(600, 600) @ torch.randn(600, 600)
+    flat = faiss.IndexFlatIP(64)
+    flat.add(torch.randn(5000, 64).numpy())
+    flat.search(torch.randn(500, 64).numpy(), 5)
+
+
+def in_pools(method):
+    """YIELDS (Tuple[str, Callable]): ways to link all texts with a pipeline of a path."""
+    context = multiprocessing.get_context(method)
+    arguments = (_pipelines,) if method == "spawn" else ({},)  # forked workers have them
+    with ProcessPoolExecutor(2, mp_context=context, initializer=take, initargs=arguments) as futures:
+        yield "ProcessPoolExecutor", lambda path: list(futures.map(link, [path] * len(MANY), MANY))
+    if method == "fork":
+        with context.Pool(2) as pool:
+            yield "Pool", lambda path: pool.starmap(link, [(path, text) for text in MANY])
+
+
+def in_joblib():
+    """YIELDS (Tuple[str, Callable]): one way; its workers get pipelines pickled."""
+    import joblib
+
+    def run(path):
+        nlp = _pipelines[path]
+        return joblib.Parallel(n_jobs=2)(joblib.delayed(_linked)(nlp, text) for text in MANY)
+
+    yield "joblib", run
+    joblib.externals.loky.get_reusable_executor().shutdown(wait=True)
+
+
+def _linked(nlp, text):
+    return links(nlp(text))
+
+
+def in_pipe(method):
+    """YIELDS (Tuple[str, Callable]): one way."""
+
+    def run(path):
+        multiprocessing.set_start_method(method, force=True)
+        return [links(doc) for doc in _pipelines[path].pipe(MANY, n_process=2, batch_size=2)]
+
+    yield "nlp.pipe", run
+
+
+def main(seconds, methods, *paths):
+    faulthandler.dump_traceback_later(float(seconds), exit=True)
+    import spacy
+
+    expected = {}
+    for path in paths:
+        nlp = _pipelines[path] = spacy.load(path)
+        expected[path] = [links(nlp(text)) for text in [*MANY, *ONE]][: len(MANY)]
+        assert any(map(any, expected[path]))
+    use_threads()
+    for path in paths:  # the last call before the fork
+        link(path, ONE[0])
+    for method in methods.split(","):
+        ways = [in_pipe(method), in_pools(method)] + [in_joblib()] * (method == "spawn")
+        for way in ways:
+            for name, run in way:
+                # a spawned worker takes seconds to start; nlp.pipe starts two for each call
+                for path in paths[:1] if (name, method) == ("nlp.pipe", "spawn") else paths:
+                    start = time.monotonic()
+                    said = "same" if run(path) == expected[path] else "differs"
+                    took = time.monotonic() - start
+                    row = f"{Path(path).name:22}{name + ', ' + method:30}{said:10}{took:5.1f} s\n"
+                    sys.stdout.write(row)
+                    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

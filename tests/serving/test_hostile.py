@@ -1,0 +1,177 @@
+"""Bodies within the size limit that cost a server much more than their size, and requests that forge lines.
+
+The server is a process of its own: an event loop that is kept busy would not show in threads of this one.
+"""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from .test_api import GATE_CODE
+
+httpx = pytest.importorskip("httpx", reason="needs httpx")
+pytest.importorskip("fastapi", reason="needs the extra serve")
+pytest.importorskip("uvicorn", reason="needs the extra serve")
+
+JSON = {"content-type": "application/json"}
+SIZE = 4_000_000
+SECONDS = 30  # on a busy machine; without limits these take minutes
+MEMORY = 1_500_000  # KiB; without limits they take up to 7 GB
+MENTION = '{"text": "aspirin", "start": 0, "end": 7, "kb_id": "C1"}'
+
+
+def corrections(kb_id):
+    return b'{"corrections":[{"text":"a","start":0,"end":1,"kb_id":"%s"}]}' % kb_id
+
+
+def meta(value):
+    return b'{"documents":[{"text":"a","meta":{"a":%s}}]}' % value
+
+
+def repeated(before, item, after, *, size=SIZE):
+    """RETURNS (bytes): a list or object of as many items as fit."""
+    n = (size - len(before) - len(after)) // (len(item) + 1)
+    return (before + ",".join([item] * n) + after).encode()
+
+
+def keys(before, after, *, size=SIZE):
+    names = ",".join(f'"k{i}":0' for i in range((size - 100) // 12))
+    return (before + names + after).encode()
+
+
+def one_hash(n):
+    """RETURNS (bytes): numbers that a dict keeps in one place."""
+    return b'{"ids":[%s]}' % b",".join(b"%d" % (i * (2**61 - 1)) for i in range(n))
+
+
+HOSTILE = {
+    "empty corrections": ("learn", repeated('{"corrections":[', "{}", "]}"), 413),
+    "good corrections": ("learn", repeated('{"corrections":[', MENTION, "]}"), 413),
+    "numbers for corrections": ("learn", repeated('{"corrections":[', "1", "]}"), 413),
+    "numbers for documents": ("link", repeated('{"documents":[', "1", "]}"), 413),
+    "lists for documents": ("link", repeated('{"documents":[', "[]", "]}"), 413),
+    "empty texts": ("link", repeated('{"text":[', '""', "]}"), 413),
+    "numbers for texts": ("link", repeated('{"text":[', "1", "]}"), 413),
+    "a list for a text": ("explain", repeated('{"start":0,"end":1,"text":[', "1", "]}"), 413),
+    "a list for a text of a document": ("link", repeated('{"documents":[{"text":[', "{}", "]}]}"), 413),
+    "a list for an id": ("link", repeated('{"documents":[{"id":[', "{}", "]}]}", size=150_000), 422),
+    "ids": ("entities", repeated('{"ids":[', "null", "]}"), 413),
+    "numbers with one hash": ("unlearn", one_hash(150_000), 413),
+    "unknown keys": ("link", keys('{"text":"a",', "}", size=2_000_000), 422),
+    "unknown keys of a correction": ("learn", keys('{"corrections":[{', "}]}", size=2_000_000), 422),
+    "unknown keys of a document": ("link", keys('{"documents":[{"text":"a",', "}]}", size=2_000_000), 422),
+    "too many unknown keys": ("link", keys("{", "}"), 413),
+    "a key again and again": ("learn", repeated("{", '"by":1', "}"), 413),
+    "a list": ("learn", repeated("[", "{}", "]", size=150_000), 422),
+    "a string": ("link", b'"' + b"x" * (SIZE - 2) + b'"', 422),
+    "a long key": ("link", b'{"' + b"x" * (SIZE - 10) + b'":0}', 422),
+    "a long id": ("learn", corrections(b"x" * 3_900_000), 422),
+    "deep lists": ("link", b"[" * 100_000, 400),
+    "deep objects": ("link", b'{"a":' * 100_000, 400),
+    "deep meta": ("link", meta(b"[" * 100_000 + b"]" * 100_000), 400),
+    "a long number": ("explain", b'{"text":"a","end":1,"start":' + b"1" * (SIZE - 100) + b"}", 400),
+    "a long fraction": ("explain", b'{"text":"a","end":1,"start":0.' + b"1" * (SIZE - 100) + b"}", 422),
+    "a large number": ("explain", b'{"text":"a","end":1,"start":-' + b"9" * 4000 + b"}", 400),
+    "too large meta": ("link", repeated('{"documents":[{"text":"a","meta":{"a":[', "[]", "]}}]}"), 413),
+    "large meta": ("link", meta(repeated("[", '",[{"', "]", size=1_000_000)), 200),
+    "strings that end in backslashes": ("link", meta(repeated("[", r'"\\\\"', "]", size=900_000)), 200),
+    "signs after an open string": ("link", b'{"text":"\\"' + b"," * (SIZE - 20), 413),
+    "no string at all": ("link", b'"\\"' * (SIZE // 3), 400),
+    "no JSON": ("learn", b"\x1f\x8b" * (SIZE // 2), 400),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def process(pipeline):
+    words = [sys.executable, "-c", GATE_CODE, "serve", str(pipeline), "--port", "0", "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            running.url = json.loads(running.stdout.readline())["url"]
+            yield running
+        finally:
+            running.terminate()
+
+
+def peak(process):
+    """RETURNS (int): the most memory that a process had, in KiB."""
+    with open(f"/proc/{process.pid}/status") as status:
+        return int(re.search(r"VmHWM:\s+(\d+)", status.read())[1])
+
+
+def attacked(process, path, body):
+    """RETURNS (Tuple[Response, List[float]]): the answer, and how long /health took meanwhile."""
+    waited = []
+    with ThreadPoolExecutor(1) as pool, httpx.Client(timeout=300) as client:
+        answer = pool.submit(httpx.post, f"{process.url}/{path}", content=body, headers=JSON, timeout=300)
+        while not waited or not answer.done():
+            started = time.monotonic()
+            assert client.get(process.url + "/health").status_code == 200
+            waited.append(time.monotonic() - started)
+        return answer.result(), waited
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_bodies_that_cost_more_than_their_size(process, name):
+    path, body, status = HOSTILE[name]
+    assert len(body) <= SIZE
+    started = time.monotonic()
+    answer, waited = attacked(process, path, body)
+    assert answer.status_code == status, answer.text[:300]
+    if status != 200:
+        assert len(answer.content) < 2000 and answer.json()["detail"].startswith("[PEL-E")
+    assert time.monotonic() - started < SECONDS and max(waited) < SECONDS
+    assert peak(process) < MEMORY
+
+
+@pytest.mark.parametrize("depth", [*range(100, 1100, 50), *range(930, 1000, 7)])
+def test_whatever_depth_can_be_read_can_be_written(process, depth):
+    body = meta(b"[" * depth + b"]" * depth)
+    answer = httpx.post(process.url + "/link", content=body, headers=JSON)
+    assert answer.status_code == 200 or (answer.status_code == 400 and "nested" in answer.text)
+
+
+def test_many_at_once(process):
+    """Each of them is refused, and what they took is given back."""
+    body = HOSTILE["empty corrections"][1]
+    with ThreadPoolExecutor(8) as pool:
+        answers = [pool.submit(attacked, process, "learn", body) for _ in range(24)]
+        for one in answers:
+            answer, waited = one.result()
+            assert answer.status_code == 413 and max(waited) < SECONDS
+    assert peak(process) < MEMORY
+
+
+def test_compressed_bodies_are_refused(process):
+    for coding in ("gzip", "br", "identity, gzip"):
+        headers = {**JSON, "content-encoding": coding}
+        answer = httpx.post(process.url + "/link", content=b"\x1f\x8b", headers=headers)
+        assert answer.status_code == 415 and "E740" in answer.text and coding in answer.text
+
+
+@pytest.mark.parametrize(
+    "head, status",
+    [
+        ("Content-Length: 99999999999999999999999", 400),
+        ("Content-Length: " + "9" * 5000, 400),
+        ("Content-Length: 5000000", 413),
+        ("Content-Length: -1", 400),
+        ("Content-Length: 2\r\nContent-Length: 3", 400),
+        ("Content-Length: 2\r\nX: " + "y" * 100_000, 400),
+        ("Transfer-Encoding: gzip", 400),
+        ("Content-Length: 2\r\nHost: 127.0.0.1", 400),
+    ],
+)
+def test_heads_that_lie(process, head, status):
+    url = httpx.URL(process.url)
+    with socket.create_connection((url.host, url.port), timeout=60) as connection:
+        start = f"POST /link HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{head}\r\n\r\n"
+        connection.sendall(start.encode() + b"{}")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 %d " % status)
+    assert httpx.get(process.url + "/health").status_code == 200
