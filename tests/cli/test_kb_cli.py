@@ -571,6 +571,6 @@ def test_readers_of_releases(tmp_path):
     assert run_json(*build, "rf2", *paths)["entities"] == 3
     assert KnowledgeBase.from_disk(tmp_path / "kb").resolve("10000003") == "10000001"
     assert "Use --reader rf2" in fails(*build, "csv", *paths)
-    assert run_json("kb", "add", tmp_path / "kb", *paths)["updated"] == 3
+    assert run_json("kb", "add", tmp_path / "kb", *paths)["unchanged"] == 3
     assert run_json(*build, "loinc", *sorted((FIXTURES / "loinc").iterdir()))["entities"] == 2
     assert run_json(*build, "rxnorm", FIXTURES / "rxnorm" / "rrf", "--sources", "RXNORM")["entities"] == 2
