@@ -34,6 +34,7 @@ from spacy_pel.cli._config import parse_overrides
 from spacy_pel.corpora import read_corpus
 from spacy_pel.evaluation.metrics.recall import RECALL_AT
 from spacy_pel.kb.change_lines import read_changes
+from spacy_pel.kb.store.edits import edits_from_bytes, edits_to_bytes
 from spacy_pel.linking.combiners.linear import DEFAULT_WEIGHTS
 from spacy_pel.pipeline.factory import DEFAULT_CONFIG
 from spacy_pel.training.alignment import settings as align_settings
@@ -391,11 +392,14 @@ def test_kinds_of_saved_folders(tmp_path):
 
 def test_examples_of_formats_can_be_read(tmp_path):
     examples = [code for language, code in blocks(DOCS / "file-formats.md") if language == "json"]
-    manifest, entity, change, *of_documents = examples
+    manifest, entity, change, edit, *of_documents = examples
     assert set(json.loads(manifest)) == {"kind", "format", "files"}
     (tmp_path / "changes.jsonl").write_text(entity + change, encoding="utf8")
     changes = read_changes(tmp_path / "changes.jsonl")
     assert changes.entities[0].concept_id == "C0010674" and changes.retired == {"MY:0": "MY:1"}
+    (edit_read,) = edits_from_bytes(edit.encode("utf8")).items()
+    assert edit_read[0] == "HP:0000822" and edit_read[1].kind == "renamed"
+    assert edits_to_bytes(dict([edit_read])).decode("utf8").strip() == edit.strip()
     with_text = [code for code in of_documents if '"mentions"' in code]
     assert len(with_text) == 2
     for code in with_text:

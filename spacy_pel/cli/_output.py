@@ -2,12 +2,14 @@
 
 import json
 import sys
-from typing import Any, Callable, Dict, Optional
+from itertools import islice
+from typing import Any, Callable, Dict, Iterable, Optional
 
 import typer
 
 from ..errors import one_line
 
+_N_SHOWN = 3  # examples
 JSON = typer.Option(False, "--json", help="Print the result as one JSON object.")
 
 
@@ -48,6 +50,12 @@ def plain(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(plain, value)) or "none"
     return one_line(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def counted(n: int, examples: Iterable[str]) -> str:
+    """RETURNS (str): how many there are, and the first of them."""
+    shown = ", ".join(islice(examples, _N_SHOWN))
+    return f"{n:,}, e.g. {shown}" if shown else f"{n:,}"
 
 
 def percent(share: Optional[float]) -> str:

@@ -63,6 +63,14 @@ class KnowledgeBaseErrors:
         "[PEL-E124] Expected entities, or ids to retire, in {paths}, got none. Check the files, and the filters for "
         "types and id prefix."
     )
+    E125 = (
+        "[PEL-E125] Expected a whole release with --retire-missing, but {n:,} of {total:,} entities are not in it, "
+        "such as '{example}'. Nothing was changed. Check the file and the filters. If so many are gone, list their "
+        "ids in a file of changes, or build the knowledge base again."
+    )
+    E126 = (
+        "[PEL-E126] Expected the id of an edited entity, got '{id}'. List the edits with: spacy-pel kb edits"
+    )
     E140 = "[PEL-E140] Expected synonym scopes among {known}, got {got}. Fix the setting 'scopes'."
     E141 = (
         "[PEL-E141] Expected one of {known} or null for each column of {path}, with an 'id' among them, got {got}. "

@@ -1,16 +1,20 @@
 """Changes to a knowledge base: entities to add or replace, and ids to retire."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Set, Union
+from typing import Any, Collection, Dict, List, Optional, Sequence, Set, Tuple, Union
+
+import numpy as np
 
 from ..errors import Errors, PelError, quoted
 from ..types import Entity, KBReader
 from ..util.files import JSON_ERRORS
+from .changes import Update
 from .knowledge_base import KnowledgeBase
 from .readers.jsonl_kb import JsonlKB
-from .readers.reader_base import Place
+from .readers.reader_base import KBReaderBase, Place
 from .readers.repair import merge_duplicates
 
 
@@ -24,6 +28,9 @@ class Changes:
     places (Dict[str, Place]): where the ids to retire are, for errors.
     redirects (Dict[str, str]): ids that are no longer used -> successors; those that the knowledge base
         lacks do not matter.
+    obsolete (Dict[str, Tuple[str, ...]]): other ids that are no longer used -> ids that may replace them.
+    id_prefix (str): what the ids that were read begin with.
+    types (Optional[Collection[str]]): what was read has any of these; None = any.
     """
 
     entities: List[Entity] = field(default_factory=list)
@@ -31,6 +38,9 @@ class Changes:
     repairs: Dict[str, int] = field(default_factory=dict)
     places: Dict[str, Place] = field(default_factory=dict)
     redirects: Dict[str, str] = field(default_factory=dict)
+    obsolete: Dict[str, Tuple[str, ...]] = field(default_factory=dict)
+    id_prefix: str = ""
+    types: Optional[Collection[str]] = None
 
 
 def read_changes(path: Union[str, Path], *, strict: bool = False) -> Changes:
@@ -49,15 +59,23 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
     RAISES (PelError): if a line is neither, or an entity is there twice; names the line. If there is nothing
         to change.
     """
+    prefix, types = getattr(reader, "id_prefix", ""), getattr(reader, "types", None)
     if isinstance(reader, JsonlKB):
-        return _from_lines(reader, paths)
+        return replace(_from_lines(reader, paths), id_prefix=prefix, types=types)
+    if isinstance(reader, KBReaderBase):
+        reader.notes_obsolete = True
     by_id: Dict[str, List[Entity]] = {}
     for entity in reader(paths):
         by_id.setdefault(entity.concept_id, []).append(entity)
     entities = [merge_duplicates(same) for same in by_id.values()]
-    prefix = getattr(reader, "id_prefix", "")
-    redirects = {old: new for old, new in reader.redirects.items() if old.startswith(prefix)}
-    return Changes(entities, repairs=dict(reader.report), redirects=redirects)
+    return Changes(
+        entities,
+        repairs=dict(reader.report),
+        redirects={old: new for old, new in reader.redirects.items() if old.startswith(prefix)},
+        obsolete={old: new for old, new in getattr(reader, "obsolete", {}).items() if old.startswith(prefix)},
+        id_prefix=prefix,
+        types=types,
+    )
 
 
 def _from_lines(reader: JsonlKB, paths: Sequence[Path]) -> Changes:
@@ -109,16 +127,31 @@ def _record(line: str) -> Dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def apply_changes(kb: KnowledgeBase, changes: Changes) -> Dict[str, int]:
+def apply_changes(
+    kb: KnowledgeBase, changes: Changes, *, retire_missing: bool = False, as_edits: bool = False
+) -> Update:
     """Apply changes in memory; ``kb.to_disk`` saves them. Successors may be new entities.
 
-    RETURNS (Dict[str, int]): numbers of entities "added", "updated" and "retired".
-    RAISES (PelError): if an id to retire, or a successor, is not live, before anything is changed; names the
-        line.
+    retire_missing (bool): the changes are a whole release: retire what they do not name.
+    as_edits (bool): the changes are a curator's: later releases do not undo them.
+    RETURNS (Update): what changed, and what did not.
+    RAISES (PelError): before anything is changed: if a line retires an id that is not live, or in favour of
+        such an id; names the line. If more than half of the entities are missing and were to be retired.
     """
-    known = [kb.resolve(entity.concept_id) == entity.concept_id for entity in changes.entities]
-    pairs = list(zip(changes.entities, known, strict=True))
     given = {entity.concept_id for entity in changes.entities}
+    _check_retired(kb, changes, given)
+    retired, obsolete = _no_longer_used(kb, changes, given)
+    missing, n_compared, n_others = _not_named(kb, changes, given, retired.keys())
+    if retire_missing:
+        if 2 * len(missing) > n_compared:
+            raise PelError(Errors.E125.format(n=len(missing), total=n_compared, example=missing[0]))
+        retired = {**dict.fromkeys(missing), **retired}
+    update = kb.release(changes.entities, retired, as_edits=as_edits)
+    unreplaced = {one: obsolete[one] for one in update.retired if one in obsolete}
+    return replace(update, obsolete=unreplaced, missing=missing, n_others=n_others)
+
+
+def _check_retired(kb: KnowledgeBase, changes: Changes, given: Set[str]) -> None:
     for entity_id, successor in changes.retired.items():
         place = changes.places.get(entity_id, Place(Path("the changes")))
         _check_live(kb, given, entity_id, place, "the id of an entity to retire")
@@ -128,24 +161,58 @@ def apply_changes(kb: KnowledgeBase, changes: Changes) -> Dict[str, int]:
         if successor in changes.retired:
             expected, fault = "the id of an entity as the successor", "which is retired, too"
             raise PelError(Errors.E123.format(expected=expected, place=place, id=successor, fault=fault))
-    replaced = {
-        old: new
-        for old, new in changes.redirects.items()
-        if old not in given and kb.resolve(old) == old and (new in given or kb.resolve(new) == new)
-    }
-    added = kb.add(entity for entity, is_known in pairs if not is_known)
-    updated = kb.update(entity for entity, is_known in pairs if is_known)
-    successors = {old: new for old, new in changes.retired.items() if new is not None}
-    retired = kb.retire([*changes.retired, *replaced], {**replaced, **successors})
-    return {"added": len(added), "updated": len(updated), "retired": len(retired)}
+
+
+def _no_longer_used(
+    kb: KnowledgeBase, changes: Changes, given: Set[str]
+) -> Tuple[Dict[str, Optional[str]], Dict[str, Tuple[str, ...]]]:
+    """RETURNS (Tuple[Dict, Dict]): ids to retire and their successors; of those without a successor, the
+    ids that may replace them."""
+    unused = {**changes.redirects, **changes.obsolete, **changes.retired}
+    redirects = {old: new for old, new in changes.redirects.items() if old not in given}
+    states = kb.source_states(list(redirects.values()))
+    replaced: Dict[str, Optional[str]] = {}
+    obsolete = {old: ids for old, ids in changes.obsolete.items() if old not in given}
+    for (old, new), state in zip(redirects.items(), states, strict=True):
+        if new in given or (state.live and new not in unused):
+            replaced[old] = new
+        else:
+            obsolete.setdefault(old, () if new == old else (new,))  # the same: a circle
+    states = kb.source_states(list(obsolete))
+    obsolete = {old: obsolete[old] for old, state in zip(obsolete, states, strict=True) if state.live}
+    return {**dict.fromkeys(obsolete), **replaced, **changes.retired}, obsolete
+
+
+def _not_named(
+    kb: KnowledgeBase, changes: Changes, given: Set[str], retired: Collection[str]
+) -> Tuple[List[str], int, int]:
+    """RETURNS (Tuple[List[str], int, int]): the entities that a release would name, but the changes do not;
+    of how many; and how many others there are, such as those that a curator added."""
+    kinds = set(map(_namespace, given))
+    rows = kb.live_rows if changes.types is None else np.flatnonzero(kb.rows_with_types(changes.types))
+    in_source = {one: edit.release.live for one, edit in kb.edits.items()}
+    ids = [one for one in kb.ids_at(rows) if in_source.pop(one, True)]
+    n_live = len(ids)
+    ids += [one for one, is_live in in_source.items() if is_live and kb.is_retired(one)]
+    fit = [one.startswith(changes.id_prefix) and _namespace(one) in kinds for one in ids]
+    compared = list(compress(ids, fit))
+    missing = [one for one in compared if one not in given and one not in retired]
+    return missing, len(compared), len(kb) - sum(fit[:n_live])
+
+
+def _namespace(entity_id: str) -> str:
+    """RETURNS (str): "HP" of "HP:0000118"; "" if there is none."""
+    return entity_id.partition(":")[0] if ":" in entity_id else ""
 
 
 def _check_live(kb: KnowledgeBase, given: Set[str], entity_id: str, place: Place, expected: str) -> None:
     """RAISES (PelError): if an id is neither in the knowledge base nor given."""
     successor = kb.resolve(entity_id)
-    if entity_id in given or successor == entity_id:
+    if entity_id in given or successor == entity_id or kb.source_states([entity_id])[0].live:
         return
     fault = "which the knowledge base does not have"
     if successor is not None:
         fault = f"which is retired already (its successor is '{successor}')"
+    elif kb.is_retired(entity_id):
+        fault = "which is retired already"
     raise PelError(Errors.E123.format(expected=expected, place=place, id=entity_id, fault=fault))

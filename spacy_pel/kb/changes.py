@@ -1,13 +1,17 @@
-"""Adding, changing and retiring entities; all checks are made before the first change."""
+"""Adding, changing and retiring entities; all checks are made before the first change.
 
-from dataclasses import replace
-from typing import Iterable, List, Mapping
+What a curator does here is an edit, see ``store/edits.py``; ``follow_release`` makes the source's changes.
+"""
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Dict, Iterable, List, Mapping, Optional, Tuple
 
 import numpy as np
 
 from ..errors import Errors, PelError
 from ..types import Entity, Rows
 from .readers.repair import Repairs
+from .store.edits import Edit, State, renamed
 from .store.merged_store import MergedStore
 
 
@@ -18,22 +22,19 @@ def add_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
     for entity, row in zip(new, rows.tolist(), strict=True):
         if row >= 0 and merged.live[row]:
             raise PelError(Errors.E101.format(id=entity.concept_id))
-    return _put(merged, new, rows)
+    return _put(merged, new)
 
 
 def put_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
     """RETURNS (NDArray[int64]): the rows of the new or replaced entities."""
-    new = _checked(entities)
-    return _put(merged, new, merged.find_ids([entity.concept_id for entity in new]))
+    return _put(merged, _checked(entities))
 
 
 def update_entities(merged: MergedStore, entities: Iterable[Entity]) -> Rows:
     """RETURNS (NDArray[int64]): the rows of the changed entities."""
     changed = _checked(entities)
-    rows = _live_rows(merged, [entity.concept_id for entity in changed])
-    for entity, row in zip(changed, rows.tolist(), strict=True):
-        merged.put(row, entity, live=True)
-    return rows
+    _live_rows(merged, [entity.concept_id for entity in changed])
+    return _put(merged, changed)
 
 
 def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[str, str]) -> Rows:
@@ -47,9 +48,8 @@ def retire_entities(merged: MergedStore, ids: Iterable[str], successor: Mapping[
     for old, new in successors.items():
         if new in retired:
             raise PelError(Errors.E112.format(id=old, got=new))
-    for entity_id, row in zip(retired, rows.tolist(), strict=True):
-        merged.put(row, merged.entity_at(row), live=False)
-        merged.set_redirect(entity_id, successors.get(entity_id))
+    for entity_id, state in zip(retired, merged.states(list(retired)), strict=True):
+        _edit(merged, entity_id, state, State(state.entity, False, successors.get(entity_id)))
     return rows
 
 
@@ -64,27 +64,126 @@ def rename_entities(merged: MergedStore, names: Mapping[str, str], *, keep_old: 
             raise PelError(Errors.E119.format(id=pair[0]))
     rows = _live_rows(merged, list(names))
     current = [merged.entity_at(row) for row in rows.tolist()]
-    renamed = _checked(_renamed(entity, names[entity.concept_id], keep_old) for entity in current)
-    changed = [new != old for new, old in zip(renamed, current, strict=True)]
-    for row, entity, is_changed in zip(rows.tolist(), renamed, changed, strict=True):
+    new = _checked(renamed(entity, names[entity.concept_id], keep_old=keep_old) for entity in current)
+    changed = [one != old for one, old in zip(new, current, strict=True)]
+    for old, entity, is_changed in zip(current, new, changed, strict=True):
         if is_changed:
-            merged.put(row, entity, live=True)
+            name = (entity.canonical_name, keep_old)
+            _edit(merged, old.concept_id, State(old, True), State(entity, True), name)
     return rows[np.array(changed, dtype=np.bool_)]
 
 
-def _renamed(entity: Entity, name: str, keep_old: bool) -> Entity:
-    old, name = entity.canonical_name, name.strip()
-    aliases = [alias for alias in (old, *entity.aliases) if alias != name and (keep_old or alias != old)]
-    return replace(entity, canonical_name=name, aliases=tuple(dict.fromkeys(aliases)))
+def withdraw_edits(merged: MergedStore, ids: Iterable[str]) -> Rows:
+    """RETURNS (NDArray[int64]): the rows of the entities, which are as the source has them again."""
+    if isinstance(ids, str):
+        raise PelError(Errors.E115.format(wanted="ids", got=repr(ids)))
+    edited = list(dict.fromkeys(ids))
+    for entity_id in edited:
+        if entity_id not in merged.edits:
+            raise PelError(Errors.E126.format(id=entity_id))
+    for entity_id in edited:
+        merged.set_state(entity_id, merged.edits[entity_id].release)
+        merged.set_edit(entity_id, None)
+    return merged.find_ids(edited)
 
 
-def _put(merged: MergedStore, entities: List[Entity], rows: Rows) -> Rows:
-    unknown = rows < 0
-    rows[unknown] = merged.counts["rows"] + np.arange(int(unknown.sum()))
-    for entity, row in zip(entities, rows.tolist(), strict=True):
-        merged.put(row, entity, live=True)
-        merged.set_redirect(entity.concept_id, None)
-    return rows
+@dataclass
+class Update:
+    """What a release or a file of changes did, by id, and what it did not touch.
+
+    added, replaced, retired (List[str]): entities that changed.
+    unchanged (int): how many entities were as they should be.
+    edited (List[str]): entities that differ from the release, since a curator edited them ...
+    conflicts (Dict[str, str]): and among them, what the release changed of those that it changed.
+    obsolete (Dict[str, Tuple[str, ...]]): entities retired without a successor -> ids that may replace them.
+    missing (List[str]): entities that are not named, among those that a release would name.
+    n_others (int): how many other entities there are: of other namespaces or types.
+    """
+
+    added: List[str] = field(default_factory=list)
+    replaced: List[str] = field(default_factory=list)
+    retired: List[str] = field(default_factory=list)
+    unchanged: int = 0
+    edited: List[str] = field(default_factory=list)
+    conflicts: Dict[str, str] = field(default_factory=dict)
+    obsolete: Dict[str, Tuple[str, ...]] = field(default_factory=dict)
+    missing: List[str] = field(default_factory=list)
+    n_others: int = 0
+
+    @property
+    def changed(self) -> List[str]:
+        """RETURNS (List[str]): the entities that changed."""
+        return [*self.added, *self.replaced, *self.retired]
+
+
+def follow_release(
+    merged: MergedStore,
+    entities: Iterable[Entity],
+    retired: Mapping[str, Optional[str]],
+    *,
+    as_edits: bool = False,
+) -> Update:
+    """RETURNS (Update): what changed."""
+    given = {entity.concept_id: entity for entity in _checked(entities)}
+    ids = list(dict.fromkeys((*given, *retired)))
+    update = Update()
+    kinds = {(False, True): update.added, (True, True): update.replaced, (True, False): update.retired}
+    for entity_id, current in zip(ids, merged.states(ids), strict=True):
+        edit = None if as_edits else merged.edits.get(entity_id)
+        before = current if edit is None else edit.release
+        entity, live = given.get(entity_id, before.entity), entity_id not in retired
+        release = after = State(entity, live, retired.get(entity_id))
+        if as_edits and (current.live or after.live):
+            _edit(merged, entity_id, current, after)
+        elif not as_edits and edit is not None:
+            merged.set_edit(entity_id, edit := replace(edit, release=release))
+            after = edit.applied(current.entity)
+            if not after.agrees(release):
+                update.edited.append(entity_id)
+                if not release.agrees(before):
+                    update.conflicts[entity_id] = _difference(before, release)
+        if after.agrees(current):
+            update.unchanged += after.live
+            continue
+        if not as_edits:
+            merged.set_state(entity_id, after)
+        if current.live or after.live:
+            kinds[current.live, after.live].append(entity_id)
+    return update
+
+
+def _difference(before: State, after: State) -> str:
+    if not after.live:
+        return "retired" if after.successor is None else f"retired in favour of {after.successor}"
+    if not before.live or before.entity is None or after.entity is None:
+        return "added"
+    old, new = asdict(before.entity), asdict(after.entity)
+    return f"changed ({', '.join(name for name, value in new.items() if old[name] != value)})"
+
+
+def _put(merged: MergedStore, entities: List[Entity]) -> Rows:
+    ids = [entity.concept_id for entity in entities]
+    for entity, state in zip(entities, merged.states(ids), strict=True):
+        _edit(merged, entity.concept_id, state, State(entity, True))
+    return merged.find_ids(ids)
+
+
+def _edit(
+    merged: MergedStore,
+    entity_id: str,
+    before: State,
+    after: State,
+    name: Optional[Tuple[str, bool]] = None,
+) -> None:
+    """Change an entity, and note the edit unless it leaves the entity as the source has it.
+
+    name (Optional[Tuple[str, bool]]): the entity was only renamed; whether it keeps the old name.
+    """
+    if after.agrees(before):
+        return
+    edit = (merged.edits.get(entity_id) or Edit(before)).then(after, name)
+    merged.set_state(entity_id, after)
+    merged.set_edit(entity_id, None if after.agrees(edit.release) else edit)
 
 
 def _live_rows(merged: MergedStore, ids: List[str]) -> Rows:

@@ -27,8 +27,18 @@ from ..types import Entity, Rows
 from ..util import normalize_alias, progress
 from ..util.saved_folder import Buffer, write_folder
 from .build import build_store
-from .changes import add_entities, put_entities, rename_entities, retire_entities, update_entities
+from .changes import (
+    Update,
+    add_entities,
+    follow_release,
+    put_entities,
+    rename_entities,
+    retire_entities,
+    update_entities,
+    withdraw_edits,
+)
 from .store.arrow_store import ArrowStore
+from .store.edits import Edit, State
 from .store.merged_store import MergedStore
 from .store.store_writer import KIND, META, VERSION
 
@@ -43,6 +53,9 @@ class KnowledgeBase:
     tombstone. The saved part is memory-mapped; changes are kept in memory until ``to_disk`` merges them.
     Wherever an id is expected, an id that was retired with a successor (or that the source redirects) is
     resolved to the successor. Names are compared in normal form (``util.normalize_alias``).
+
+    ``add``, ``update``, ``put``, ``retire`` and ``rename`` are edits of a curator: they are noted, stay
+    through later releases of the source (``release``), and can be withdrawn.
 
     entities (Iterable[Entity]): for a small knowledge base in memory; see ``build`` for large ones.
     redirects (Optional[Mapping[str, str]]): retired id -> its successor.
@@ -381,6 +394,41 @@ class KnowledgeBase:
         RAISES (PelError): if an id is not live or a name is empty; nothing is changed then.
         """
         return self._changed(rename_entities(self._merged, names, keep_old=keep_old))
+
+    @property
+    def edits(self) -> Mapping[str, Edit]:
+        """RETURNS (Mapping[str, Edit]): curators' edits by id, the first edited first."""
+        return self._merged.edits
+
+    def withdraw(self, ids: Iterable[str]) -> Rows:
+        """Withdraw edits: the entities are as the source has them again. One that it lacks is retired.
+
+        ids (Iterable[str]): of edited entities.
+        RETURNS (NDArray[int64]): their rows.
+        RAISES (PelError): if one was not edited; nothing is changed then.
+        """
+        return self._changed(withdraw_edits(self._merged, ids))
+
+    def release(
+        self, entities: Iterable[Entity], retired: Mapping[str, Optional[str]], *, as_edits: bool = False
+    ) -> Update:
+        """Take over what a release of the source says. Where a curator edited an entity, the edit wins: it is
+        applied again to the entity of the release.
+
+        entities (Iterable[Entity]): new, changed and unchanged ones; others stay as they are.
+        retired (Mapping[str, Optional[str]]): ids that are no longer used -> successor.
+        as_edits (bool): they are a curator's edits instead, which win.
+        RETURNS (Update): what changed.
+        RAISES (PelError): if an id is given twice; nothing is changed then.
+        """
+        update = follow_release(self._merged, entities, retired, as_edits=as_edits)
+        self._changed(self._merged.find_ids(update.changed))
+        return update
+
+    def source_states(self, ids: Sequence[str]) -> List[State]:
+        """RETURNS (List[State]): what the source has for each id: the knowledge base without the edits."""
+        pairs = zip(ids, self._merged.states(ids), strict=True)
+        return [self.edits[one].release if one in self.edits else state for one, state in pairs]
 
     def follow(self, listener: Listener) -> None:
         """Have a method called after each change, with this knowledge base and the changed rows, so that

@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 
 from spacy_pel.cli import pel_cli
 from spacy_pel.cli._kb import reader_of
+from spacy_pel.corpora import read_links
+from spacy_pel.corpora.writers.parquet import write_parquet
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Entity
 from spacy_pel.util import write_jsonl
@@ -166,7 +168,8 @@ def test_add_takes_the_readers_of_build(kb, tmp_path):
     assert KnowledgeBase.from_disk(kb).ids("pyrexia") == ["C1"] and "X2" not in KnowledgeBase.from_disk(kb)
     table.rename(tmp_path / "codes.txt.bak")
     assert "--reader" in fails("kb", "add", kb, tmp_path / "codes.txt.bak")
-    assert run_json("kb", "add", kb, tmp_path / "codes.txt.bak", "--reader", "csv", *columns)["updated"] == 2
+    added = run_json("kb", "add", kb, tmp_path / "codes.txt.bak", "--reader", "csv", *columns)
+    assert (added["added"], added["updated"], added["unchanged"]) == (1, 1, 1)
     assert "Perhaps 'csv' was meant" in fails("kb", "add", kb, table, "--reader", "cvs")
     page = " ".join(run("kb", "add", "--help").stdout.split())
     assert all(key in page for key in ENTITIES[0].to_json())
@@ -347,6 +350,164 @@ def test_the_folder_inside_a_pipeline_is_refused(pipeline, tmp_path):
     assert linked(pipeline, "aspirin") == ["C0"]
 
 
+# -- releases, edits, old results ------------------------------------------------------------------
+
+
+def test_the_summary_says_what_a_release_did_not_touch(kb, tmp_path):
+    release = tmp_path / "x.obo"
+    release.write_text(
+        "[Term]\nid: C1\nname: Aspirin\nis_obsolete: true\nconsider: C4\nconsider: C5\n\n"
+        "[Term]\nid: C4\nname: Heat\nalt_id: D3\n\n[Term]\nid: C5\nname: Rash\n"
+    )
+    KnowledgeBase.from_disk(kb).to_disk(tmp_path / "other")
+    shown = run("kb", "add", kb, release).stdout
+    for line in (
+        "added +2",
+        "unchanged +0",
+        "retired +2, e.g. C1, D3 -> C4",
+        r"without successor +1, e.g. C1 \(perhaps C4, C5\)",
+        "not in the release +1, e.g. C2; retire with --retire-missing",
+    ):
+        assert re.search(f"^{line}$", shown, re.MULTILINE), shown
+    result = run_json("kb", "add", tmp_path / "other", release, "--retire-missing")
+    assert (result["retired"], result["n_missing"], result["perhaps"]) == (3, 0, {"C1": ["C4", "C5"]})
+    assert result["successors"] == {"D3": "C4", "C1": None, "C2": None}
+    assert "C2" in KnowledgeBase.from_disk(kb) and "C2" not in KnowledgeBase.from_disk(tmp_path / "other")
+
+
+def test_retire_missing_refuses_what_is_no_release(kb, tmp_path):
+    part = change(tmp_path / "part.jsonl", Entity("C1", "Aspirin").to_json())
+    said = fails("kb", "add", kb, part, "--retire-missing")
+    assert "E125" in said and "2 of 3 entities" in said and len(KnowledgeBase.from_disk(kb)) == 3
+
+
+def test_edits_are_listed_and_dropped(kb, tmp_path):
+    assert run("kb", "edits", kb).stdout == "no edits\n"
+    lines = [
+        {"concept_id": "C2", "retired": True, "successor": "D3"},
+        Entity("C1", "Aspirin", ("ASS",)).to_json(),
+        Entity("N1", "Rash").to_json(),
+    ]
+    mine = change(tmp_path / "mine.jsonl", *lines)
+    assert run_json("kb", "add", kb, mine, "--as-edits")["added"] == 1
+    again = run_json("kb", "add", kb, tmp_path / "kb.jsonl")  # the source, as it was
+    assert again["edited"] == {"C1": "replaced", "C2": "retired"} and not again["conflicts"]
+    assert run_json("kb", "show", kb, "C2")["concept_id"] == "D3" and again["n_missing"] == 0
+    listed = run_json("kb", "edits", kb)["edits"]
+    assert [(one["concept_id"], one["edit"]) for one in listed] == [
+        ("C1", "replaced"),
+        ("N1", "added"),
+        ("C2", "retired"),
+    ]
+    assert listed[0]["was"] == ENTITIES[0].to_json() and listed[0]["is"] == lines[1]
+    assert (listed[1]["was"], listed[2]["is"], listed[2]["successor"]) == (None, None, "D3")
+    assert re.search(r"Z  C2  retired  Fever -> D3$", run("kb", "edits", kb).stdout, re.MULTILINE)
+    assert run_json("kb", "info", kb)["counts"]["edits"] == 3
+    assert run_json("kb", "diff", kb, kb)["n_edits"] == {"old": 3, "new": 3}
+    assert "E126" in fails("kb", "edits", kb, "--drop", "C1", "--drop", "D3")
+    dropped = run("kb", "edits", kb, "--drop", "C1", "--drop", "N1").stdout
+    assert "dropped" in dropped and dropped.endswith("1 edits left\n")
+    assert run_json("kb", "show", kb, "C1") == ENTITIES[0].to_json()
+    assert "N1" not in KnowledgeBase.from_disk(kb)
+    changed = change(tmp_path / "v2.jsonl", Entity("C2", "Pyrexia").to_json())
+    shown = run("kb", "add", kb, changed).stdout
+    assert "conflict: C2 retired here, changed (canonical_name, aliases, types) in the release" in shown
+
+
+def test_edits_of_a_pipeline_stay_through_a_release(pipeline, tmp_path):
+    nlp = spacy.load(pipeline)
+    linker = nlp.get_pipe("proxy_entity_linker")
+    release = change(tmp_path / "release.jsonl", *(one.to_json() for one in linker.kb.entities()))
+    linker.retire(["C3"])
+    linker.rename({"C1": "Motrin"})
+    nlp.to_disk(pipeline)
+    added = run_json("kb", "add", pipeline, release)
+    assert added["edited"] == {"C1": "renamed", "C3": "retired"} and added["updated"] == 0
+    assert "C3" not in linked(pipeline, "aspirin for a stroke") and linked_alone(pipeline, "Motrin") == "C1"
+    run_json("kb", "edits", pipeline, "--drop", "C3", "--drop", "C1")
+    assert linked(pipeline, "aspirin for a stroke") == ["C0", "C3"]
+    assert linked_alone(pipeline, "Motrin") != "C1"
+    check_folder(pipeline / "proxy_entity_linker", kind="entity linker", version=1, every_hash=True)
+
+
+def test_corrections_to_a_retired_entity_are_reported(pipeline, tmp_path):
+    taught = change(tmp_path / "t.jsonl", {"text": "aspirin", "start": 0, "end": 7, "kb_id": "C3"})
+    assert run("teach", pipeline, taught).exit_code == 0
+    retired = change(tmp_path / "r.jsonl", {"concept_id": "C3", "retired": True})
+    assert run_json("kb", "add", pipeline, retired)["corrections_without_entity"] == [1]
+
+
+@pytest.fixture
+def old_and_new(tmp_path):
+    entities = [Entity(f"A{i}", f"name {i}") for i in range(6)]
+    KnowledgeBase.build(entities, tmp_path / "old", redirects={"A9": "A0"})
+    new = KnowledgeBase([Entity("B1", "better name"), *entities[2:5]], redirects={"A0": "B1", "A1": "B1"})
+    new.retire(["A4"])
+    new.to_disk(tmp_path / "new")
+    return tmp_path / "old", tmp_path / "new"
+
+
+def mention_of(*ids, **more):
+    first = ids[0] if ids else "NIL"
+    candidates = [[one, 0.5 - 0.1 * number] for number, one in enumerate(more.pop("candidates", ids))]
+    return {
+        "start": 0,
+        "end": 1,
+        "text": "a",
+        "label": "X",
+        "ids": list(ids),
+        "kb_id": first,
+        "candidates": candidates,
+        **more,
+    }
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".parquet"])
+def test_migrate_replaces_ids_in_old_results(old_and_new, tmp_path, ending):
+    mentions = [
+        mention_of("A0", name="name 0", score=0.5, candidates=["A0", "A2", "A1"]),
+        mention_of("A2", name="name 2", score=0.5),
+        mention_of("A9", "A4", "A5"),  # redirected by OLD; retired; gone
+        mention_of("Z7"),
+        mention_of(),
+    ]
+    record = {"id": "1", "text": "a text", "mentions": mentions, "meta": {"year": 2020}}
+    (write_parquet if ending == ".parquet" else write_jsonl)(tmp_path / f"links{ending}", [record])
+    out = run_json("kb", "migrate", tmp_path / f"links{ending}", *old_and_new)
+    assert out["replaced"] == {"A0": "B1", "A1": "B1", "A9": "B1"} and out["changed"] == 2
+    assert (out["retired"], out["unknown"]) == ({"A4": 1, "A5": 1}, {"Z7": 1})
+    (found,) = read_links(tmp_path / f"links.migrated{ending}")
+    (before,) = read_links(tmp_path / f"links{ending}")
+    first, _, third, *_ = before["mentions"]
+    first.update(ids=["B1"], kb_id="B1", name="better name", candidates=[["B1", 0.5], ["A2", 0.4]])
+    third.update(ids=["B1", "A4", "A5"], kb_id="B1", candidates=[["B1", 0.5], ["A4", 0.4], ["A5", 0.3]])
+    assert found == before
+
+
+def test_migrate_reads_predictions_and_names_what_it_writes(old_and_new, tmp_path):
+    line = {
+        "doc": "1",
+        "start": 0,
+        "end": 1,
+        "gold": ["A1"],
+        "kb_id": "NIL",
+        "candidates": [["A0", 1.0]],
+        "x": {"y": 1},
+    }
+    links = change(tmp_path / "predictions.jsonl", line)
+    shown = run("kb", "migrate", links, *old_and_new, "--output", tmp_path / "out.jsonl").stdout
+    assert re.search(r"replaced +2, e.g. A1 -> B1, A0 -> B1$", shown, re.MULTILINE)
+    assert json.loads((tmp_path / "out.jsonl").read_text()) == {
+        **line,
+        "gold": ["B1"],
+        "candidates": [["B1", 1.0]],
+    }
+    broken = change(tmp_path / "broken.jsonl", line, {"mentions": [{"ids": [1]}]})
+    assert "broken.jsonl, line 2" in fails("kb", "migrate", broken, *old_and_new)
+    assert "E642" in fails("kb", "migrate", links, *old_and_new, "--output", tmp_path / "out.docx")
+    assert sorted(path.name for path in tmp_path.glob("*broken*")) == ["broken.jsonl"]
+
+
 @pytest.mark.parametrize(
     "options, said",
     [
@@ -410,6 +571,6 @@ def test_readers_of_releases(tmp_path):
     assert run_json(*build, "rf2", *paths)["entities"] == 3
     assert KnowledgeBase.from_disk(tmp_path / "kb").resolve("10000003") == "10000001"
     assert "Use --reader rf2" in fails(*build, "csv", *paths)
-    assert run_json("kb", "add", tmp_path / "kb", *paths)["updated"] == 3
+    assert run_json("kb", "add", tmp_path / "kb", *paths)["unchanged"] == 3
     assert run_json(*build, "loinc", *sorted((FIXTURES / "loinc").iterdir()))["entities"] == 2
     assert run_json(*build, "rxnorm", FIXTURES / "rxnorm" / "rrf", "--sources", "RXNORM")["entities"] == 2

@@ -200,16 +200,16 @@ def test_explain(pipeline, tmp_path):
 
 
 def test_kb_add_keeps_what_was_taught_meanwhile(pipeline, tmp_path, monkeypatch):
-    from spacy_pel.cli.kb import add
+    from spacy_pel.cli.kb import _changed
 
-    load = add.load_pipeline
+    load = _changed.load_pipeline
 
     def load_and_be_overtaken(path):
         loaded = load(path)
         assert run("teach", pipeline, tmp_path / "fixes.jsonl").code == 0
         return loaded
 
-    monkeypatch.setattr(add, "load_pipeline", load_and_be_overtaken)
+    monkeypatch.setattr(_changed, "load_pipeline", load_and_be_overtaken)
     write_jsonl(tmp_path / "new.jsonl", [{"concept_id": "N1", "canonical_name": "lumbago"}])
     assert run("kb", "add", pipeline, tmp_path / "new.jsonl").code == 0
     assert len(run("teach", pipeline, "--list", "--json").json["learned"]) == 2

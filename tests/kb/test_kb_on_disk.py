@@ -119,7 +119,7 @@ def test_meta_tells_what_the_folder_holds(kb, folder):
     meta = json.loads((folder / "meta.json").read_text())
     assert meta == KnowledgeBase.from_disk(folder).meta == kb.meta
     assert (meta["version"], meta["fingerprint"]) == (VERSION, kb.fingerprint)
-    assert meta["counts"] == {"rows": 4, "entities": 4, "aliases": 7, "redirects": 2}
+    assert meta["counts"] == {"rows": 4, "entities": 4, "aliases": 7, "redirects": 2, "edits": 0}
     assert (meta["source"], meta["report"]) == ({"licence": "CC0"}, {})
 
 

@@ -149,7 +149,8 @@ def test_empty_in_memory_but_never_built(tmp_path):
     assert (len(kb), kb.n_rows, kb.ids("a"), kb.row("a"), kb.types()) == (0, 0, [], -1, {})
     assert kb.rows_with_types(["T1"]).tolist() == [] and kb.live_rows.tolist() == []
     kb.add(ENTITIES)
-    assert same(kb, KnowledgeBase(ENTITIES)) and kb.ids_at([3, 1]) == ["C4", "C2"]
+    assert list(kb.items()) == list(KnowledgeBase(ENTITIES).items()) and kb.ids_at([3, 1]) == ["C4", "C2"]
+    assert kb.fingerprint == KnowledgeBase(ENTITIES).fingerprint
     assert same(KnowledgeBase(), KnowledgeBase.from_bytes(KnowledgeBase().to_bytes()))
     with pytest.raises(PelError, match="PEL-E102"):
         KnowledgeBase.build([], tmp_path / "kb")

@@ -1,5 +1,5 @@
 """Commands that build, inspect and change knowledge bases."""
 
-from . import add, build, diff, info, merge, sample, show
+from . import add, build, diff, edits, info, merge, migrate, sample, show
 
-__all__ = ["add", "build", "diff", "info", "merge", "sample", "show"]
+__all__ = ["add", "build", "diff", "edits", "info", "merge", "migrate", "sample", "show"]

@@ -25,11 +25,13 @@ def kb_diff(
     from ...kb.diff import diff
     from .._kb import open_kb
 
-    found = diff(open_kb(old), open_kb(new), show_progress=True)
+    before, after = open_kb(old), open_kb(new)
+    found = diff(before, after, show_progress=True)
     result = {
         "n_added": len(found.added),
         "n_removed": len(found.removed),
         "n_changed": len(found.changed),
+        "n_edits": {"old": len(before.edits), "new": len(after.edits)},
         "added": found.added,
         "removed": found.removed,
         "changed": found.changed,
@@ -45,6 +47,8 @@ def _text(result: Dict[str, Any], limit: int) -> str:
         lines += [f"{sign} {entity_id}{_note(result[kind], entity_id)}" for entity_id in ids[:limit]]
         if len(ids) > limit:
             lines.append(f"  … and {len(ids) - limit:,} more (--limit, --json)")
+    if any(result["n_edits"].values()):
+        lines.append("edits: {old:,} in OLD, {new:,} in NEW".format(**result["n_edits"]))
     return "\n".join(lines)
 
 

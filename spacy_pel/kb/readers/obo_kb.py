@@ -16,7 +16,7 @@ class OboKB(KBReaderBase):
     """Reads the terms of ontologies as entities; the types are their semantic types, or else the
     namespace (OBO) or the ontology's name.
 
-    Obsolete terms are left out; their ids and the alternative ids lead to the successor.
+    Obsolete terms are left out; their ids and the alternative ids lead to the successor, if there is one.
     With ``id_xref`` a term with several such cross references goes to each of the ids, and
     several terms with the same one become a single entity: the first gives the name and,
     if it has one, the definition. Terms without such a cross reference are left out.
@@ -77,6 +77,8 @@ class OboKB(KBReaderBase):
     def _note_redirects(self, term: Term) -> None:
         if term.obsolete and term.successor:
             self.redirects[term.id] = term.successor
+        elif term.obsolete:
+            self.note_obsolete(term.id, *term.consider)
         for old in term.alt_ids:
             # an obsolete stanza that names a successor takes precedence over an alt_id
             self.redirects.setdefault(old, term.id)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import (
     Any,
     Collection,
+    Container,
     Dict,
     Iterable,
     Iterator,
@@ -65,6 +66,10 @@ class KBReaderBase(ABC):
 
     report: Dict[str, int]  # repair -> count, of the last iteration
     redirects: Dict[str, str]  # retired id -> live id, complete after the iteration
+    # other ids that are no longer used -> ids that may replace them, most often none; complete after the
+    # iteration, and only if notes_obsolete: a build has no use for them. Then redirects may lead to any id
+    obsolete: Dict[str, Tuple[str, ...]]
+    notes_obsolete = False
     source: Dict[str, Any]  # origin, version, licence, files
     about: Dict[str, Any] = {"origin": "", "version": "", "licence": ""}  # written by each reader
     _is_warned = False  # of another encoding, in this iteration
@@ -91,6 +96,7 @@ class KBReaderBase(ABC):
         self.strict = strict
         self.report = {}
         self.redirects = {}
+        self.obsolete = {}
         self.source = {}
         self.begin([])
 
@@ -203,6 +209,15 @@ class KBReaderBase(ABC):
         """RETURNS (str): the names of columns or keys that are read."""
         return ", ".join(FIELDS)
 
+    def note_obsolete(self, old: str, *perhaps: str) -> None:
+        """Note that an id is no longer used, for the update of a knowledge base.
+
+        old (str): the id. An id that an entity or a redirect has, too, does not count.
+        perhaps (str): ids that may replace it; one that surely does is a redirect.
+        """
+        if self.notes_obsolete:
+            self.obsolete[old] = tuple(dict.fromkeys((*self.obsolete.get(old, ()), *perhaps)))
+
     def wants(self, entity_id: str, types: Iterable[str]) -> bool:
         """RETURNS (bool): whether an entity with this id and these types passes the filters."""
         if self.id_prefix:
@@ -286,7 +301,7 @@ class KBReaderBase(ABC):
         paths (Sequence[Path]): what is read now.
         """
         # always the same objects, so that they can be passed on before the iteration
-        for kept in (self.report, self.redirects, self.source):
+        for kept in (self.report, self.redirects, self.obsolete, self.source):
             kept.clear()  # type: ignore[attr-defined]
         self._is_warned = False
         self.has = {name: Counter() for name in self.asked}
@@ -322,7 +337,7 @@ class KBReaderBase(ABC):
             before = f"{quoted(first)} ({Place(self._files[int(file)], int(line))})"
             self._renamed.append(f"{quoted(entity_id)} is {before} and {quoted(name)} ({place})")
 
-    def _settle_redirects(self, live: Collection[str]) -> None:
+    def _settle_redirects(self, live: Container[str]) -> None:
         # a live id needs no redirect; chains are followed to their live end
         settled: Dict[str, str] = {}
         for old in self.redirects:
@@ -332,9 +347,10 @@ class KBReaderBase(ABC):
             while new not in live and new in self.redirects and new not in passed:
                 passed.add(new)
                 new = self.redirects[new]
-            if new in live:
+            if new in live or self.notes_obsolete:  # the knowledge base may have it
                 settled[old] = new
-            elif self.types is None and not self.id_prefix:
+                self.obsolete.pop(old, None)
+            if new not in live and self.types is None and not self.id_prefix:
                 self.report["lost_redirect"] = self.report.get("lost_redirect", 0) + 1
         self.redirects.clear()
         self.redirects.update(settled)

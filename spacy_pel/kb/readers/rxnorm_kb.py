@@ -1,7 +1,6 @@
 """Entities from RxNorm: its RRF tables, which have the columns of the UMLS."""
 
-from array import array
-from typing import Dict, Iterator, Tuple
+from typing import Dict, Tuple
 
 from ...registry import registry
 from .rrf import RrfTables
@@ -37,10 +36,12 @@ class RxNormKB(UmlsKB):
     def _ranks(self, tables: RrfTables) -> Dict[Tuple[str, str], int]:
         return {("RXNORM", kind): rank for rank, kind in enumerate(reversed(_TERM_TYPES.split()))}
 
-    def _merged(self, tables: RrfTables, live: "array[int]") -> Iterator[Tuple[str, str]]:
-        """YIELDS (Tuple[str, str]): retired and new ids, the surest last."""
+    def _read_history(self, tables: RrfTables, live: object) -> None:
         archived = [(row[13] == "RXNORM", row[12], row[15]) for _, row in tables.rows("RXNATOMARCHIVE")]
-        yield from ((old, new) for _, old, new in sorted(archived) if new and new != old)
+        # the surest last
+        self.redirects.update((old, new) for _, old, new in sorted(archived) if new and new != old)
         for _, (old, _, _, cardinality, new, *_) in tables.rows("RXNCUI"):
             if cardinality == "1" and new and new != old:
-                yield old, new
+                self.redirects[old] = new
+            elif new != old:
+                self.note_obsolete(old, *filter(None, [new]))

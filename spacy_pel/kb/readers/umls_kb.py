@@ -29,7 +29,7 @@ class UmlsKB(KBReaderBase):
       without MRRANK the flags decide. The aliases follow in the same order.
     * Definition: one that belongs to a name of the wanted languages and sources; of several,
       the first of MSH, NCI, HPO, GO, then the first in the file.
-    * Redirects: CUIs merged into one that is kept (MRCUI, REL = SY).
+    * Redirects: CUIs merged into one that is kept (MRCUI, REL = SY). Its other CUIs are obsolete.
 
     types (Optional[List[str]]): keep concepts with any of these semantic types, e.g.
         ["T047", "T191"]; "st21pv" = MedMentions' 21 types and their descendants.
@@ -100,7 +100,7 @@ class UmlsKB(KBReaderBase):
             if number >= 0:
                 live.append(number)
             yield place, Entity(cui, first, tuple(others), types_here, definition)
-        self.redirects.update(self._merged(tables, live))
+        self._read_history(tables, _Cuis(live))
 
     def _ranks(self, tables: RrfTables) -> Dict[Tuple[str, str], int]:
         ranks: Dict[Tuple[str, str], int] = {}
@@ -138,10 +138,16 @@ class UmlsKB(KBReaderBase):
     def _of_source(self, source: str) -> bool:
         return self.sources is None or source in self.sources
 
-    def _merged(self, tables: RrfTables, live: "array[int]") -> Iterator[Tuple[str, str]]:
+    def _read_history(self, tables: RrfTables, live: "_Cuis") -> None:
         for _, (old, _, relation, _, _, new, *_) in tables.rows("MRCUI"):
-            if relation == "SY" and new and _is_in(live, new) and not _is_in(live, old):
-                yield old, new
+            if old in live:
+                continue
+            if relation == "SY" and new and (new in live or self.notes_obsolete):
+                self.redirects[old] = new
+            else:  # deleted, or split: related to broader (RB), narrower (RN) or other concepts (RO)
+                self.note_obsolete(old, *filter(None, [new]))
+        if self.notes_obsolete:
+            self._settle_redirects(live)
 
 
 def _number(cui: str) -> int:
@@ -150,6 +156,16 @@ def _number(cui: str) -> int:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 19 else -1
 
 
-def _is_in(numbers: "array[int]", cui: str) -> bool:
-    at = bisect_left(numbers, _number(cui))
-    return at < len(numbers) and numbers[at] == _number(cui)
+class _Cuis:
+    """A set of CUIs in little memory.
+
+    numbers (array[int]): theirs, ascending.
+    """
+
+    def __init__(self, numbers: "array[int]"):
+        self.numbers = numbers
+
+    def __contains__(self, cui: object) -> bool:
+        number = _number(str(cui))
+        at = bisect_left(self.numbers, number)
+        return at < len(self.numbers) and self.numbers[at] == number

@@ -15,8 +15,9 @@ from ...util import read_json, write_json
 from ...util.saved_folder import MANIFEST, Buffer, check_folder, damaged, pack_files, unpack_files
 from .alias_map import AliasMap
 from .arrow_files import Rows, Table, find_strings, read_arrays
+from .edits import Edit, edits_from_bytes
 from .name_search import FoundName
-from .store_writer import ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
+from .store_writer import EDITS, ENTITIES, FILES, IDS, KIND, META, REDIRECTS, TYPES, VERSION
 
 Mask = NDArray[np.bool_]
 
@@ -25,7 +26,7 @@ class ArrowStore:
     """The saved, unchanging part of a knowledge base; rows count from 0.
 
     meta (Dict[str, Any]): the contents of meta.json.
-    buffers (Dict[str, Buffer]): the contents of the Arrow files by name, memory-mapped or not.
+    buffers (Dict[str, Buffer]): the contents of the other files by name, memory-mapped or not.
     path (Optional[Path]): the folder they come from, if they come from one.
     """
 
@@ -58,7 +59,7 @@ class ArrowStore:
         path = Path(path)
         check_folder(path, kind=KIND, version=VERSION)
         buffers = {}
-        for name in FILES:
+        for name in (*FILES, EDITS):
             if (path / name).is_file():
                 with pa.memory_map(str(path / name)) as source:
                     buffers[name] = source.read_buffer()
@@ -67,9 +68,8 @@ class ArrowStore:
     @classmethod
     def read(cls, folder: Path) -> "ArrowStore":
         """RETURNS (ArrowStore): in memory, from the files that a StoreWriter has just written."""
-        return cls(
-            read_json(folder / META), {name: pa.py_buffer((folder / name).read_bytes()) for name in FILES}
-        )
+        files = [folder / name for name in (*FILES, EDITS) if (folder / name).is_file()]
+        return cls(read_json(folder / META), {file.name: pa.py_buffer(file.read_bytes()) for file in files})
 
     @classmethod
     def from_bytes(cls, data: Buffer) -> "ArrowStore":
@@ -115,11 +115,23 @@ class ArrowStore:
         parts = [chunk.column("live").to_numpy(zero_copy_only=False) for chunk in self._table.chunks()]
         return np.concatenate(parts).astype(bool) if parts else np.zeros(0, dtype=bool)
 
+    @cached_property
+    def edits(self) -> Dict[str, Edit]:
+        """RETURNS (Dict[str, Edit]): curators' edits by id. RAISES (PelError): if the file is damaged."""
+        if EDITS not in self.buffers:
+            return {}
+        try:
+            return edits_from_bytes(self.buffers[EDITS])
+        except (ValueError, KeyError, TypeError, AttributeError) as err:
+            where = self.path or "the given bytes"
+            raise damaged(where, KIND, f"edits in {EDITS}", f"an error ({err})") from err
+
     def validate(self) -> None:
         """RAISES (PelError): if a file's contents are not what Arrow can read safely."""
-        for name, buffer in self.buffers.items():
+        self.edits  # noqa: B018
+        for name in FILES:
             try:
-                for chunk in Table(buffer).chunks():
+                for chunk in Table(self.buffers[name]).chunks():
                     chunk.validate(full=True)
             except (pa.ArrowException, OSError) as err:
                 where = self.path or "the given bytes"
@@ -173,6 +185,12 @@ class ArrowStore:
 
     def entity_at(self, row: int) -> Entity:
         return entity_of_record(self._table.record(row), self.type_names)
+
+    def entities_at(self, rows: Rows) -> List[Entity]:
+        names = ("concept_id", "canonical_name", "aliases", "types", "definition")
+        columns = [self._table.take(name, rows).to_pylist() for name in names]
+        records = (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
+        return [entity_of_record(record, self.type_names) for record in records]
 
     def entities(self) -> Iterator[Tuple[Entity, bool]]:
         """YIELDS (Tuple[Entity, bool]): every row in order, and whether it is live."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from itertools import chain
 from pathlib import Path
-from typing import Any, Collection, Dict, FrozenSet, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Collection, Dict, FrozenSet, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ from ...util.ragged import offsets_of
 from .arrow_files import Rows
 from .arrow_store import ArrowStore, Mask
 from .digest import from_fingerprint, redirect_digest, row_digest, to_fingerprint
+from .edits import Edit, State
 from .name_search import search_names
 from .overlay import Overlay
 from .store_writer import StoreWriter
@@ -42,8 +43,7 @@ class MergedStore:
     def put(self, row: int, entity: Entity, *, live: bool) -> None:
         """Set what a row holds from now on; a row beyond the last one is new."""
         if row < self.counts["rows"]:
-            was_live = self.overlay.rows[row][1] if row in self.overlay.rows else bool(self.store.live[row])
-            self._count(row, self.entity_at(row), was_live, -1)
+            self._count(row, self.entity_at(row), self._is_live(row), -1)
         else:
             self.overlay.ids[entity.concept_id] = row
             self.counts["rows"] += 1
@@ -52,6 +52,10 @@ class MergedStore:
         self._live = self._live_rows = None
         self._type_masks = {}
         self.memo = {}
+
+    def _is_live(self, row: int) -> bool:
+        changed = self.overlay.rows.get(row)  # ``live`` would be computed anew after each change
+        return bool(self.store.live[row]) if changed is None else changed[1]
 
     def _count(self, row: int, entity: Entity, live: bool, sign: int) -> None:
         self._total += sign * row_digest(row, entity, live)
@@ -68,6 +72,43 @@ class MergedStore:
                 self._total += sign * redirect_digest(old, successor)
                 self.counts["redirects"] += sign
         self.overlay.redirects[old] = new
+
+    @property
+    def edits(self) -> Mapping[str, Edit]:
+        """RETURNS (Mapping[str, Edit]): curators' edits by id."""
+        return self.store.edits if self.overlay.edits is None else self.overlay.edits
+
+    def set_edit(self, entity_id: str, edit: Optional[Edit]) -> None:
+        """Note how a curator changed an entity; None = no longer."""
+        if self.overlay.edits is None:
+            self.overlay.edits = dict(self.store.edits)
+        if edit is None:
+            self.overlay.edits.pop(entity_id, None)
+        else:
+            self.overlay.edits[entity_id] = edit
+
+    def states(self, ids: Sequence[str]) -> List[State]:
+        """RETURNS (List[State]): what there is for each id."""
+        rows = self.find_ids(ids)
+        known = rows >= 0
+        entities = iter(self.entities_at(rows[known]))
+        states = []
+        for entity_id, row in zip(ids, rows.tolist(), strict=True):
+            live = row >= 0 and self._is_live(row)
+            successor = None if live else self.redirect(entity_id)
+            states.append(State(next(entities) if row >= 0 else None, live, successor))
+        return states
+
+    def set_state(self, entity_id: str, state: State) -> int:
+        """Set what there is for an id. RETURNS (int): its row; -1 = none."""
+        row = int(self.find_ids([entity_id])[0])
+        if state.entity is not None:
+            row = row if row >= 0 else self.counts["rows"]
+            self.put(row, state.entity, live=state.live)
+        elif row >= 0:  # rows stay
+            self.put(row, self.entity_at(row), live=False)
+        self.set_redirect(entity_id, state.successor)
+        return row
 
     @property
     def fingerprint(self) -> str:
@@ -145,6 +186,14 @@ class MergedStore:
     def entity_at(self, row: int) -> Entity:
         changed = self.overlay.rows.get(row)
         return self.store.entity_at(row) if changed is None else changed[0]
+
+    def entities_at(self, rows: Rows) -> List[Entity]:
+        is_stored = [row not in self.overlay.rows for row in rows.tolist()]
+        stored = iter(self.store.entities_at(rows[np.array(is_stored, dtype=bool)]))
+        return [
+            next(stored) if one else self.overlay.rows[row][0]
+            for row, one in zip(rows.tolist(), is_stored, strict=True)
+        ]
 
     def name_at(self, row: int) -> str:
         changed = self.overlay.rows.get(row)
@@ -237,8 +286,13 @@ class MergedStore:
             redirects=self.redirects(),
             source=self.store.meta["source"],
             report=self.store.meta["report"],
+            edits=self.edits,
         )
 
     def meta(self) -> Dict[str, Any]:
         """RETURNS (Dict[str, Any]): the content of meta.json."""
-        return {**self.store.meta, "fingerprint": self.fingerprint, "counts": dict(self.counts)}
+        return {
+            **self.store.meta,
+            "fingerprint": self.fingerprint,
+            "counts": {**self.counts, "edits": len(self.edits)},
+        }

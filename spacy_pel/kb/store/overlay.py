@@ -7,6 +7,7 @@ import numpy as np
 from ...types import Entity
 from ...util import normalize_alias
 from .arrow_files import Rows
+from .edits import Edit
 
 
 class Overlay:
@@ -15,17 +16,19 @@ class Overlay:
     rows (Dict[int, Tuple[Entity, bool]]): row -> its current entity, and whether it is live.
     ids (Dict[str, int]): rows beyond the end of the store, by id.
     redirects (Dict[str, Optional[str]]): retired id -> successor; None = none any more.
+    edits (Optional[Dict[str, Edit]]): all of them; None = as stored.
     """
 
     def __init__(self) -> None:
         self.rows: Dict[int, Tuple[Entity, bool]] = {}
         self.ids: Dict[str, int] = {}
         self.redirects: Dict[str, Optional[str]] = {}
+        self.edits: Optional[Dict[str, Edit]] = None
         self._names: Dict[str, Dict[int, None]] = {}  # normalised name -> rows
         self._keys: Dict[int, List[str]] = {}  # row -> its normalised names
 
     def __bool__(self) -> bool:
-        return bool(self.rows or self.redirects)
+        return bool(self.rows or self.redirects) or self.edits is not None
 
     def put(self, row: int, entity: Entity, *, live: bool) -> None:
         """Set what a row holds from now on."""

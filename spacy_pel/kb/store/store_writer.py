@@ -13,6 +13,7 @@ from . import alias_map
 from .alias_map import AliasMapWriter
 from .arrow_files import TableWriter, write_arrays
 from .digest import redirect_digest, row_digest, to_fingerprint
+from .edits import Edit, edits_to_bytes
 
 KIND = "knowledge base"
 FORMAT, VERSION = "spacy-pel-kb", 2
@@ -33,6 +34,7 @@ FILES = (
     alias_map.ROWS,
     alias_map.NAMES_OF_ROWS,
 )
+EDITS = "edits.jsonl"  # only if there are some
 _CHUNK = 1 << 15
 _SCHEMA = pa.schema(
     [
@@ -119,6 +121,7 @@ class StoreWriter:
         redirects: Mapping[str, str],
         source: Mapping[str, Any],
         report: Optional[Mapping[str, int]] = None,
+        edits: Optional[Mapping[str, Edit]] = None,
     ) -> None:
         """Write the look-up tables and meta.json.
 
@@ -126,6 +129,7 @@ class StoreWriter:
         redirects (Mapping[str, str]): retired id -> its successor.
         source (Mapping[str, Any]): origin, licence, reader settings: JSON data.
         report (Optional[Mapping[str, int]]): repairs by kind.
+        edits (Optional[Mapping[str, Edit]]): of curators, by id.
         """
         order = np.argsort(id_hashes, kind="stable")
         write_arrays(self.folder / IDS, {"hash": id_hashes[order], "row": order.astype(np.int32)})
@@ -133,11 +137,13 @@ class StoreWriter:
         write_arrays(self.folder / TYPES, {"name": names})
         self._write_redirects(redirects)
         self._aliases.finish(self.n_rows)
+        if edits:
+            (self.folder / EDITS).write_bytes(edits_to_bytes(edits))
         meta = {
             "format": FORMAT,
             "version": VERSION,
             "fingerprint": to_fingerprint(self._total),
-            "counts": {**self._counts, "redirects": len(redirects)},
+            "counts": {**self._counts, "redirects": len(redirects), "edits": len(edits or {})},
             "source": dict(source),
             "report": dict(report or {}),
         }

@@ -1,17 +1,15 @@
 """A corrected mention, and what the log keeps of it."""
 
 import hashlib
-import os
 from dataclasses import asdict, dataclass, fields
-from datetime import datetime, timezone
 from typing import Any, Dict, Mapping, Tuple
 
 from ...errors import Errors, PelError, quoted
+from ...util.clock import now
 from ...util.excerpts import words_around
 from ..query import MentionQuery
 
 _AROUND = 60  # characters of context on each side that the log keeps
-_EPOCH = "SOURCE_DATE_EPOCH"  # environment variable of reproducible builds: the time to write, in seconds
 Place = Tuple[str, int, int]
 
 
@@ -145,12 +143,3 @@ class Learned:
 def hash_of(text: str) -> str:
     """RETURNS (str): the SHA-256 hash of a text in UTF-8."""
     return hashlib.sha256(text.encode("utf8", "surrogatepass")).hexdigest()
-
-
-def now() -> str:
-    """RETURNS (str): the time in UTC, to the second."""
-    given = os.environ.get(_EPOCH, "")
-    moment = (
-        datetime.fromtimestamp(int(given), timezone.utc) if given.isdigit() else datetime.now(timezone.utc)
-    )
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

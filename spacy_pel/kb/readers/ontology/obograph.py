@@ -9,8 +9,8 @@ from .term import Term
 from .values import record_of, records_of, text_of
 
 _REPLACED_BY = "http://purl.obolibrary.org/obo/IAO_0100001"
-_ALT_ID = "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId"
 _CONSIDER = "http://www.geneontology.org/formats/oboInOwl#consider"
+_ALT_ID = "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId"
 _VERSION = "http://www.w3.org/2002/07/owl#versionInfo"
 _NAMESPACE = "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace"
 

@@ -1,0 +1,75 @@
+"""Old results with the ids of a later knowledge base."""
+
+from collections import Counter
+from typing import Any, Dict, Iterable, Iterator, Optional
+from typing import Counter as CounterType
+
+from ..types import NIL
+from .knowledge_base import KnowledgeBase
+
+_KEYS = ("ids", "kb_id", "gold", "id_set", "candidates")  # of a mention
+
+
+class Migration:
+    """Replaces retired ids in linked documents, or in lines of predictions.jsonl, by their successors.
+
+    old (KnowledgeBase): the one of the ids; its redirects count where the new one does not know an id.
+    new (KnowledgeBase): the one to use.
+    """
+
+    def __init__(self, old: KnowledgeBase, new: KnowledgeBase):
+        self.old, self.new = old, new
+        self.n_documents = self.n_mentions = self.n_changed = 0
+        self.replaced: Dict[str, str] = {}  # by their successors
+        self.retired: CounterType[str] = Counter()  # mentions with an id that has no successor ...
+        self.unknown: CounterType[str] = Counter()  # or that neither knowledge base has
+        self._found: Dict[str, Optional[str]] = {}
+
+    def __call__(self, records: Iterable[Dict[str, Any]]) -> Iterator[Dict[str, Any]]:
+        """YIELDS (Dict[str, Any]): the records, changed in place. An id without a successor stays."""
+        for record in records:
+            self.n_documents += 1
+            for mention in record.get("mentions", [record]):
+                self._migrate(mention)
+            yield record
+
+    def _migrate(self, mention: Dict[str, Any]) -> None:
+        before = {key: mention[key] for key in _KEYS if mention.get(key)}
+        after = {key: self._value(value) for key, value in before.items()}
+        self.n_mentions += 1
+        self.n_changed += after != before
+        mention.update(after)
+        if mention.get("name") and after.get("kb_id") != before.get("kb_id"):
+            mention["name"] = self.new[after["kb_id"]].canonical_name
+        for entity_id in {one for value in after.values() for one in _ids(value)}:
+            if self._found.get(entity_id, entity_id) is None:
+                known = self.old.resolve(entity_id) or self.old.is_retired(entity_id)
+                known = known or self.new.is_retired(entity_id)
+                (self.retired if known else self.unknown)[entity_id] += 1
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._successor(value)
+        distinct: Dict[str, Any] = {}
+        for one in value:  # an id, or a candidate with its score
+            found = self._successor(*_ids([one]))
+            distinct.setdefault(found, found if isinstance(one, str) else [found, *one[1:]])
+        return list(distinct.values())
+
+    def _successor(self, entity_id: str) -> str:
+        if entity_id == NIL:
+            return NIL
+        if entity_id not in self._found:
+            found = self.new.resolve(entity_id)
+            if found is None and (known := self.old.resolve(entity_id)) is not None:
+                found = self.new.resolve(known)
+            self._found[entity_id] = found
+            if found not in (None, entity_id):
+                self.replaced[entity_id] = str(found)
+        return self._found[entity_id] or entity_id
+
+
+def _ids(value: Any) -> Iterator[str]:
+    """YIELDS (str): the ids in a value of a mention."""
+    for one in [value] if isinstance(value, str) else value:
+        yield one if isinstance(one, str) else one[0]
