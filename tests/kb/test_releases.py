@@ -9,9 +9,11 @@ import pytest
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.kb.change_lines import Changes, apply_changes, changes_from_reader
+from spacy_pel.kb.readers.loinc_kb import LoincKB
 from spacy_pel.kb.readers.medic_kb import MedicKB
 from spacy_pel.kb.readers.mesh_kb import MeshKB
 from spacy_pel.kb.readers.obo_kb import OboKB
+from spacy_pel.kb.readers.rf2_kb import Rf2KB
 from spacy_pel.kb.readers.umls_kb import UmlsKB
 from spacy_pel.types import Entity
 
@@ -99,8 +101,8 @@ RELEASES = {
             node(3, "term three"),
             node(4, "term four"),
         ),
-        "X:4",
         None,
+        ("X:4",),
     ),
 }
 
@@ -172,6 +174,21 @@ def test_a_file_that_is_no_release_retires_nothing(tmp_path):
     with pytest.raises(PelError, match="E125.* 3 of 4 entities are not in it, such as 'X:1'"):
         apply_changes(kb, changes, retire_missing=True)
     assert len(kb) == 4
+
+
+@pytest.mark.parametrize(
+    "reader, files, obsolete, live",
+    [
+        (LoincKB(), ("loinc/Loinc.csv", "loinc/MapTo.csv"), {"90003-7": ("90001-1", "90004-5")}, "90001-1"),
+        (Rf2KB(), ("rf2",), {"10000004": ()}, "10000001"),
+    ],
+)
+def test_released_tables_retire_what_is_withdrawn(reader, files, obsolete, live):
+    paths = [META.parent.parent / name for name in files]
+    entities = list(reader(paths))
+    kb = KnowledgeBase([*entities, *(Entity(old, "an old name") for old in obsolete)])
+    update = apply_changes(kb, changes_from_reader(reader, paths))
+    assert update.retired == list(obsolete) and update.obsolete == obsolete and live in kb
 
 
 def test_umls_retires_merged_deleted_and_split_concepts(tmp_path):

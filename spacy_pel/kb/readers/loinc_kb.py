@@ -1,7 +1,7 @@
 """Entities from LOINC's table of terms."""
 
 from pathlib import Path
-from typing import Dict, Iterator, Sequence, Set, Tuple
+from typing import Dict, Iterator, List, Sequence, Set, Tuple
 
 from ...registry import registry
 from ...types import Entity
@@ -35,12 +35,15 @@ class LoincKB(KBReaderBase):
 
     def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the terms."""
+        withdrawn: List[str] = []
         replacements: Dict[str, Set[str]] = {}
         for path in paths:
             for kind, place, row in release_rows(self, path, _KINDS):
                 if kind == "replacements":
                     replacements.setdefault(row["loinc"], set()).add(row["map_to"])
-                elif row["status"].strip().upper() not in _WITHDRAWN:
+                elif row["status"].strip().upper() in _WITHDRAWN:
+                    withdrawn.append(row["loinc_num"])
+                else:
                     aliases = tuple(filter(None, (row.get(column) for column in _ALIASES)))
                     types = tuple(filter(None, [row.get("class")]))
                     definition = row.get("definition_description")
@@ -48,4 +51,6 @@ class LoincKB(KBReaderBase):
                         place,
                         Entity(row["loinc_num"], row["long_common_name"], aliases, types, definition),
                     )
+        for old in withdrawn:
+            self.note_obsolete(old, *sorted(replacements.get(old, ())))
         self.redirects.update({old: new.pop() for old, new in replacements.items() if len(new) == 1})

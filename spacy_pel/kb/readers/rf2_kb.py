@@ -78,6 +78,8 @@ class Rf2KB(KBReaderBase):
         is_active = {key: content is not None for (key,), (_, content) in latest["concepts"].items()}
         if not is_active:
             logger.warning(Warnings.W145.format(paths=", ".join(map(str, paths))))
+        for old in (concept for concept, active in is_active.items() if not active):
+            self.note_obsolete(old)
         for (refset, old, new), (_, content) in latest["associations"].items():
             if content is not None and refset in _SUCCESSORS and not is_active.get(old, False):
                 self.redirects.setdefault(old, new)

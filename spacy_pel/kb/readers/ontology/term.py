@@ -50,8 +50,8 @@ class Term:
 
     @property
     def successor(self) -> Optional[str]:
-        """The id to use instead; a single suggestion counts, several do not say which."""
-        return next(iter(self.replaced_by or (self.consider if len(self.consider) == 1 else [])), None)
+        """The id to use instead; ``consider`` only suggests ids to look at."""
+        return next(iter(self.replaced_by), None)
 
     def absorb(self, other: "Term") -> None:
         """Add what another file says about the same term; existing values take precedence.
