@@ -27,7 +27,7 @@ COMMANDS = """
     report serve teach train verify
 """.split()
 GROUPS = {
-    "kb": ["add", "build", "diff", "info", "merge", "sample", "show"],
+    "kb": ["add", "build", "diff", "edits", "info", "merge", "migrate", "sample", "show"],
     "candidates": ["add", "build", "eval"],
     "ranker": ["add", "train"],
     "corpus": ["folds", "info", "restore"],

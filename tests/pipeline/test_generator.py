@@ -20,9 +20,9 @@ from spacy_pel.pipeline.linker_data import update_linker_folder
 from spacy_pel.types import FUSED, NIL, Entity
 
 from .conftest import NAME, TEXTS, links
-from .test_processes import METHODS, SCRIPT
 from .test_reranker import CROSS
 from .test_serialization import FITTED, dev_set
+from .workers import METHODS, SCRIPT
 
 TFIDF = {"@pel_candidates": "spacy-pel.TfIdf.v1"}
 BI_ENCODER = {"@pel_candidates": "spacy-pel.BiEncoderCandidates.v1"}

@@ -26,9 +26,9 @@ from spacy_pel.util import logger
 from spacy_pel.util.saved_folder import write_manifest
 
 from .conftest import NAME, TEXTS, links
-from .test_processes import METHODS, SCRIPT
 from .test_reranker import RANKER
 from .test_serialization import FITTED, dev_set
+from .workers import METHODS, SCRIPT
 
 SETTINGS = {  # of generators that need some
     "spacy-pel.DenseSynonyms.v1": {"name": "random:layers=1,width=32"},
@@ -269,7 +269,7 @@ def test_entries_say_who_what_and_where(make_nlp, monkeypatch):
     assert (entry.id, entry.at, entry.by, entry.doc) == (1, "1970-01-01T00:00:00Z", "Ann", "7")
     assert (entry.start, entry.end, entry.text, entry.form) == (115, 119, "cold", "cold")
     assert (entry.label, entry.before, entry.after) == ("DISEASE", "C04", "C05")
-    assert entry.context == doc.text[55:179] and len(entry.sha256) == 64
+    assert entry.context == doc.text[101:179] and len(entry.sha256) == 64  # whole words
 
 
 def test_only_what_was_changed_counts_in_a_linked_document(make_nlp):

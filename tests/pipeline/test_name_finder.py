@@ -191,6 +191,7 @@ def test_round_trips_with_changes(nlp, make_nlp, how, used, tmp_path):
 def learn(nlp, mention, kb_id):
     doc = nlp.make_doc(f"Then {mention} came back.")
     doc.ents = [Span(doc, 1, len(doc) - 3, label="ENTITY", kb_id=kb_id)]
+    doc.ents[0]._.pel_id = "C99"  # another answer was corrected
     return [one.id for one in nlp.get_pipe(NAME).learn([doc])]
 
 
@@ -240,7 +241,7 @@ def test_a_corrected_abbreviation_is_found_by_its_long_form(nlp):
     nlp.add_pipe("pel_abbreviation_detector", after="pel_name_finder", config={"mentions": True})
     text = "The sugar sickness (SUSI) is back. SUSI lasts."
     doc = nlp(text)
-    assert not doc.ents and len(doc._.abbreviations) == 2
+    assert not doc.ents and len(doc._.pel_abbreviations) == 2
     doc.ents = [Span(doc, 9, 10, label="ENTITY", kb_id="C06")]
     (learned,) = nlp.get_pipe(NAME).learn([doc])
     assert (learned.text, learned.form) == ("SUSI", "sugar sickness")

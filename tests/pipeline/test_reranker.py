@@ -15,8 +15,8 @@ from spacy_pel.rankers.cross_encoder import CrossEncoder
 from spacy_pel.types import Entity
 
 from .conftest import NAME, TEXTS, links
-from .test_processes import METHODS, SCRIPT
 from .test_serialization import FITTED, dev_set
+from .workers import METHODS, SCRIPT
 
 CROSS = {"@pel_rankers": "spacy-pel.CrossEncoder.v1", "name": "random:layers=1,width=16", "length": 48}
 RANKER = {

@@ -27,7 +27,7 @@ from spacy_pel.types import Document, Mention, MentionInText
 from spacy_pel.util.vectors import unit_length
 
 from .conftest import NAME, PATTERNS, PLAIN, TEXTS, links
-from .test_processes import METHODS, SCRIPT
+from .workers import METHODS, SCRIPT
 
 pytest.importorskip("spacy_transformers")
 LONG = "Aspirin after a heart attack relieves headache , and a cold or zzyzx or HD is a cold . " * 3
