@@ -13,7 +13,7 @@ from ..errors import PelError, one_line, shortened
 from ..types import Document
 
 _PIECE = 100_000  # characters: more would need more memory, and context reaches no further than a paragraph
-# where to cut, best first: behind a paragraph, a sentence, a line, a word
+# where to cut, best first: after a paragraph, a sentence, a line, a word
 _ENDS = [re.compile(end) for end in (r"\n[^\S\n]*\n\s*", r"[.!?][\])}\"'”’]*\s+", r"\n\s*", r"\s+")]
 
 
@@ -87,9 +87,10 @@ def _results(
     """YIELDS (Tuple[_Piece, Union[Doc, str]]): each piece with its Doc, or why it has none."""
     numbered = enumerate(pieces)
     waiting: Dict[int, _Piece] = {}  # pieces that were read and have no result yet
+    unread: List[Exception] = []  # why no more pieces could be read
 
     def docs(some: Iterable[Tuple[int, _Piece]]) -> Iterator[Tuple[Doc, int]]:
-        for number, piece in some:
+        for number, piece in _until_error(some, unread):
             waiting[number] = piece
             try:
                 doc = nlp.make_doc(piece.text)
@@ -112,6 +113,17 @@ def _results(
                 raise
         while waiting:
             yield waiting[min(waiting)], _alone(nlp, waiting.pop(min(waiting)))
+        if unread:
+            raise unread[0]
+
+
+def _until_error(items: Iterable[Any], errors: List[Exception]) -> Iterator[Any]:
+    """YIELDS (Any): the items. An error in reading them ends them and is kept: ``nlp.pipe`` could not tell
+    it from one of a component."""
+    try:
+        yield from items
+    except Exception as err:
+        errors.append(err)
 
 
 def reason_of(err: Exception) -> str:

@@ -28,7 +28,7 @@ from ..types import Mention
 NO_ID = {"", "-1", "-", "nil", "none", "null", "cui-less", "cuiless", "n/a"}
 
 # neither within brackets nor between the locants of a chemical's name
-_LIST = re.compile(r"\s*[;,]\s*(?![^\[\](){}]{0,200}[\])}])(?!\d[\d,]{0,20}-[A-Za-z])")
+_LIST = re.compile(r"[;,]\s*(?![^\[\](){}]{0,200}[\])}])(?!\d[\d,]{0,20}-[A-Za-z])")
 # tmVar's form, and HGVS; their bars and plus signs do not join ids
 _VARIANT = re.compile(r"(?:tmVar:)?[a-z]?\|[A-Za-z]{2,}\||(?:[\w.]{1,40}:){0,2}[cgmnpr]\.")
 _ATTRIBUTE = re.compile(r"(?:VariantGroup|Corresponding\w+|OriginalGene):")

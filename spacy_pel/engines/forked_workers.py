@@ -6,7 +6,7 @@ import signal
 import threading
 import warnings
 from contextlib import ExitStack, contextmanager
-from typing import Any, Iterator, List
+from typing import Any, Iterator, List, Set
 
 from ..util.threads import bound_threads
 
@@ -19,10 +19,11 @@ def workers_end_with_this_process() -> Iterator[None]:
     interrupt, spaCy does not warn that they ended. Forked workers have one thread each.
     """
     quiet = ExitStack()
+    others = set(multiprocessing.active_children())  # of the caller
     _parents.append(os.getpid())
 
     def interrupt(*_: Any) -> None:
-        _kill_workers()
+        _kill_workers(others)
         quiet.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", message=r"\[W127\]")
         raise KeyboardInterrupt
@@ -32,7 +33,7 @@ def workers_end_with_this_process() -> Iterator[None]:
     try:
         yield
     except BaseException:
-        _kill_workers()
+        _kill_workers(others)
         raise
     finally:
         quiet.close()
@@ -41,9 +42,10 @@ def workers_end_with_this_process() -> Iterator[None]:
         _parents.pop()
 
 
-def _kill_workers() -> None:
+def _kill_workers(others: Set[Any]) -> None:
     for worker in multiprocessing.active_children():
-        worker.kill()
+        if worker not in others:
+            worker.kill()
 
 
 def _bound_worker() -> None:

@@ -86,7 +86,7 @@ class LocalEngine:
             if changed := changed_settings(finished.settings, of_output):
                 raise PelError(Errors.E639.format(path=output, changed=changed))
             logger.info("Nothing to do: all documents are linked (%s)", f"{total:,}")
-            failed = list(read_jsonl(beside)) if finished.counts["left_out"] else []
+            failed = list(read_jsonl(beside)) if finished.counts["left_out"] and beside.is_file() else []
             return summary(
                 finished.counts,
                 resumed_after=total,

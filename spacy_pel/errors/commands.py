@@ -9,12 +9,12 @@ class CommandErrors:
     E601 = "[PEL-E601] The config {path} cannot be used: {got}. Fix this setting."
     E605 = (
         "[PEL-E605] Expected a pipeline that can link the documents, but it failed on all of the first {n}; on the "
-        "document '{id}': {got}. Mend the pipeline."
+        "document '{id}': {got}. Fix the pipeline."
     )
     E606 = (
         "[PEL-E606] Expected a text that the pipeline can link, but on the document '{id}' it failed: {got}."
     )
-    E607 = "[PEL-E607] Expected a pipeline that can link the documents, but it failed on all {n}. Mend the pipeline."
+    E607 = "[PEL-E607] Expected a pipeline that can link the documents, but it failed on all {n}. Fix the pipeline."
     E610 = (
         "[PEL-E610] Expected both linkable and NIL mentions to fit the NIL model, but {n_nil} of {n} are NIL. Use "
         "a development set in which the KB lacks the entities of some mentions."
@@ -219,7 +219,7 @@ class CommandErrors:
 
 
 class CommandWarnings:
-    W605 = "[PEL-W605] The pipeline failed on {n}, left out of the output: {shown}. All with their reasons: {path}"
+    W605 = "[PEL-W605] The pipeline failed on {n}; left out of the output: {shown}. All with their reasons: {path}"
     W606 = "[PEL-W606] The pipeline failed on the document '{id}', whose mentions count as wrong: {got}"
     W600 = (
         "[PEL-W600] The config of {path} sets threshold = {value}, which overrides the calibrated one. "

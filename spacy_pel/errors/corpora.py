@@ -126,8 +126,8 @@ class CorpusWarnings:
         "{examples}."
     )
     W251 = (
-        "[PEL-W251] {path}: the offsets of mentions are read as {base}: {n:,} of {total:,} match the text so, but "
-        "{standard:,} as characters from the start of the document."
+        "[PEL-W251] {path}: the offsets of mentions are read as {base}: that way {n:,} of {total:,} match the text, "
+        "but only {standard:,} do as characters from the start of the document."
     )
     W203 = (
         "[PEL-W203] {path}: `link` wrote it, and none of its {n:,} mentions has been corrected. The ids, which are answers "

@@ -1,6 +1,7 @@
 """Changes to a knowledge base: entities to add or replace, and ids to retire."""
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
@@ -16,6 +17,8 @@ from .knowledge_base import KnowledgeBase
 from .readers.jsonl_kb import JsonlKB
 from .readers.reader_base import KBReaderBase, Place
 from .readers.repair import merge_duplicates
+
+_CUI = re.compile(r"C\d{7}")
 
 
 @dataclass
@@ -147,7 +150,7 @@ def apply_changes(
             raise PelError(Errors.E125.format(n=len(missing), total=n_compared, example=missing[0]))
         retired = {**dict.fromkeys(missing), **retired}
     update = kb.release(changes.entities, retired, as_edits=as_edits)
-    unreplaced = {one: obsolete[one] for one in update.retired if one in obsolete}
+    unreplaced = {one: obsolete.get(one, ()) for one in update.retired if retired[one] is None}
     return replace(update, obsolete=unreplaced, missing=missing, n_others=n_others)
 
 
@@ -201,8 +204,10 @@ def _not_named(
 
 
 def _namespace(entity_id: str) -> str:
-    """RETURNS (str): "HP" of "HP:0000118"; "" if there is none."""
-    return entity_id.partition(":")[0] if ":" in entity_id else ""
+    """RETURNS (str): "HP" of "HP:0000118", "UMLS" of a CUI; "" for others, such as "D003924" and "E11"."""
+    if ":" in entity_id:
+        return entity_id.partition(":")[0]
+    return "UMLS" if _CUI.fullmatch(entity_id) else ""
 
 
 def _check_live(kb: KnowledgeBase, given: Set[str], entity_id: str, place: Place, expected: str) -> None:

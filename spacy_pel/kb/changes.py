@@ -93,7 +93,7 @@ class Update:
 
     added, replaced, retired (List[str]): entities that changed.
     unchanged (int): how many entities were as they should be.
-    edited (List[str]): entities that differ from the release, since a curator edited them ...
+    edited (List[str]): entities that differ from the release, because a curator edited them ...
     conflicts (Dict[str, str]): and among them, what the release changed of those that it changed.
     obsolete (Dict[str, Tuple[str, ...]]): entities retired without a successor -> ids that may replace them.
     missing (List[str]): entities that are not named, among those that a release would name.

@@ -168,11 +168,10 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         if not words:
             return []
         cuts = {words[number] for number in unpaired_brackets([doc[place].text for place in words])}
-        if not is_within_line(doc, words):
-            cuts |= breaks.likely
+        likely = frozenset() if is_within_line(doc, words) else breaks.likely
         runs: List[List[int]] = [[]]
         for place in range(words[0], words[-1] + 1):
-            if place in cuts:
+            if place in cuts or place in likely:
                 runs.append([])
             elif not doc[place].is_space:
                 runs[-1].append(place)

@@ -24,12 +24,6 @@ def ends_paragraph(token: Token) -> bool:
     return bool(token.is_space) and has_blank_line(token.text)
 
 
-def words_of(doc: Doc) -> List[int]:
-    """RETURNS (List[int]): the tokens that are words or the end of a paragraph. A name may be wrapped, or
-    have two blanks in it: white space that is a token of its own, but says nothing."""
-    return [token.i for token in doc if not token.is_space or ends_paragraph(token)]
-
-
 def is_within_word(doc: Doc, place: int) -> bool:
     """RETURNS (bool): whether a token begins between two letters of a word."""
     if not place or doc[place - 1].whitespace_:

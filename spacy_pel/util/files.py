@@ -38,6 +38,7 @@ EXPANSION = "SPACY_PEL_MAX_EXPANSION"  # environment variable: how many times it
 _EXPANSION = 200  # MeSH expands 20 times, UMLS 8 times
 _SMALL = 64 * 2**20  # bytes that any .gz may hold
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # the only way into JSON in UTF-8
+_XML_ENCODING = re.compile(r"(<\?xml[^>]*?)\s+encoding=[\"'][^\"']*[\"']")
 _LINE = 256 * 2**20  # bytes of the longest line
 _BLOCK = 8 * 2**20  # bytes of a block of lines, about
 _LINES = 4096  # of a block
@@ -256,7 +257,14 @@ def _line_stream(file: IO[bytes]) -> Iterator[bytes]:
     if not encoding:
         return iter(partial(file.readline, _LINE + 1), b"")
     text = io.TextIOWrapper(file, encoding=encoding, newline="\n")
-    return (line.encode("utf8") for line in iter(partial(text.readline, _LINE + 1), ""))
+    return _as_utf8(text)
+
+
+def _as_utf8(text: IO[str]) -> Iterator[bytes]:
+    line = _XML_ENCODING.sub(r"\1", text.readline(_LINE + 1))  # it is UTF-8 now
+    while line:
+        yield line.encode("utf8")
+        line = text.readline(_LINE + 1)
 
 
 def _check_lengths(path: PathLike, number: int, lines: List[bytes]) -> None:

@@ -406,7 +406,7 @@ def test_edits_are_listed_and_dropped(kb, tmp_path):
     assert run_json("kb", "diff", kb, kb)["n_edits"] == {"old": 3, "new": 3}
     assert "E126" in fails("kb", "edits", kb, "--drop", "C1", "--drop", "D3")
     dropped = run("kb", "edits", kb, "--drop", "C1", "--drop", "N1").stdout
-    assert "dropped" in dropped and dropped.endswith("1 edits left\n")
+    assert "dropped" in dropped and dropped.endswith("edits left: 1\n")
     assert run_json("kb", "show", kb, "C1") == ENTITIES[0].to_json()
     assert "N1" not in KnowledgeBase.from_disk(kb)
     changed = change(tmp_path / "v2.jsonl", Entity("C2", "Pyrexia").to_json())

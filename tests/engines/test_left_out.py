@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy_pel.corpora.document_stream import process_documents, text_pieces
 from spacy_pel.engines import link_batch
 from spacy_pel.engines.parts import PartedCorpus, PartedOutput, link_part
+from spacy_pel.errors import PelError
 from spacy_pel.pipeline.saved import load_pipeline
 from spacy_pel.types import Document
 from spacy_pel.util import read_jsonl, write_jsonl
@@ -140,6 +141,19 @@ def test_a_tokenizer_that_fails_and_a_handler_that_skips(folder):
     done = list(process_documents(nlp, documents, batch_size=4))
     assert [bool(one.error) for one in done] == [False, True, False, False]
     assert nlp.default_error_handler.__name__ == "<lambda>"
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_an_error_in_reading_documents_is_not_swallowed(n_process):
+    def documents():
+        yield from (Document(str(n), "Fever.") for n in range(5))
+        raise PelError("line 6 is damaged")
+
+    done = process_documents(spacy.blank("en"), documents(), n_process=n_process, batch_size=2)
+    found = []
+    with pytest.raises(PelError, match="line 6"):
+        found.extend(one.document.id for one in done)
+    assert found == list("01234")[: len(found)]
 
 
 def test_a_handler_that_logs_loses_only_the_bad_document(folder, monkeypatch):

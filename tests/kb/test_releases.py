@@ -275,3 +275,12 @@ def test_a_line_may_give_an_entity_and_another_one_retire_it():
     kb = KnowledgeBase(TERMS)
     changes = Changes([Entity("X:1", "last name")], retired={"X:1": "X:2"})
     assert apply_changes(kb, changes).retired == ["X:1"] and kb.resolve("X:1") == "X:2"
+
+
+def test_a_release_of_mesh_retires_no_concepts_of_the_umls(tmp_path):
+    (tmp_path / "x.obo").write_text(obo("id: D000001\nname: one", "id: D000002\nname: two"))
+    ids = [f"{beginning}00000{n}" for beginning in ("C0", "D") for n in (1, 2, 3)]
+    kb = KnowledgeBase([Entity(one, f"name {one}") for one in ids])
+    changes = changes_from_reader(OboKB(), [tmp_path / "x.obo"])
+    update = apply_changes(kb, changes, retire_missing=True)
+    assert (update.retired, update.obsolete, update.n_others) == (["D000003"], {"D000003": ()}, 3)

@@ -44,7 +44,10 @@ def kb_add(
     settings: Settings = None,
     strict: Strict = False,
     retire_missing: Annotated[
-        bool, typer.Option("--retire-missing", help="FILE is a whole release: retire what it does not have.")
+        bool,
+        typer.Option(
+            "--retire-missing", help="FILE is a complete release: retire the entities that it lacks."
+        ),
     ] = False,
     as_edits: Annotated[
         bool,

@@ -58,7 +58,7 @@ def _table(result: Dict[str, Any]) -> str:
 
 def _dropped(result: Dict[str, Any]) -> str:
     lines = [f"dropped  {_line(one)}" for one in result["dropped"]]
-    return "\n".join([*lines, f"{result['n_edits']:,} edits left"])
+    return "\n".join([*lines, f"edits left: {result['n_edits']:,}"])
 
 
 def _line(one: Dict[str, Any]) -> str:

@@ -55,7 +55,9 @@ def kb_migrate(
 def _text(result: Dict[str, Any]) -> str:
     replaced = [f"{old} -> {new}" for old, new in result["replaced"].items()]
     left = {
-        key: counted(len(result[key]), (f"{one} ({n:,} mentions)" for one, n in result[key].items()))
+        key: counted(
+            len(result[key]), (f"{one} ({n:,} mention{'s' * (n > 1)})" for one, n in result[key].items())
+        )
         for key in ("retired", "unknown")
     }
     return key_values({**result, "replaced": counted(len(replaced), replaced), **left})

@@ -119,7 +119,7 @@ def _holds_ids(note: str) -> bool:
 
 def _text(text: str, mentions: Iterable[Tuple[List[Span], str]]) -> str:
     """RETURNS (str): the text with the line ends that fit more of the mentions."""
-    texts = [text.removeprefix("\ufeff").replace("\r\n", "\n"), text]
+    texts = [text.replace("\r\n", "\n"), text]
     return max(texts, key=lambda one: sum(fits(one, spans, surface) for spans, surface in mentions))
 
 

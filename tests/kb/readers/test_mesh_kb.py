@@ -45,6 +45,13 @@ def test_xml_has_the_terms_of_all_concepts():
     assert reader.source["version"] == "2025"
 
 
+def test_xml_in_utf_16(tmp_path):
+    text = (MESH / "desc2025.xml").read_text(encoding="utf8")
+    declared = '<?xml version="1.0" encoding="UTF-16"?>' + text[text.index("?>") + 2 :]
+    (tmp_path / "desc2025.xml").write_bytes(declared.encode("utf-16"))
+    assert list(MeshKB()([tmp_path / "desc2025.xml"])) == list(MeshKB()([MESH / "desc2025.xml"]))
+
+
 def test_history_gives_redirects_to_live_ids_only():
     reader, kb = read("descriptors.tsv", "history.yaml")
     assert reader.redirects == {"C999001": "D009369", "C999002": "D009369"}
