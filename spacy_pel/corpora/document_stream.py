@@ -12,6 +12,7 @@ from spacy.util import ignore_error, raise_error
 from ..errors import PelError, one_line, shortened
 from ..types import Document
 
+HOPELESS = 100  # documents that fail, and none that does not, after which it is the pipeline's fault
 _PIECE = 100_000  # characters: more would need more memory, and context reaches no further than a paragraph
 # where to cut, best first: after a paragraph, a sentence, a line, a word
 _ENDS = [re.compile(end) for end in (r"\n[^\S\n]*\n\s*", r"[.!?][\])}\"'”’]*\s+", r"\n\s*", r"\s+")]

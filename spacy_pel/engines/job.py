@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Optional, Protocol, runtime_checkable
 
+from ..corpora.document_stream import HOPELESS
 from ..errors import Errors, PelError
 from ..types import NIL
-
-_HOPELESS = 100  # documents left out, and none linked, after which a run ends
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def check_some_linked(
     is_all (bool): whether no more documents follow.
     RAISES (PelError): if many documents, or all, were left out and none was linked.
     """
-    if not counts["documents"] and counts["left_out"] >= (1 if is_all else _HOPELESS):
+    if not counts["documents"] and counts["left_out"] >= (1 if is_all else HOPELESS):
         first = next(iter(left_out))
         raise PelError(Errors.E605.format(n=counts["left_out"], id=first["id"], got=first["error"]))
 

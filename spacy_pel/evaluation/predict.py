@@ -5,7 +5,7 @@ from bisect import bisect_right
 from itertools import chain
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence
 
-from ..corpora.document_stream import process_documents, reason_of
+from ..corpora.document_stream import HOPELESS, process_documents, reason_of
 from ..corpora.preprocessing import original_id
 from ..errors import Errors, PelError, Warnings
 from ..kb import KnowledgeBase
@@ -19,7 +19,6 @@ from .spans import SpanCounts
 MakeQueries = Callable[[Document], List[MentionQuery]]
 IsSeen = Callable[[Sequence[str]], bool]
 _MENTIONS = 1024  # linked at a time
-_HOPELESS = 100  # documents that fail, and none that does not, after which it is the pipeline's fault
 
 
 class Tally:
@@ -44,7 +43,7 @@ class Tally:
         """RAISES (PelError): if many documents failed, and none was linked before."""
         self.n_left_out += 1
         logger.warning(Warnings.W606.format(id=document.id, got=reason))
-        if not self.n_linked and self.n_left_out >= _HOPELESS:
+        if not self.n_linked and self.n_left_out >= HOPELESS:
             raise PelError(Errors.E605.format(n=self.n_left_out, id=document.id, got=reason))
 
     def saw(self, prediction: Prediction) -> None:
