@@ -8,7 +8,8 @@ from spacy_pel.corpora.readers.brat_corpus import BratCorpus
 from spacy_pel.corpora.writers.brat import write_brat
 from spacy_pel.errors import PelError
 from spacy_pel.types import Mention
-from tests.corpora.writers.test_writers import RECORDS, expected, found, record
+
+from ..writers.test_writers import RECORDS, expected, found, record
 
 TEXT = "Fever and rash.\nNo heart\nattack, no gout."
 
