@@ -244,10 +244,13 @@ def exact_names(field: Field) -> Iterator[Row]:
 
 @case(12, "canonical names", must=False)
 def canonical_names(field: Field) -> Iterator[Row]:
-    text = "He had replacement of knee joint."
-    got = {ent.text: ent._.pel_name for ent in field.nlp(text).ents}
-    is_right = bool(got) and not any("CDR" in (name or "") for name in got.values())
-    yield Row(text, "a name that is not about CDR", got, is_right)
+    kb = field.nlp.get_pipe(NAME).kb
+    got = [kb[kb_id].canonical_name for kb_id in kb.ids("ischemic cardiomyopathy")]
+    is_right = bool(got) and "ischemic myopathy" not in got
+    yield Row("ischemic cardiomyopathy", "not shown as ischemic myopathy", got, is_right)
+    entity = kb["C1513916"]
+    got = [entity.canonical_name, *entity.aliases]
+    yield Row("C1513916 (no)", "without the alias FH2D", got, "FH2D" not in got)
 
 
 @case(13, "inverted names across a comma")
