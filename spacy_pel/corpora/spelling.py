@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from ..util.names import GREEK
+
 _BETWEEN = re.compile(r"[\s\u2010-\u2015\u2043\u2212\uff0d-]+")  # hyphens, dashes, the minus sign, blanks
 _IN_WORD = re.compile(r"(?<=\w)-(?=[^\W\d])|(?<=[^\W\d])-(?=\w)")
 _PLAIN = str.maketrans(
@@ -10,7 +12,7 @@ _PLAIN = str.maketrans(
     | {"×": "x", "ß": "β", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i"}
 )
 _GREEK = re.compile("[α-ω]")
-_LETTERS = {"β": "ss", "η": "h", "λ": "lambda", "μ": "u", "ν": "v", "υ": "y", "φ": "f", "χ": "x", "ω": "w"}
+_LETTERS = {"β": "ss", "η": "h", "λ": "lamda", "μ": "u", "ν": "v", "υ": "y", "φ": "f", "χ": "x", "ω": "w"}
 
 
 def same_but_spelling(left: str, right: str) -> bool:
@@ -38,5 +40,5 @@ def _spelled(greek: str, other: str) -> bool:
 
 
 def _choices(letter: str) -> str:
-    name = unicodedata.name(letter).split()[-1].lower()
+    name = GREEK[letter]
     return "(?:" + "|".join(filter(None, (letter, name, name[0], _LETTERS.get(letter)))) + ")"

@@ -32,7 +32,7 @@ def corrected_mentions(doc: Doc, spans_key: Optional[str]) -> Tuple[List[Span], 
     The document tells which id that was, unless its user data were not kept, or other spans share the
     offsets, by which spaCy keeps user data. Then the correction is not explicit.
 
-    RETURNS (Tuple[List[Span], List[Correction]]): the spans, and what each of them says.
+    RETURNS (Tuple[List[Span], List[Correction]]): the spans, and a correction for each.
     RAISES (PelError): if a span is only white space.
     """
     groups = (doc.ents, *doc.spans.values())

@@ -54,7 +54,7 @@ class MergedStore:
         self.memo = {}
 
     def _is_live(self, row: int) -> bool:
-        changed = self.overlay.rows.get(row)  # ``live`` would be computed anew after each change
+        changed = self.overlay.rows.get(row)  # each change makes ``live`` stale
         return bool(self.store.live[row]) if changed is None else changed[1]
 
     def _count(self, row: int, entity: Entity, live: bool, sign: int) -> None:
