@@ -7,7 +7,7 @@ EXTRAS := dev,scispacy,openvino,trf,bm25,serve
 # compile what every start imports, even where Python is set to write no bytecode
 COMPILED := numpy pydantic scipy sklearn spacy srsly thinc torch typer weasel
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install --no-compile
-SOURCES := setup.cfg pyproject.toml README.md $(shell find spacy_pel -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
+SOURCES := setup.cfg pyproject.toml README.md studies/pyproject.toml $(shell find spacy_pel studies/spacy_pel_studies -name '*.py' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
 export OMP_NUM_THREADS ?= 1
 export PEL_DEMO_TEXT = $(value TEXT)
 
@@ -27,8 +27,8 @@ $(VENV)/packages.stamp: constraints.txt setup.cfg
 # this package, installed like any other; reinstalled when one of its files changes
 $(VENV)/installed.stamp: $(VENV)/packages.stamp $(SOURCES)
 	rm -rf build *.egg-info
-	$(PIP) --no-deps --no-build-isolation --force-reinstall .
-	rm -rf build *.egg-info
+	$(PIP) --no-deps --no-build-isolation --force-reinstall . ./studies
+	rm -rf build *.egg-info studies/build studies/*.egg-info
 	touch $@
 
 demo: $(VENV)/installed.stamp

@@ -18,9 +18,9 @@ from rich.table import Table
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.templates import DocumentWindows, MarkedContext, MentionTemplate, MentionWindows
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.templates import DocumentWindows, MarkedContext, MentionTemplate, MentionWindows
 from spacy_pel.types import MentionInText
 
 TEMPLATES: Dict[str, MentionTemplate] = {

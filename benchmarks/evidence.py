@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from spacy_pel.candidates.evidence.evidence import NAMED
 from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_difference
-from spacy_pel.evidence.evidence import NAMED
 from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
 from spacy_pel.linking.examples import Examples
 from spacy_pel.linking.label_types import label_types

@@ -14,6 +14,7 @@ from typing import Annotated, Dict, List, Optional
 import numpy as np
 import typer
 from rich.console import Console
+from spacy_pel_studies.retrieval import Retrieval
 
 from benchmarks.differences import table_of_differences
 from spacy_pel.cli._encoder import open_bi_encoder
@@ -25,7 +26,6 @@ from spacy_pel.evaluation.metrics.paired_bootstrap import Difference, share_diff
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.research.retrieval import Retrieval
 from spacy_pel.types import Document
 from spacy_pel.util import machine_note, write_json
 

@@ -23,10 +23,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_pel.candidates import bi_encoder
+from spacy_pel.candidates.evidence import evidence
 from spacy_pel.corpora import read_corpus
 from spacy_pel.corpora.spacy_reader import with_gold
 from spacy_pel.errors import PelError
-from spacy_pel.evidence import evidence
 from spacy_pel.index import EntityIndex
 from spacy_pel.types import Document
 from spacy_pel.util import machine_note, write_json

@@ -14,10 +14,10 @@ from spacy.util import load_config
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.templates import DocumentWindows
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.templates import DocumentWindows
 from spacy_pel.types import Document, Entity, Mention
 
 CONFIGS = Path(__file__).parents[1] / "configs"

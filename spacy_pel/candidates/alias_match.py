@@ -5,13 +5,13 @@ from typing import Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evidence.name_features import candidate_table
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows, Rows
 from ..util import fingerprint, normalize_alias
 from ..util.ragged import offsets_of
 from .distinct_entities import Mask, find_entities
+from .evidence.name_features import candidate_table
 from .generator_base import GeneratorBase
 
 

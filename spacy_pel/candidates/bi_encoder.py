@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..evidence.evidence import gather_evidence
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, EncodedMention, Encoder, MentionInText, Rows, Vectors
 from ..util import fingerprint
+from .evidence.evidence import gather_evidence
 from .generator_base import GeneratorBase
 
 if TYPE_CHECKING:  # imports faiss

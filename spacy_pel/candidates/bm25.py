@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..evidence.name_features import candidate_table
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows, Rows, Scores
 from ..util import normalize_alias
 from ..util.ragged import offsets_of
 from .distinct_entities import Mask, find_entities
+from .evidence.name_features import candidate_table
 from .generator_base import GeneratorBase, read_arrays, write_arrays
 from .names import NameTable
 from .sparse_rows import best_of

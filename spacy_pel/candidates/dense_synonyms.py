@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 
 from ..encoders.backend import Backend
 from ..encoders.bi_encoder import BiEncoder
+from ..encoders.templates import SynonymCard
 from ..errors import Errors, PelError
-from ..evidence.name_features import candidate_table
 from ..index import EntityIndex
 from ..index.faiss_flat import FaissFlat
 from ..kb import KnowledgeBase
 from ..registry import registry
-from ..templates import SynonymCard
 from ..types import CandidateTable, MentionInText, RankedRows, Rows, Vectors
 from ..util import fingerprint
 from ..util.ragged import offsets_of
 from .distinct_entities import Mask, find_entities
+from .evidence.name_features import candidate_table
 from .generator_base import GeneratorBase
 
 _ENCODER, _INDEX = "encoder", "index"

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
-from ..evidence.evidence import FEATURES, Found, best_row
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import FUSED, CandidateGenerator, CandidateTable, MentionInText, Rows
 from ..util import fingerprint
 from ..util.ragged import offsets_of, owners, places_in_pieces, segment_max
 from .distinct_entities import Mask
+from .evidence.evidence import FEATURES, Found, best_row
 from .generator_base import GeneratorBase
 
 How = Literal["rrf", "union"]

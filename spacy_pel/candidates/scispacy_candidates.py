@@ -6,13 +6,13 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 import numpy as np
 
 from ..errors import Errors, PelError
-from ..evidence.name_features import candidate_table
 from ..kb import KnowledgeBase
 from ..registry import registry
 from ..types import CandidateTable, MentionInText, RankedRows
 from ..util import normalize_alias
 from ..util.ragged import offsets_of
 from .distinct_entities import Mask, live_mask
+from .evidence.name_features import candidate_table
 from .exact_neighbours import ExactNeighbours
 from .generator_base import GeneratorBase, read_arrays, read_strings, write_arrays, write_strings
 from .names import NameTable

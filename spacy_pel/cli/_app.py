@@ -30,7 +30,7 @@ class PelGroup(HelpGroup):
     command line) shows the traceback as well.
 
     Other packages add groups of commands by the entry point group ``spacy_pel_commands``, e.g.
-    ``research = spacy_pel.research.cli:research_cli``; they are imported when they are called or listed.
+    ``research = spacy_pel_studies.cli:research_cli``; they are imported when they are called or listed.
     """
 
     def list_commands(self, ctx: Any) -> List[str]:

@@ -70,7 +70,7 @@ def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> 
         return plain
     found: Any
     if (folder / "ranker.json").is_file():
-        from ..rankers import load_ranker
+        from ..linking.rankers import load_ranker
 
         found = getattr(load_ranker(folder), "encoder", None)
     else:

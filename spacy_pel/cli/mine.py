@@ -49,8 +49,8 @@ def mine(
     from ..corpora import read_corpus
     from ..encoders import load_encoder
     from ..kb import KnowledgeBase
-    from ..negatives.mining.streaming_top_k import INDEX_KINDS
     from ..registry import registry
+    from ..training.negatives.mining.streaming_top_k import INDEX_KINDS
     from ..training.retriever.examples import linked_mentions
     from ..training.retriever.mine_corpus import mine_corpus, mined_records
     from ..util import write_jsonl

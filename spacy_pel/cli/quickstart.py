@@ -105,8 +105,8 @@ def quickstart(
 
     Example: spacy-pel quickstart codes.csv my_pipeline
     """
+    from ..pipeline.detectors.name_patterns import example_names, example_text
     from ..pipeline.mentions import mention_spans
-    from ..pipeline.name_patterns import example_names, example_text
     from ..pipeline.records import mention_record
 
     started = time.perf_counter()

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..registry import registry
-from ..templates import RaggedTokens
 from ..types import Rows, Vectors
 from ..util import progress
 from ..util.fork_safety import make_fork_safe
 from ..util.progress import report_parts
+from .templates import RaggedTokens
 
 _IN_MEMORY = 1 << 30  # bytes; larger arrays of vectors are files
 

@@ -8,19 +8,6 @@ from numpy.typing import NDArray
 
 from ..errors import Errors, PelError
 from ..registry import registry
-from ..similarities import Similarity
-from ..similarities.cosine import Cosine
-from ..similarities.similarity import IndexSide
-from ..templates import (
-    EntityCard,
-    EntityTemplate,
-    MarkedContext,
-    MentionTemplate,
-    MentionTokens,
-    MentionWindows,
-    RaggedTokens,
-)
-from ..templates.token_arrays import piece_lists
 from ..types import Entity, MentionInText, Vectors
 from ..util import write_json
 from ..util.saved_folder import damaged
@@ -30,6 +17,19 @@ from .auto_backend import AutoBackend
 from .backend import Backend, EncodedBatch, empty_vectors, encode_batches
 from .fingerprint import NEWEST, version_setting, weights_fingerprint
 from .representations import Representations
+from .similarities import Similarity
+from .similarities.cosine import Cosine
+from .similarities.similarity import IndexSide
+from .templates import (
+    EntityCard,
+    EntityTemplate,
+    MarkedContext,
+    MentionTemplate,
+    MentionTokens,
+    MentionWindows,
+    RaggedTokens,
+)
+from .templates.token_arrays import piece_lists
 from .tower import Pooling, TokenTower, Tower
 from .tower_files import FILE, read_encoder, save_tower
 

@@ -6,10 +6,10 @@ from typing import Any, List, Optional, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..similarities import Encoded, Similarity, TokenVectors
 from ..types import Rows, Scores, Vectors
 from ..util.ragged import offsets_of, take_pieces
 from .backend import empty_vectors
+from .similarities import Encoded, Similarity, TokenVectors
 
 _PAIRS = 1 << 22  # numbers of each side's vectors in one comparison: 16 MB
 

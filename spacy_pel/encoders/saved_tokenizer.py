@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from ..templates.token_arrays import PLAIN, PLAIN_WITH_OFFSETS
+from .templates.token_arrays import PLAIN, PLAIN_WITH_OFFSETS
 
 _RULES, _CONFIG = "tokenizer.json", "tokenizer_config.json"
 _FILES = (

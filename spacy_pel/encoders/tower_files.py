@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, Dict, Optional, Tuple
 
 from ..registry import registry
-from ..similarities import Similarity
-from ..similarities.cosine import Cosine
-from ..templates import EntityTemplate, MentionTemplate
 from ..util import read_json
 from ..util.saved_folder import damaged
 from .fingerprint import read_version
+from .similarities import Similarity
+from .similarities.cosine import Cosine
+from .templates import EntityTemplate, MentionTemplate
 from .tower import Pooling
 
 FILE = "bi_encoder.json"  # the settings of a bi-encoder

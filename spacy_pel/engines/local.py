@@ -8,7 +8,7 @@ from typing import Any, Dict, Generator, Iterable, Iterator, Optional
 
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
-from ..pipeline.name_finder import read_names
+from ..pipeline.detectors.name_finder import read_names
 from ..pipeline.records import document_record
 from ..pipeline.saved import load_pipeline
 from ..registry import registry

@@ -1,7 +1,7 @@
 """From mentions in text to entities or NIL, with encoder, index, combiner and NIL model."""
 
+from .corrections import Correction, Learned, Memory
 from .linker import Link, Linker
-from .memory import Correction, Learned, Memory
 from .query import EncodedQuery, MentionQuery, replace_mention
 from .reranker import Reranker
 

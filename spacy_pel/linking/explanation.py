@@ -7,15 +7,15 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
+from ..candidates.evidence.evidence import NAMED
 from ..errors import one_line
-from ..evidence.evidence import NAMED
 from ..index.row_table import NAME_KINDS, hash_texts
 from ..index.rows_of_kb import names_of
 from ..types import NIL, CandidateTable, Entity, Vectors
 from ..util import normalize_alias
 from ..util.columns import EMPTY, aligned
 from ..util.excerpts import words_around
-from .memory import Learned
+from .corrections import Learned
 from .query import MentionQuery
 from .surface_record import WordRecord
 

@@ -32,13 +32,13 @@ from ..types import (
 from ..util import logger
 from ..util.ragged import owners, places_in_pieces, segment_max, segment_order
 from .confidence import DEPTH, N_FOLDS, Confidence, cross_fitted, id_set, shares_of
+from .corrections import Correction, Learned, Memory
+from .corrections.known import IndexWithMemory, Known
+from .corrections.memory import check_by
+from .corrections.recall import Recalled, insert_answers, put_first, recall
+from .corrections.teach import make_entries
 from .examples import Examples, join_examples
 from .label_types import LabelTypes, label_types
-from .memory import Correction, Learned, Memory
-from .memory.known import IndexWithMemory, Known
-from .memory.memory import check_by
-from .memory.recall import Recalled, insert_answers, put_first, recall
-from .memory.teach import make_entries
 from .nil import best_f1_threshold
 from .query import MentionQuery, read_batch
 from .reranker import Reranker

@@ -52,12 +52,12 @@ from ..util.saved_folder import check_folder, pack_files, read_whole, unpack_fil
 from .calibration import learned_state, load_learned_state
 from .checks import check_interfaces, check_loaders, check_parts
 from .corrections import corrected_mentions, reference_of
+from .detectors.transformer_states import TransformerStates
 from .gold import documents_of, query_maker
 from .linker_data import CALIBRATION, KIND, MEMORY, VERSION, LinkerData, update_linker_folder
 from .mentions import PHRASE, add_extensions, by_mentions, mention_spans, span_queries, write_links
 from .reading_length import with_max_length
 from .settings import count, flag, optional, setting, share, some_of, text, texts, texts_of_labels, thresholds
-from .transformer_states import TransformerStates
 
 PathLike = Union[str, Path]
 Links = List[List[Optional[Link]]]

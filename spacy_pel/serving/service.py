@@ -11,9 +11,9 @@ from ..errors import Errors, PelError
 from ..evaluation.report.entity_urls import entity_url
 from ..linking import Correction, Learned, Memory, MentionQuery
 from ..linking.explanation import explain
+from ..pipeline.detectors.name_finder import read_names
 from ..pipeline.gold import query_maker
 from ..pipeline.linker_data import save_memory, saved_memory
-from ..pipeline.name_finder import read_names
 from ..pipeline.records import document_record
 from ..types import NIL, Document, Entity, Mention
 from ..util import normalize_alias

@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 from ..errors import Errors, PelError
-from ..objectives.losses.balanced_loss import BalancedLoss
 from ..util import logger
 from .checkpoint import Progress, load_checkpoint, save_checkpoint
 from .device import make_accelerator
+from .losses.balanced_loss import BalancedLoss
 from .metrics_log import MetricsLog
 from .optimizer import make_optimizer, set_learn_rate
 from .settings import BaseTrainingSettings

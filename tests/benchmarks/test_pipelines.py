@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from benchmarks.pipelines import MEASURES, Run, compare, main, run_of
 from benchmarks.speed import made_up_pipeline
+from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
-from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking.examples import Examples
 from spacy_pel.linking.query import MentionQuery

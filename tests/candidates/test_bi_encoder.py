@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
+from spacy_pel.candidates.evidence.evidence import gather_evidence
 from spacy_pel.errors import PelError
-from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.types import MentionInText
 
 from .conftest import mentions_of

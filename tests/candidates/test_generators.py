@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
+from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.candidates.loading import load_generator, make_generator
 from spacy_pel.errors import PelError
-from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
 from spacy_pel.types import FUSED, Entity

@@ -10,8 +10,8 @@ from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.average import average
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.templates import MarkedContext
 from spacy_pel.errors import PelError
-from spacy_pel.templates import MarkedContext
 
 NAMES = ["fever", "heart attack"]
 

@@ -12,7 +12,7 @@ from spacy_pel.encoders.auto_backend import AutoBackend
 from spacy_pel.encoders.backend import TorchBackend, encode_batches
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
-from spacy_pel.templates import RaggedTokens
+from spacy_pel.encoders.templates import RaggedTokens
 from spacy_pel.types import MentionInText
 from spacy_pel.util.progress import ChunkProgress
 

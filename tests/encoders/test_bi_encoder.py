@@ -15,10 +15,10 @@ from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.fingerprint import _written_rules
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.random_init import _letter_tokenizer
+from spacy_pel.encoders.similarities.dot_product import DotProduct
+from spacy_pel.encoders.templates import MarkedContext
 from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
-from spacy_pel.similarities.dot_product import DotProduct
-from spacy_pel.templates import MarkedContext
 from spacy_pel.types import MentionInText
 from spacy_pel.util.saved_folder import write_manifest
 

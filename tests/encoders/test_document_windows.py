@@ -10,13 +10,13 @@ from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
+from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
+from spacy_pel.encoders.templates import DocumentWindows, MarkedContext
+from spacy_pel.encoders.templates.document_windows import window_starts
 from spacy_pel.encoders.tower import span_means
 from spacy_pel.errors import PelError
-from spacy_pel.rankers.cross_encoder import CrossEncoder
-from spacy_pel.rankers.dual_encoder import DualEncoder
-from spacy_pel.similarities.sum_of_max import SumOfMax
-from spacy_pel.templates import DocumentWindows, MarkedContext
-from spacy_pel.templates.document_windows import window_starts
+from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
+from spacy_pel.linking.rankers.dual_encoder import DualEncoder
 from spacy_pel.training.ranker.group_recipe import GroupRecipe
 from spacy_pel.training.ranker.settings import RankerSettings
 from spacy_pel.types import Entity, MentionInText

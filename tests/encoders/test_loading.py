@@ -22,11 +22,11 @@ from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.encoders.pretrained import load_tower, locate
 from spacy_pel.encoders.saved_tokenizer import SavedTokenizer
+from spacy_pel.encoders.templates import DocumentWindows
+from spacy_pel.encoders.templates.token_arrays import piece_lists, pieces_with_offsets
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.templates import DocumentWindows
-from spacy_pel.templates.token_arrays import piece_lists, pieces_with_offsets
 from spacy_pel.types import Encoder, Entity
 from spacy_pel.util import read_json, write_json
 from spacy_pel.util.saved_folder import check_folder, write_manifest
@@ -277,7 +277,7 @@ def test_linking_in_windows_imports_nothing_heavy(tiny_bert, tmp_path):
     )
     nlp.to_disk(tmp_path / "pipeline")
     loaded = linking_imports(tmp_path / "pipeline")
-    assert "spacy_pel.templates.document_windows" in loaded and not loaded & HEAVY
+    assert "spacy_pel.encoders.templates.document_windows" in loaded and not loaded & HEAVY
 
 
 # -- what the folder of a model must not do --------------------------------------------------------

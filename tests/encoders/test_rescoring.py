@@ -11,14 +11,14 @@ from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.encoders.openvino_backend import OpenVinoBackend
 from spacy_pel.encoders.representations import Representations, pair_scores
+from spacy_pel.encoders.similarities import TokenVectors
+from spacy_pel.encoders.similarities.dot_product import DotProduct
+from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
 from spacy_pel.evaluation.nearest import nearest_entities
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.registry import registry
-from spacy_pel.similarities import TokenVectors
-from spacy_pel.similarities.dot_product import DotProduct
-from spacy_pel.similarities.sum_of_max import SumOfMax
 from spacy_pel.types import Entity, MentionInText
 
 WORDS = ["heart", "attack", "kidney", "stone", "fever", "pain", "left", "right"]

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from tqdm import tqdm
 
+from spacy_pel.candidates.evidence.evidence import gather_evidence
 from spacy_pel.errors import PelError
-from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.index.checks import KIND

@@ -18,7 +18,7 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import EncodedQuery, Linker, MentionQuery, replace_mention
 from spacy_pel.linking.combiners import LinearCombiner
 from spacy_pel.linking.combiners.linear import linear_features
-from spacy_pel.linking.memory import Correction
+from spacy_pel.linking.corrections import Correction
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.training.ranker.leave_out import LeaveOut
 from spacy_pel.types import TOPIC, Document, Entity, Mention

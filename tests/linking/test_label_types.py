@@ -10,8 +10,8 @@ from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
+from spacy_pel.linking.corrections import Correction
 from spacy_pel.linking.label_types import LabelTypes, label_types
-from spacy_pel.linking.memory import Correction
 from spacy_pel.linking.nil import LogisticNil, ScoreThreshold
 from spacy_pel.pipeline.calibration import learned_state, load_learned_state
 from spacy_pel.types import LABEL_TYPE, CandidateTable, Entity

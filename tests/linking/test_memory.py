@@ -13,7 +13,7 @@ from spacy_pel.index.priors import AliasPriors
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Correction, Linker, Memory, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner
-from spacy_pel.linking.memory.known import IndexWithMemory
+from spacy_pel.linking.corrections.known import IndexWithMemory
 from spacy_pel.linking.nil.pretrained import PretrainedLogisticNil
 from spacy_pel.types import NIL, Document, Entity, Mention
 from spacy_pel.util.saved_folder import write_manifest
@@ -178,7 +178,7 @@ def test_entries_with_and_without_vectors(kb, tmp_path):
 
 
 def make_learned(linker, given):
-    from spacy_pel.linking.memory.teach import make_entries
+    from spacy_pel.linking.corrections.teach import make_entries
 
     return make_entries(linker, *pairs(given), None, by="")[0]
 

@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from spacy_pel.candidates.evidence.evidence import NAMED
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
-from spacy_pel.evidence.evidence import NAMED
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery
 from spacy_pel.linking.combiners import LinearCombiner

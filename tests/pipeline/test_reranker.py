@@ -11,7 +11,7 @@ import spacy
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.rankers.cross_encoder import CrossEncoder
+from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
 from spacy_pel.types import Entity
 
 from .conftest import NAME, TEXTS, links

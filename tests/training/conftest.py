@@ -7,8 +7,8 @@ import pytest
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.templates import EntityCard, MarkedContext
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.settings import read_settings
 from spacy_pel.types import Document, Entity, Mention

@@ -40,7 +40,7 @@ def ranker_add(
 
     Example: spacy-pel ranker add training/pipeline training/ranker/model-best training/pipeline_ranked
     """
-    from ...rankers import load_ranker
+    from ...linking.rankers import load_ranker
     from ...registry import registry
     from .._saved_pipeline import changed_copy
 

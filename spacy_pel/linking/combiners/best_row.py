@@ -5,7 +5,7 @@ from typing import Any, Dict, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...evidence.evidence import best_cosines
+from ...candidates.evidence.evidence import best_cosines
 from ...registry import registry
 from ...types import FUSED, CandidateTable, Scores
 

@@ -41,8 +41,8 @@ from typing import Any, Dict, List, Optional, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...candidates.evidence.evidence import best_cosines
 from ...errors import Errors, PelError
-from ...evidence.evidence import best_cosines
 from ...registry import registry
 from ...types import FUSED, LABEL_TYPE, TOPIC, CandidateTable, Scores
 from ...util import logger

@@ -22,7 +22,7 @@ from typing import Dict, Mapping
 
 import numpy as np
 
-from ...evidence.evidence import NAMED, best_cosines
+from ...candidates.evidence.evidence import NAMED, best_cosines
 from ...registry import registry
 from ...types import CandidateTable, Scores
 from ...util.ragged import segment_order

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...encoders.bi_encoder import BiEncoder
-from ...templates import MentionTokens
+from ...encoders.templates import MentionTokens
 from ...types import MentionInText
 from ..length_batches import length_batches
 from ..members import MembersByLabel

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...encoders.bi_encoder import BiEncoder
+from ...encoders.templates import RaggedTokens
 from ...kb import KnowledgeBase
-from ...templates import RaggedTokens
 from ...types import Entity
 from ...util import normalize_alias
 from ..members import MembersByLabel

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from ...objectives.anchors import AnchorPart
-from ...similarities import Similarity
+from ...encoders.similarities import Similarity
+from ..anchors import AnchorPart
 from ..score_metrics import score_metrics
 from .group_batches import GroupBatch
 

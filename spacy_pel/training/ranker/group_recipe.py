@@ -8,11 +8,11 @@ from torch import nn
 
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...objectives.anchors import AnchorPart
-from ...objectives.anchors.all_mentions import AllMentions
-from ...objectives.losses.triplet import Triplet
-from ...rankers.dual_encoder import DualEncoder
+from ...linking.rankers.dual_encoder import DualEncoder
 from ...registry import registry
+from ..anchors import AnchorPart
+from ..anchors.all_mentions import AllMentions
+from ..losses.triplet import Triplet
 from .candidates import Candidates, RankMentions
 from .group_batches import GroupPlanner, GroupStore
 from .group_objective import GroupObjective

@@ -5,9 +5,9 @@ from typing import Collection, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...candidates.evidence.evidence import Mask
 from ...corpora.preprocessing import original_id
 from ...errors import Errors, PelError
-from ...evidence.evidence import Mask
 from ...index import EntityIndex
 from ...index.priors import AliasPriors
 from ...index.row_table import KINDS

@@ -6,8 +6,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...encoders.templates import EntityTemplate, MentionEntityPair, RaggedTokens
 from ...kb import KnowledgeBase
-from ...templates import EntityTemplate, MentionEntityPair, RaggedTokens
 from ...types import Entity
 from ...util import normalize_alias
 from ...util.ragged import offsets_of, owners

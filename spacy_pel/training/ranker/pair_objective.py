@@ -5,7 +5,7 @@ from typing import Any, Dict, Optional, Tuple
 import torch
 from torch import Tensor, nn
 
-from ...objectives.regularizers import Regularizer
+from ..regularizers import Regularizer
 from .pair_batches import PairTable
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...kb import KnowledgeBase
-from ...rankers.cross_encoder import CrossEncoder
+from ...linking.rankers.cross_encoder import CrossEncoder
 from ...registry import registry
 from .candidates import Candidates, RankMentions
 from .pair_batches import PairPlanner, PairStore, with_gold

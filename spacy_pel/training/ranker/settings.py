@@ -7,9 +7,9 @@ from pydantic import BaseModel, Field
 from torch import nn
 
 from ...errors import Errors
-from ...objectives.anchors import AnchorPart
-from ...objectives.regularizers import Regularizer
 from ...util.config import load_config
+from ..anchors import AnchorPart
+from ..regularizers import Regularizer
 from ..settings import (
     BaseDevSettings,
     BasePaths,

@@ -6,11 +6,11 @@ from typing import List, Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from ...negatives import DrawRequest, MinedNegatives, NegativeSampler
-from ...negatives.mining.streaming_top_k import Parts
-from ...templates import MentionTokens, MentionWindows, window_numbers
+from ...encoders.templates import MentionTokens, MentionWindows, window_numbers
 from ..length_batches import length_batches
 from ..members import MembersByLabel
+from ..negatives import DrawRequest, MinedNegatives, NegativeSampler
+from ..negatives.mining.streaming_top_k import Parts
 from .example_store import ExampleStore
 from .settings import ViewSettings
 

@@ -6,8 +6,8 @@ from typing import Iterator, Tuple
 import numpy as np
 
 from ...encoders.bi_encoder import BiEncoder
+from ...encoders.templates import RaggedTokens
 from ...errors import Errors, PelError
-from ...templates import RaggedTokens
 from ...types import Rows, Vectors
 from ...util import atomic_path
 

@@ -7,9 +7,9 @@ from typing import Any, List, Literal, Optional
 import numpy as np
 from numpy.typing import NDArray
 
+from ...encoders.templates import MentionTokens, MentionWindows, RaggedTokens
+from ...encoders.templates.ragged_writer import SPANS
 from ...errors import Errors, PelError
-from ...templates import MentionTokens, MentionWindows, RaggedTokens
-from ...templates.ragged_writer import SPANS
 from ..members import MembersByLabel
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ...corpora.preprocessing import original_id
 from ...encoders.bi_encoder import BiEncoder
+from ...encoders.templates.ragged_writer import MentionWriter, RaggedWriter
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
 from ...kb.id_coverage import prefix_hint, warn_of_other_ids
-from ...templates.ragged_writer import MentionWriter, RaggedWriter
 from ...types import Document, MentionInText
 from ...util import hash_strings, logger, normalize_alias, progress
 from ...util.ragged import offsets_of

@@ -7,12 +7,12 @@ from ...corpora import read_gold
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...objectives.distillation import Distillation
 from ...util import logger
 from ..base_trainer import BaseTrainer
 from ..checkpoint import Progress, read_progress
 from .batches import BatchPlanner, PairBatch
 from .dev import DevRetrieval
+from .distillation import Distillation
 from .example_cache import cached_examples
 from .example_store import ExampleStore
 from .fingerprint import run_fingerprint

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
-from ...negatives import MinedNegatives
-from ...negatives.mining.mine import MiningResult, mine
-from ...negatives.mining.streaming_top_k import IndexKind
 from ...types import Encoder, Rows, Vectors
 from ...util import logger, read_jsonl
 from ...util.ragged import offsets_of
+from ..negatives import MinedNegatives
+from ..negatives.mining.mine import MiningResult, mine
+from ..negatives.mining.streaming_top_k import IndexKind
 from .example_store import ExampleStore
 from .examples import LinkedMention, mention_keys, places_of_rows
 

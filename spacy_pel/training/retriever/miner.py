@@ -8,13 +8,13 @@ import numpy as np
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors, PelError
-from ...negatives import MinedNegatives
-from ...negatives.mining.mine import mine
-from ...negatives.mining.schedule import MiningSchedule
-from ...negatives.mining.streaming_top_k import Parts
 from ...util import logger
 from ...util.ragged import offsets_of
 from ..checkpoint import Progress
+from ..negatives import MinedNegatives
+from ..negatives.mining.mine import mine
+from ..negatives.mining.schedule import MiningSchedule
+from ..negatives.mining.streaming_top_k import Parts
 from .batches import BatchPlanner
 from .entity_chunks import EntityChunks
 from .settings import MiningSettings

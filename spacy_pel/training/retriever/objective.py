@@ -5,15 +5,15 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 import torch
 from torch import Tensor, nn
 
+from ...encoders.similarities import Encoded, Similarity, TokenVectors, join, take
+from ...encoders.similarities.cosine import Cosine
 from ...encoders.tower import span_means
 from ...errors import Errors, PelError
-from ...objectives.distillation import Distillation
-from ...objectives.mixing import Mixing
-from ...objectives.regularizers import GradientRegularizer, Regularizer
-from ...similarities import Encoded, Similarity, TokenVectors, join, take
-from ...similarities.cosine import Cosine
+from ..mixing import Mixing
+from ..regularizers import GradientRegularizer, Regularizer
 from ..score_metrics import score_metrics
 from .batches import PairBatch, Side
+from .distillation import Distillation
 from .reused_backward import ReusedBackward, keeps_small_gradients
 
 _STEEP_ENOUGH = 1e-20  # the towers' gradients are many times smaller

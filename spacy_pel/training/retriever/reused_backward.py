@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, List, Sequence, Tuple
 import torch
 from torch import Tensor
 
-from ...similarities import Encoded, TokenVectors
+from ...encoders.similarities import Encoded, TokenVectors
 
 if TYPE_CHECKING:
     from .objective import SideInputs

@@ -9,11 +9,11 @@ from torch import nn
 
 from ...encoders.bi_encoder import BiEncoder
 from ...errors import Errors
-from ...negatives import NegativeSampler
-from ...negatives.mining.streaming_top_k import IndexKind
-from ...objectives.mixing import Mixing
-from ...objectives.regularizers import Regularizer
 from ...util.config import load_config
+from ..mixing import Mixing
+from ..negatives import NegativeSampler
+from ..negatives.mining.streaming_top_k import IndexKind
+from ..regularizers import Regularizer
 from ..settings import (
     BaseDevSettings,
     BasePaths,

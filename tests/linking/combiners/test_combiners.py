@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from spacy_pel.candidates.evidence.evidence import FEATURES
 from spacy_pel.errors import PelError
-from spacy_pel.evidence.evidence import FEATURES
 from spacy_pel.linking.combiners import BestRow, LinearCombiner
 from spacy_pel.linking.combiners.linear import (
     DEFAULT_WEIGHTS,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from spacy_pel.candidates.bm25 import BM25
+from spacy_pel.candidates.evidence.evidence import NAMED
 from spacy_pel.candidates.tfidf import TfIdf
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
-from spacy_pel.evidence.evidence import NAMED
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from rankers.conftest import make_dual
+from linking.rankers.conftest import make_dual
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
@@ -13,14 +13,14 @@ from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, Reranker
-from spacy_pel.objectives.anchors.all_mentions import AllMentions
-from spacy_pel.objectives.anchors.mean_prototype import MeanPrototype
-from spacy_pel.objectives.anchors.one_mention import OneMention
-from spacy_pel.objectives.anchors.soft_radius import SoftRadius
-from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
-from spacy_pel.objectives.losses.triplet import Triplet
-from spacy_pel.rankers import load_ranker
+from spacy_pel.linking.rankers import load_ranker
 from spacy_pel.registry import registry
+from spacy_pel.training.anchors.all_mentions import AllMentions
+from spacy_pel.training.anchors.mean_prototype import MeanPrototype
+from spacy_pel.training.anchors.one_mention import OneMention
+from spacy_pel.training.anchors.soft_radius import SoftRadius
+from spacy_pel.training.losses.cross_entropy import CrossEntropy
+from spacy_pel.training.losses.triplet import Triplet
 from spacy_pel.training.ranker.candidates import RankMentions, _find
 from spacy_pel.training.ranker.group_batches import GroupPlanner, GroupStore
 from spacy_pel.training.ranker.group_objective import GroupObjective

@@ -7,11 +7,11 @@ import pytest
 
 from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
 from spacy_pel.candidates.ensemble import EnsembleCandidates
+from spacy_pel.candidates.evidence.evidence import gather_evidence
 from spacy_pel.corpora.preprocessing import original_id
 from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
-from spacy_pel.evidence.evidence import gather_evidence
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.brute_force import BruteForce
 from spacy_pel.kb import KnowledgeBase

@@ -7,20 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from rankers.conftest import make_ranker
+from linking.rankers.conftest import make_ranker
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.errors import PelError
 from spacy_pel.evaluation.predict import gold_queries
 from spacy_pel.kb import KnowledgeBase
 from spacy_pel.linking import Linker, MentionQuery, Reranker
-from spacy_pel.objectives.regularizers.fgsm import FGSM
-from spacy_pel.rankers import load_ranker
+from spacy_pel.linking.rankers import load_ranker
 from spacy_pel.training.ranker.candidates import Candidates, RankMentions, _find
 from spacy_pel.training.ranker.loop import RankTrainer
 from spacy_pel.training.ranker.pair_batches import PairPlanner, PairStore, are_gold, with_gold, without_name
 from spacy_pel.training.ranker.pair_objective import CandidateCrossEntropy, PairObjective
 from spacy_pel.training.ranker.settings import read_rank_settings
+from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.types import Document, Entity, Mention
 
 from .conftest import make_sense_documents

@@ -7,10 +7,10 @@ import pytest
 
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.negatives import DrawRequest
-from spacy_pel.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.negatives.random_negatives import RandomNegatives
 from spacy_pel.training.members import MembersByLabel
+from spacy_pel.training.negatives import DrawRequest
+from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
+from spacy_pel.training.negatives.random_negatives import RandomNegatives
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.settings import ViewSettings

@@ -10,13 +10,13 @@ from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.backend import TorchBackend
 from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.templates import DocumentWindows, EntityCard
 from spacy_pel.index import EntityIndex
 from spacy_pel.index.faiss_flat import FaissFlat
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
-from spacy_pel.objectives.regularizers.fgsm import FGSM
-from spacy_pel.templates import DocumentWindows, EntityCard
+from spacy_pel.training.losses.cross_entropy import CrossEntropy
+from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
+from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.objective import Objective

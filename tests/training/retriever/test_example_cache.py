@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from spacy_pel.encoders.templates import RaggedTokens
+from spacy_pel.encoders.templates.ragged_writer import RaggedWriter
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.templates import RaggedTokens
-from spacy_pel.templates.ragged_writer import RaggedWriter
 from spacy_pel.training.retriever import example_cache
 from spacy_pel.training.retriever.example_cache import cached_examples
 from spacy_pel.training.retriever.example_store import ExampleStore

@@ -13,13 +13,13 @@ import torch
 
 from spacy_pel.corpora import write_corpus
 from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.templates import EntityCard, MarkedContext
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.negatives import MinedNegatives
-from spacy_pel.negatives.hard_negatives import HardNegatives
-from spacy_pel.negatives.mining.schedule import MiningSchedule
-from spacy_pel.templates import EntityCard, MarkedContext
 from spacy_pel.training.checkpoint import Progress
+from spacy_pel.training.negatives import MinedNegatives
+from spacy_pel.training.negatives.hard_negatives import HardNegatives
+from spacy_pel.training.negatives.mining.schedule import MiningSchedule
 from spacy_pel.training.retriever.batches import BatchPlanner
 from spacy_pel.training.retriever.entity_chunks import EntityChunks
 from spacy_pel.training.retriever.examples import build_examples

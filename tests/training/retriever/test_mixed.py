@@ -8,16 +8,16 @@ import pytest
 import torch
 
 from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.similarities.dot_product import DotProduct
+from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.negatives import MinedNegatives
-from spacy_pel.objectives.losses.binary_cross_entropy import BinaryCrossEntropy
-from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.objectives.mixing.adaptive_mixup import AdaptiveMixup
-from spacy_pel.objectives.mixing.hardest import HardestInBatch
-from spacy_pel.objectives.regularizers.fgsm import FGSM
-from spacy_pel.similarities.dot_product import DotProduct
-from spacy_pel.similarities.sum_of_max import SumOfMax
+from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.training.mixing.adaptive_mixup import AdaptiveMixup
+from spacy_pel.training.mixing.hardest import HardestInBatch
+from spacy_pel.training.negatives import MinedNegatives
+from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.objective import Objective
 from spacy_pel.training.retriever.settings import read_settings

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
-from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
-from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.objectives.regularizers.fgsm import FGSM
-from spacy_pel.similarities.cosine import Cosine
-from spacy_pel.similarities.dot_product import DotProduct
-from spacy_pel.similarities.euclidean import Euclidean
+from spacy_pel.encoders.similarities.cosine import Cosine
+from spacy_pel.encoders.similarities.dot_product import DotProduct
+from spacy_pel.encoders.similarities.euclidean import Euclidean
+from spacy_pel.training.losses.cross_entropy import CrossEntropy
+from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.training.retriever.batches import PairBatch, Side
 from spacy_pel.training.retriever.objective import Objective, _have_directions, _signs, _slopes
 

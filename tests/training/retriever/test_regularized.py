@@ -8,11 +8,11 @@ import torch
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.encoders import load_encoder
+from spacy_pel.encoders.similarities.dot_product import DotProduct
+from spacy_pel.encoders.similarities.euclidean import Euclidean
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.objectives.regularizers.fgsm import FGSM
-from spacy_pel.similarities.dot_product import DotProduct
-from spacy_pel.similarities.euclidean import Euclidean
+from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.settings import read_settings
 

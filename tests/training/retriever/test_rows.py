@@ -7,9 +7,9 @@ import torch
 from spacy_pel.corpora.preprocessing.sentence_windows import SentenceWindows
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.negatives.in_batch_negatives import InBatchNegatives
-from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
-from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.training.losses.cross_entropy import CrossEntropy
+from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.training.negatives.in_batch_negatives import InBatchNegatives
 from spacy_pel.training.retriever import loop
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.loop import Trainer

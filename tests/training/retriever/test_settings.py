@@ -5,14 +5,14 @@ import torch
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.errors import PelError
-from spacy_pel.negatives.composed_negatives import ComposedNegatives
-from spacy_pel.objectives.anchors.soft_radius import SoftRadius
-from spacy_pel.objectives.losses.binary_cross_entropy import BinaryCrossEntropy
-from spacy_pel.objectives.losses.proxy_softplus import ProxySoftplus
-from spacy_pel.objectives.losses.triplet import Triplet
-from spacy_pel.objectives.regularizers.fgsm import FGSM
+from spacy_pel.training.anchors.soft_radius import SoftRadius
 from spacy_pel.training.describe import describe
+from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.training.losses.triplet import Triplet
+from spacy_pel.training.negatives.composed_negatives import ComposedNegatives
 from spacy_pel.training.ranker.settings import read_rank_settings
+from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.training.retriever.settings import DevSettings, read_settings
 from spacy_pel.training.settings import NOT_FINGERPRINTED
 from spacy_pel.util import fingerprint

@@ -9,12 +9,12 @@ from spacy_pel.encoders import load_encoder
 from spacy_pel.encoders.hash_embed import HashEmbed
 from spacy_pel.errors import PelError
 from spacy_pel.kb import KnowledgeBase
-from spacy_pel.negatives import MinedNegatives
-from spacy_pel.objectives.distillation import Distillation
-from spacy_pel.objectives.losses.cross_entropy import CrossEntropy
-from spacy_pel.objectives.regularizers.fgsm import FGSM
 from spacy_pel.training.device import make_accelerator
+from spacy_pel.training.losses.cross_entropy import CrossEntropy
+from spacy_pel.training.negatives import MinedNegatives
+from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.training.retriever.batches import BatchPlanner
+from spacy_pel.training.retriever.distillation import Distillation
 from spacy_pel.training.retriever.examples import build_examples
 from spacy_pel.training.retriever.loop import Trainer
 from spacy_pel.training.retriever.objective import Objective

@@ -1,7 +1,7 @@
 """What training on rows does not go together with."""
 
 from ....errors import Errors, PelError
-from ....negatives.in_batch_negatives import InBatchNegatives
+from ...negatives.in_batch_negatives import InBatchNegatives
 from ..settings import PelSettings
 
 

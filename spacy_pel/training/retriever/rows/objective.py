@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from ....similarities import Similarity
+from ....encoders.similarities import Similarity
 from ....util.ragged import Ragged
 from ...score_metrics import score_metrics
 from ..batches import Side

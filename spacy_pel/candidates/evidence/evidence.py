@@ -1,0 +1,317 @@
+"""Candidates of mentions and the evidence for each: near rows, names, and counts from annotated text.
+
+Each source yields pairs of a mention and an entity with a value, as flat arrays.
+"""
+
+from typing import (
+    Any,
+    Callable,
+    Collection,
+    Dict,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Protocol,
+    Sequence,
+    Tuple,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.priors import AliasPriors
+from ...index.row_table import NAME_KINDS
+from ...kb import KnowledgeBase
+from ...types import CandidateTable, Rows, Scores, Vectors
+from ...util.ragged import (
+    distinct,
+    offsets_of,
+    places_in_pieces,
+    segment_order,
+    segment_softmax,
+    segment_sum,
+    take_pieces,
+)
+from .derivations import derivations
+from .spelling import spelling
+from .surface_forms import SurfaceForms
+from .variants import variants
+
+FEATURES = (
+    "name",  # best cosine over card and alias rows; the lowest one found for the mention if it has none
+    "mention",  # the same over the rows of annotated mentions; 0 if none was found for the mention
+    "vote",  # its share of the mention rows found, weighted by a softmax of their cosines
+    "exact",  # 1 if the normalised surface form is a name of the entity in the KB
+    "prior",  # P(entity | surface form) in annotated text; 0 if never seen
+    "seen",  # 1 if the surface form was seen in annotated text at all
+    "popularity",  # log(1 + how often annotated text named the entity)
+    "edit",  # spelling: Indel similarity of the surface form to the entity's nearest name, 0..1
+    "partial",  # the same for the best stretch of the longer of the two strings
+    "formula",  # 1 if no name is the surface form, but one of the entity's spells it out: see formulas.py
+    "variant",  # 1 if neither holds, but one of the entity's names is a variant of the form: variants.py
+    "derivation",  # 1 if none of these holds, but one of the entity's names is derived: derivations.py
+)
+NAMED = ("exact", "formula", "variant", "derivation")  # FEATURES that come from the KB's alias map
+Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
+VOTE_TEMPERATURE = 0.05
+_BLOCK = 4096  # mentions at a time
+
+
+class Found(NamedTuple):
+    """Pairs of mention and entity with what a source says about them, by ascending mention."""
+
+    mentions: Rows
+    kb_rows: Rows
+    values: NDArray[np.float64]
+
+
+class RowSource(Protocol):
+    """What is needed of an EntityIndex."""
+
+    @property
+    def priors(self) -> AliasPriors: ...
+
+    def search_groups(
+        self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
+    ) -> List[Tuple[Scores, Rows]]: ...  # for each group of kinds (n, k) scores and KB rows, -1 = none
+
+
+def gather_evidence(
+    kb: KnowledgeBase,
+    source: RowSource,
+    vectors: Vectors,
+    surfaces: Sequence[str],
+    *,
+    allowed: Optional[Sequence[Mask]] = None,
+    row_k: int = 128,
+    top_k: int = 64,
+) -> CandidateTable:
+    """Find candidates for mentions and compute their FEATURES.
+
+    Candidates come from three sources: the nearest rows of the index (names and mentions
+    are searched apart, so that the mentions of one frequent entity cannot crowd out the
+    names), the KB's alias map, where regular variants of a name lead to each other, formulas of chemicals to
+    their names, and adjectives and verbs to nouns, and the entities that the surface form named in annotated
+    text.
+
+    kb (KnowledgeBase): the knowledge base of the index.
+    source (RowSource): the index.
+    vectors (Vectors): (n, width), the mentions.
+    surfaces (Sequence[str]): their surface forms; each distinct one is normalised once.
+    allowed (Optional[Sequence[Mask]]): for each mention a mask over the KB's rows, or None. What
+        it excludes is no candidate, whatever the source. Mentions that share a mask object
+        are searched together.
+    row_k (int): rows to find per mention, among names and among mentions each.
+    top_k (int): candidates to keep per mention: those that the surface form names first (exact
+        match, prior, formula, variant or derivation), then those with the best row.
+    RETURNS (CandidateTable): distinct entities per mention, in that order.
+    """
+    masks = [None] * len(surfaces) if allowed is None else list(allowed)
+    tables = []
+    for start in range(0, max(len(surfaces), 1), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        forms = SurfaceForms.of(surfaces[block])
+        table = _keep_best(_gather_block(kb, source, vectors[block], forms, masks[block], row_k), top_k)
+        table.features.update(spelling(kb, forms, table))
+        table.features = {name: table.features[name] for name in FEATURES}
+        table.vectors = vectors[block]
+        tables.append(table)
+    if len(tables) == 1:
+        return tables[0]
+    return CandidateTable(
+        kb_rows=np.concatenate([table.kb_rows for table in tables]),
+        offsets=offsets_of(np.concatenate([np.diff(table.offsets) for table in tables])),
+        features={name: np.concatenate([table.features[name] for table in tables]) for name in FEATURES},
+        vectors=vectors,
+    )
+
+
+def _gather_block(
+    kb: KnowledgeBase,
+    source: RowSource,
+    vectors: Vectors,
+    forms: SurfaceForms,
+    masks: Sequence[Mask],
+    row_k: int,
+) -> CandidateTable:
+    n_rows = kb.n_rows
+    name_rows, mention_rows = nearest_rows(source, vectors, masks, row_k, (NAME_KINDS, ("mention",)))
+    prior, seen = named_before(source.priors, forms)
+    live_rows = kb.live_rows if len(kb) < n_rows else None
+    matches = [_usable(found, live_rows, masks) for found in name_matches(kb, forms)]
+    prior = _usable(prior, live_rows, masks)
+
+    # each pair of mention and entity once; the inverse says which pair each find belongs to
+    finds = (name_rows, mention_rows, prior, *matches)
+    keys = np.concatenate([found.mentions * n_rows + found.kb_rows for found in finds])
+    pairs, inverse = distinct(keys)
+    mentions, kb_rows = np.divmod(pairs, max(n_rows, 1))
+    of_names, of_mentions, of_prior, *of_matches = np.split(
+        inverse, np.cumsum([len(found.mentions) for found in finds])[:-1]
+    )
+
+    def filled(pair: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        column = np.zeros(len(pairs))
+        column[pair] = values
+        return column
+
+    features: Dict[str, NDArray[Any]] = {
+        "name": best_row(name_rows, of_names, mentions),
+        "mention": best_row(mention_rows, of_mentions, mentions),
+        "vote": np.bincount(of_mentions, weights=votes(mention_rows), minlength=len(pairs)),
+        "prior": filled(of_prior, prior.values),
+        "seen": seen[mentions],
+        "popularity": np.log1p(source.priors.total(kb_rows)),
+    }
+    for name, of_match, found in zip(NAMED, of_matches, matches, strict=True):
+        features[name] = filled(of_match, found.values)
+    return CandidateTable(
+        kb_rows=kb_rows,
+        offsets=offsets_of(np.bincount(mentions, minlength=len(masks))),
+        features={name: values.astype(np.float32) for name, values in features.items()},
+    )
+
+
+def nearest_rows(
+    source: RowSource, vectors: Vectors, masks: Sequence[Mask], k: int, groups: Sequence[Collection[str]]
+) -> List[Found]:
+    """RETURNS (List[Found]): of each group of kinds the k nearest rows with their cosines; an entity may
+    appear several times."""
+    shape = (len(groups), len(vectors), k)
+    scores, kb_rows = np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)
+    for mask, members in _groups(masks):
+        for number, found in enumerate(source.search_groups(vectors[members], k, mask, groups)):
+            scores[number, members], kb_rows[number, members] = found
+    return [_found(*of_group) for of_group in zip(scores, kb_rows, strict=True)]
+
+
+def _found(scores: Scores, kb_rows: Rows) -> Found:
+    mentions, _ = np.nonzero(kb_rows >= 0)
+    return Found(mentions, kb_rows[kb_rows >= 0], scores[kb_rows >= 0].astype(np.float64))
+
+
+def votes(mention_rows: Found) -> NDArray[np.float64]:
+    """RETURNS (NDArray[float64]): each row's share of its mention's softmax over cosines."""
+    lengths = np.bincount(mention_rows.mentions)
+    return segment_softmax(mention_rows.values / VOTE_TEMPERATURE, offsets_of(lengths))
+
+
+def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> List[Found]:
+    """RETURNS (List[Found]): for each of NAMED the entities, with value 1: those that have the normalised
+    surface form among their names; where there are none, those that have the name of the chemical that it
+    writes in symbols; where there are none, those that have a variant of it; and where there are none of
+    these either, those that have a derivation of it. No type filter has a say in that."""
+    found = [kb.rows_of_aliases(forms.distinct, normalized=True)]
+    found.append(_rows_of_formulas(kb, forms, found[0]))
+    for others in (variants, derivations):
+        found.append(_rows_of_others(kb, forms.distinct, found, others))
+    return [_of_forms(rows, forms) for rows in found]
+
+
+def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Rows]) -> List[Rows]:
+    """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that bear the first of its
+    names as a formula that any entity bears, as it is or as a variant; none where the form is a name."""
+    found = [np.empty(0, np.int64) for _ in exact]
+    for form, names in enumerate(forms.formulas):
+        for name in names if not len(exact[form]) else ():
+            rows = kb.rows_of_aliases([name, *variants(name)], normalized=True)
+            if any(map(len, rows)):
+                found[form] = np.unique(np.concatenate(rows))
+                break
+    return found
+
+
+def _rows_of_others(
+    kb: KnowledgeBase,
+    forms: Sequence[str],
+    found: Sequence[Sequence[Rows]],
+    others: Callable[[str], Sequence[str]],
+) -> List[Rows]:
+    """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that have one of its other
+    forms as a name; none where something was found before."""
+    wanted = [
+        () if any(map(len, before)) else others(form) for form, *before in zip(forms, *found, strict=True)
+    ]
+    rows = iter(kb.rows_of_aliases([other for own in wanted for other in own], normalized=True))
+    return [np.unique(np.concatenate([np.empty(0, np.int64), *(next(rows) for _ in own)])) for own in wanted]
+
+
+def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Found:
+    pieces = [rows[form] for form in forms.which.tolist()]
+    mentions = np.repeat(np.arange(len(pieces)), np.array([len(piece) for piece in pieces], dtype=np.int64))
+    kb_rows = np.concatenate([np.empty(0, np.int64), *pieces])
+    return Found(mentions, kb_rows, np.ones(len(kb_rows)))
+
+
+def named_before(priors: AliasPriors, forms: SurfaceForms) -> Tuple[Found, NDArray[np.float64]]:
+    """RETURNS (Tuple[Found, NDArray]): P(entity | surface form) of entities that the surface form named
+    in annotated text, and for each mention 1 if its surface form was seen there, else 0."""
+    kb_rows, counts, offsets = priors.counts(forms.distinct, normalized=True)
+    totals = segment_sum(counts, offsets)
+    found = take_pieces(np.arange(len(kb_rows)), offsets, forms.which)
+    mentions = np.repeat(np.arange(len(forms.which)), np.diff(offsets)[forms.which])
+    shares = counts[found] / totals[forms.which[mentions]]
+    return Found(mentions, kb_rows[found], shares), (totals > 0).astype(np.float64)[forms.which]
+
+
+def best_row(found: Found, pairs: NDArray[np.int64], mentions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The best value of each pair; where a pair has none, the lowest found for its mention: it cannot be
+    better than that. Values may be negative.
+
+    found (Found): pairs of mention and entity with their values; a pair may appear several times.
+    pairs (NDArray[int64]): which of the p pairs each of them is.
+    mentions (NDArray[int64]): (p,), ascending.
+    RETURNS (NDArray[float64]): (p,); 0 for the pairs of a mention for which nothing was found.
+    """
+    best = np.full(len(mentions), -np.inf)
+    np.maximum.at(best, pairs, found.values)
+    lowest = np.full(int(mentions[-1]) + 1 if len(mentions) else 0, np.inf)
+    np.minimum.at(lowest, found.mentions, found.values)
+    lowest[np.isinf(lowest)] = 0.0
+    return np.where(np.isinf(best), lowest[mentions], best)
+
+
+def best_cosines(features: Mapping[str, Scores]) -> Scores:
+    """RETURNS (Scores): (m,) the best cosine over all rows of each candidate. "mention" counts only
+    where a mention row of the entity was found (it votes then); elsewhere it is the score of another
+    entity's row."""
+    name, mention = features["name"], features["mention"]
+    return np.where(features["vote"] > 0, np.maximum(name, mention), name)
+
+
+def _usable(found: Found, live_rows: Optional[Rows], masks: Sequence[Mask]) -> Found:
+    """Drop entities that are retired (``live_rows``: None = none is) or not allowed for their mention."""
+    keep = np.ones(len(found.mentions), dtype=np.bool_)
+    if live_rows is not None:
+        keep = np.isin(found.kb_rows, live_rows)
+    if any(mask is not None for mask in masks):
+        group_of = np.empty(len(masks), dtype=np.int64)
+        groups = _groups(masks)
+        for number, (_, group) in enumerate(groups):
+            group_of[group] = number
+        for number, (mask, _) in enumerate(groups):
+            if mask is not None:
+                mine = group_of[found.mentions] == number
+                keep[mine] &= mask[found.kb_rows[mine]]
+    return Found(found.mentions[keep], found.kb_rows[keep], found.values[keep])
+
+
+def _groups(masks: Sequence[Mask]) -> List[Tuple[Mask, Rows]]:
+    """RETURNS (List[Tuple[Mask, Rows]]): each distinct mask object and the mentions that have it."""
+    members: Dict[int, List[int]] = {}
+    for mention, mask in enumerate(masks):
+        members.setdefault(id(mask), []).append(mention)
+    return [(masks[group[0]], np.array(group)) for group in members.values()]
+
+
+def _keep_best(table: CandidateTable, top_k: int) -> CandidateTable:
+    features = table.features
+    named = np.any([features[name] > 0 for name in (*NAMED, "prior")], axis=0)
+    order = segment_order(best_cosines(features), table.offsets, first=named)
+    order = order[places_in_pieces(table.offsets) < top_k]
+    return CandidateTable(
+        kb_rows=table.kb_rows[order],
+        offsets=offsets_of(np.minimum(np.diff(table.offsets), top_k)),
+        features={name: values[order] for name, values in features.items()},
+    )

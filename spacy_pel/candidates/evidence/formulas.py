@@ -1,0 +1,176 @@
+"""Chemicals in symbols: "CaCl2" is not a name of the entity "calcium chloride", but it means it, as "Ca2+"
+means "calcium", "32P" "phosphorus-32", and "EtOH" "ethanol"."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Iterator, Tuple
+
+from ...util import normalize_alias
+from .chemicals import (
+    ABBREVIATIONS,
+    ANIONS,
+    CATIONS,
+    CHARGED,
+    ELEMENTS,
+    HYDROGEN,
+    ISOTOPES,
+    KNOWN,
+    MASS_LAST,
+    NO_FORMULAS,
+    VALENCES,
+    Names,
+)
+
+_LONGEST = 24  # characters of a formula
+_ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii")
+_VALENT = ("", "mono", "di", "tri", "tetra", "penta", "hexa", "hepta", "octa")
+_TIMES = ("", "", *_VALENT[2:])
+_OF_SEVERAL_CHARGES = {symbol[:-1] for symbol in CHARGED}
+_SYMBOL = "[A-Z][a-z]?"
+_ASCII = str.maketrans(
+    {**dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"), **dict.fromkeys("·•∙⋅●˙", ".")}
+)
+_SET_OFF = re.compile(r"\((\d{0,2}[+-]?)\)")  # raised or lowered in print: "H(2)O(2)", "Ca(2+)"
+_ATOM_CHARGE = re.compile(rf"({_SYMBOL})\((\d-)\)")  # "O(2-)" is oxide, but "O2-" superoxide
+_IONS = re.compile(r"[ -]ions?$")
+_WATER = re.compile(r"[.*x×] ?\d*[nx]?H2O$")  # of a crystal
+_MASS_FIRST = re.compile(rf"\[?(\d{{1,3}}m?)-?({_SYMBOL})\]?")
+_MASS_LAST = re.compile(rf"({_SYMBOL})(-?)(\d{{1,3}}m?)")
+_CHARGE = re.compile(rf"({_SYMBOL})(?:(\d?)\+|(\+{{2,3}}))")
+_STATE = re.compile(rf"({_SYMBOL})\((I|II|III|IV|V|VI|VII|VIII)\)")
+_SALT = re.compile(rf"(\(NH4\)|NH4|{_SYMBOL})([2-8]?)(\(?)([A-Z][A-Za-z0-9]*)(\)?)([2-8]?)")
+_LABELLED = re.compile(rf"(\[?)(?:(?:U|\d(?:,\d)*)-)?(\d{{1,3}}m?{_SYMBOL})\d?\]?-?(\w.{{2,}})")
+# what follows an isotope and is no compound, as in "131I-therapy" and "35S-promoter"
+_NO_COMPOUND = re.compile(
+    r"dating|enrich|imaging|immuno|label|promoter|radio|scinti|therapy|treat|uptake|(mr[is]|nmr|pet|scan|spect|ubt)\b",
+    re.IGNORECASE,
+)
+_ACIDS = {"HCl": "hydrochloride", "HBr": "hydrobromide"}
+_OF_BASE = re.compile(rf"(.*\w{{3}})[ .-]({'|'.join(_ACIDS)})")
+_NO_BASE = re.compile("(^| )(aqueous|conc|concentrated|diluted?|fuming|m?ethanolic)$", re.IGNORECASE)
+_HANDED = re.compile(r"(?:([LD])|DL)-([A-Z][a-z]{2})")
+_ANION_NAMES = {
+    symbol + sign: tuple(form for name in names for form in (name, f"{name} ion", f"{name} anion"))
+    for symbol, (charge, names) in ANIONS.items()
+    for sign in (f"{charge}-", "-" * charge)
+}
+
+
+@lru_cache(maxsize=4096)
+def formula_names(written: str) -> Names:
+    """Names of a chemical that is written in symbols: an element, an ion, an isotope, a salt, a small
+    molecule, an amino acid, a common solvent or reagent; also of one with an isotope before its name, or an
+    acid behind it ("[3H]dopamine", "bupropion HCl"). Capitals count: "CO" is a gas, "Co" a metal.
+
+    written (str): a mention as it stands in the text, e.g. "FeCl3", "Fe(3+)", "FeCl₃·6H2O".
+    RETURNS (Tuple[str, ...]): names in normal form, the preferred one first, e.g. ("ferric chloride",
+        "iron iii chloride", "iron chloride", "iron trichloride"); empty for what is no formula.
+    """
+    text = unicodedata.normalize("NFKC", written).translate(_ASCII).strip()
+    if text in NO_FORMULAS:
+        return ()
+    if len(text) > _LONGEST:
+        return tuple(dict.fromkeys(_compound(text)))
+    if atom := _ATOM_CHARGE.fullmatch(text):
+        return _ANION_NAMES.get("".join(atom.groups()), ())
+    text = _IONS.sub("", _SET_OFF.sub(r"\1", text))
+    if text.endswith((" +", " -")):
+        text = text[:-2] + text[-1]
+    return tuple(dict.fromkeys(_names(_WATER.sub("", text).strip() or text)))
+
+
+def _names(text: str) -> Iterator[str]:
+    yield from _compound(text)
+    yield from KNOWN.get(text, ())
+    if text in ELEMENTS and text not in ABBREVIATIONS:
+        yield from _atom(text)
+    yield from _isotope(text)
+    yield from _cation(text)
+    yield from _ANION_NAMES.get(text, ())
+    yield from _salt(text)
+    if handed := _HANDED.fullmatch(text):
+        for name in KNOWN.get(handed[2], ()):
+            yield from ([f"{handed[1].lower()} {name}", name] if handed[1] else [name])
+
+
+def _compound(text: str) -> Iterator[str]:
+    """RETURNS (Iterator[str]): names of a compound without its label, of a base with an acid and without."""
+    if (labelled := _LABELLED.fullmatch(text)) and labelled[2] in ISOTOPES:
+        bracket, isotope, compound = labelled.groups()
+        # without brackets "2H-" says where a ring has hydrogen
+        if bracket or isotope != "2H" and not _NO_COMPOUND.match(compound):
+            yield normalize_alias(compound)
+            yield from KNOWN.get(compound, ())
+    if (salt := _OF_BASE.fullmatch(text)) and not _NO_BASE.search(salt[1]):
+        yield from (f"{normalize_alias(salt[1])} {_ACIDS[salt[2]]}", normalize_alias(salt[1]))
+
+
+def _atom(symbol: str) -> Names:
+    return (f"{ELEMENTS[symbol][0]} atom", *ELEMENTS[symbol])  # an ontology may have more than one "iron"
+
+
+def _isotope(text: str) -> Iterator[str]:
+    if first := _MASS_FIRST.fullmatch(text):
+        mass, symbol = first[1], first[2]
+    elif (last := _MASS_LAST.fullmatch(text)) and (
+        last[2] or len(last[1]) > 1 or last[3] + last[1] in MASS_LAST
+    ):
+        symbol, mass = last[1], last[3]
+    else:
+        return
+    if mass + symbol in ISOTOPES:
+        if mass + symbol in HYDROGEN:
+            yield from (f"{HYDROGEN[mass + symbol]} atom", HYDROGEN[mass + symbol])
+        for element in ELEMENTS[symbol]:
+            yield from (f"{element} {mass}", f"{element} {mass} atom", f"{element} isotopes")
+        yield from _atom(symbol)
+
+
+def _cation(text: str) -> Iterator[str]:
+    if state := _STATE.fullmatch(text):
+        symbol, charge = state[1], _ROMAN.index(state[2].lower())
+    elif ion := _CHARGE.fullmatch(text):
+        symbol, charge = ion[1], len(ion[3]) if ion[3] else int(ion[2] or 1)
+    else:
+        return
+    if symbol in ELEMENTS and charge in VALENCES.get(symbol, ()):
+        if f"{symbol}{charge}" in CHARGED:
+            known = CHARGED[f"{symbol}{charge}"]
+            yield from (f"{known} ion", f"{known} {ELEMENTS[symbol][0]}", f"{known} cation")
+        for element in ELEMENTS[symbol]:
+            yield from (f"{element} {charge}", f"{element} {_ROMAN[charge]}")  # the first of "calcium(2+)"
+            yield from (f"{_VALENT[charge]}valent {element}", f"{element} {_VALENT[charge]}valent ion")
+            yield from (f"{element} ion", f"{element} cation", element)
+
+
+def _salt(text: str) -> Iterator[str]:
+    if not (salt := _SALT.fullmatch(text)) or bool(salt[3]) != bool(salt[5]):
+        return
+    metal, n_metals = salt[1].strip("()"), int(salt[2] or 1)
+    if metal not in CATIONS:
+        return
+    for anion, n_anions in _counted(salt[4], salt[6], bracketed=bool(salt[3])):
+        negative, names = ANIONS[anion]
+        positive, rest = divmod(negative * n_anions, n_metals)
+        if rest or positive not in CATIONS[metal]:
+            continue
+        elements = ELEMENTS.get(metal, ("ammonium",))
+        for name in names:
+            if f"{metal}{positive}" in CHARGED:
+                yield f"{CHARGED[f'{metal}{positive}']} {name}"
+            for element in elements:
+                if metal in _OF_SEVERAL_CHARGES:
+                    yield f"{element} {_ROMAN[positive]} {name}"
+                yield f"{element} {name}"
+                yield f"{_TIMES[n_metals]}{element} {_TIMES[n_anions]}{name}"
+
+
+def _counted(group: str, after: str, *, bracketed: bool) -> Iterator[Tuple[str, int]]:
+    """RETURNS (Iterator[Tuple[str, int]]): readings of a group as an anion and how many of it there are."""
+    if group in ANIONS:
+        yield group, int(after or 1)
+    if not bracketed and group + after in ANIONS:
+        yield group + after, 1
+    if not bracketed and not after and group[-1] in "2345678" and group[:-1] in ANIONS:
+        yield group[:-1], int(group[-1])

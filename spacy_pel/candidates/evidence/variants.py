@@ -1,0 +1,136 @@
+"""Regular variants of a name: "plasma cells" is not a name of the entity "plasma cell", but it means it, as
+"SR48968" means "SR 48968", and "oedema" "edema"."""
+
+import re
+from functools import lru_cache
+from itertools import pairwise, product
+from typing import Callable, Dict, Iterator, List, Sequence, Tuple
+
+from ...util.names import GREEK, GREEK_SYMBOL
+
+_SHORTEST = 3  # characters of a singular: "rats", but not the acronym "Cs"
+_SHORTEST_PLURAL = 5  # of the plural of a mention: "CAP" is not "CAPS", the name of a syndrome
+_OF = " of "
+_RUNS = re.compile(r"[^\W\d_]+|\d+")  # of letters, of digits
+_FEW_RUNS = 5  # of a short name; their blanks may be set in any way
+_MOST_WORDS = 12  # of a longer name, one blank of which may be left out
+_THOUSANDS = 3  # digits: "48,968" may be one number, but "1,2" are two
+_APART = frozenset("no in at of to for and or by".split())  # "no 2" is not "no2", nitrogen dioxide
+
+# British and American parts of words, as patterns; "^" = it begins one: "chemo" is not "haemo"
+_PARTS = r"""
+    ^haemo ^hemo  ^haema ^hema  ^oedem ^edem  ^oesoph ^esoph  ^oestr ^estr  ^foeta ^feta  ^foetu ^fetu
+    ^paediat ^pediat  ^caec ^cec  ^coelia ^celia  ^caesar ^cesar  ^naevu ^nevu  ^naevi ^nevi
+    orthopaed orthoped  gynaec gynec  anaesth anesth  aemia (?<!a)emia  ischaem ischem  anaemi anemi
+    glycaem glycem  ^uraem ^urem  leukaem leukem  lipidaem lipidem  volaem volem  haemorrh hemorrh
+    rrhoea rrhea  tumour tumor  colour color(?!ec)  behaviour behavior  fibre fiber  centre center
+""".split()
+_OPTIONAL = "leuco leuko  sulph sulf  isation ization".split()  # both are in use in British English
+
+
+def other_numbers(form: str) -> List[str]:
+    """Singulars and plurals that a regular ending makes of a name's last word, or of the word before "of".
+
+    form (str): a name in normal form, e.g. "diseases of the liver".
+    RETURNS (List[str]): e.g. ["disease of the liver", ...], and forms that are no words.
+    """
+    head, of, rest = form.partition(_OF)
+    forms = [other + of + rest for other in _singulars(head) + _plurals(head)]
+    return forms + _singulars(form) + _plurals(form) if of else forms
+
+
+def other_spellings(form: str) -> List[str]:
+    """The same letters and digits with other blanks, "sr48968" for "sr 48968" and "nondepolarizing" for
+    "non depolarizing", and with the names of Greek letters. Hyphens and commas are blanks in normal form.
+
+    Words are joined, and letters and digits are set apart, but no word is split. In a name of up to five runs
+    of letters or digits all blanks may differ, in a longer one a single blank.
+
+    form (str): a name in normal form.
+    RETURNS (List[str]): distinct forms, without ``form`` itself.
+    """
+    found = dict.fromkeys(_with_other_blanks(form))
+    if GREEK_SYMBOL.search(form):
+        spelled = " ".join(GREEK_SYMBOL.sub(lambda letter: f" {GREEK[letter[0]]} ", form).split())
+        found.update(dict.fromkeys([spelled, *_with_other_blanks(spelled)]))
+    return [one for one in found if one != form and len(one) >= _SHORTEST]
+
+
+def british_or_american(form: str) -> List[str]:
+    """A name in British and in American English.
+
+    form (str): a name in normal form, e.g. "ischaemic tumour".
+    RETURNS (List[str]): e.g. ["ischemic tumor"]; without ``form`` itself, up to four forms.
+    """
+    found = dict.fromkeys(replaced(form) for replaced in _REPLACERS)
+    return [one for one in found if one != form]
+
+
+@lru_cache(maxsize=4096)
+def variants(form: str) -> Tuple[str, ...]:
+    """RETURNS (Tuple[str, ...]): a name in normal form in the other English, and of each of both its other
+    numbers and other spellings; distinct, and without the name itself."""
+    found: Dict[str, None] = {}
+    for one in (form, *british_or_american(form)):
+        found.update(dict.fromkeys([one, *other_numbers(one), *other_spellings(one)]))
+    return tuple(one for one in found if one != form)
+
+
+def _with_other_blanks(form: str) -> Iterator[str]:
+    runs = _RUNS.findall(form)
+    if len(runs) < 2 or len("".join(runs)) < len(form.replace(" ", "")):  # symbols stay where they are
+        return
+    if len(runs) <= _FEW_RUNS:
+        gaps = [(" ",) if stay_apart(*pair) else (" ", "") for pair in pairwise(runs)]
+        for blanks in product(*gaps):
+            yield "".join(run + blank for run, blank in zip(runs, (*blanks, ""), strict=True))
+        return
+    words = form.split(" ")
+    if len(words) <= _MOST_WORDS:
+        for number, pair in enumerate(pairwise(words)):
+            if not (pair[0][-1].isdigit() and pair[1][0].isdigit()):
+                yield " ".join([*words[:number], "".join(pair), *words[number + 2 :]])
+
+
+def stay_apart(one: str, other: str) -> bool:
+    """RETURNS (bool): whether these are two numbers, or a short word and a number."""
+    if one.isdigit() and other.isdigit():
+        return len(one) > _THOUSANDS or len(other) != _THOUSANDS
+    return one in _APART and other.isdigit()
+
+
+def _replacer(old: Sequence[str], new: Sequence[str]) -> Callable[[str], str]:
+    """RETURNS (Callable[[str], str]): replaces each old part by the new one, the longest first."""
+    plain = [re.sub(r"\(\?[^)]*\)|\^", "", part) for part in (*old, *new)]
+    replacement = dict(zip(plain[: len(old)], plain[len(old) :], strict=True))
+    longest = sorted(old, key=len, reverse=True)
+    pattern = re.compile("|".join(part.replace("^", r"\b") for part in longest))
+    return lambda form: pattern.sub(lambda part: replacement[part[0]], form)
+
+
+_REPLACERS = [
+    _replacer(parts[first::2], parts[1 - first :: 2])
+    for first in (0, 1)
+    for parts in (_PARTS, _PARTS + _OPTIONAL)
+]
+
+
+def _singulars(form: str) -> List[str]:
+    if not form.endswith("s") or form.endswith(("ss", "us", "is")):
+        return []
+    singulars = [form[:-1]]
+    if form.endswith("ies"):
+        singulars.append(form[:-3] + "y")
+    if form.endswith(("ses", "xes", "zes", "ches", "shes")):
+        singulars.append(form[:-2])
+    return [one for one in singulars if len(one) >= _SHORTEST and one[-1].isalpha()]
+
+
+def _plurals(form: str) -> List[str]:
+    if not form[-1:].isalpha():
+        return []
+    if form.endswith("y") and form[-2:-1] not in "aeiou":
+        plural = form[:-1] + "ies"
+    else:
+        plural = form + ("es" if form.endswith(("s", "x", "z", "ch", "sh")) else "s")
+    return [plural] if len(plural) >= _SHORTEST_PLURAL else []

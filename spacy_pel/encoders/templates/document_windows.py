@@ -1,0 +1,129 @@
+"""The mention side's text: whole documents in overlapping windows, which their mentions share."""
+
+from typing import Any, Dict, List, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import MentionInText
+from .mention_windows import MentionWindows
+from .token_arrays import RaggedTokens, pieces_with_offsets
+
+_FRAME = 2  # [CLS] and [SEP]
+
+
+@registry.pel_templates("spacy-pel.DocumentWindows.v1")
+class DocumentWindows:
+    """``[CLS] a stretch of the text [SEP]``: a text is encoded once for all of its mentions, without markers,
+    and a mention is the mean over its own pieces.
+
+    The windows follow from the text alone: they are evenly spread from its start to its end, so a mention's
+    vector does not depend on the other mentions. Each mention is read in the window that has the most
+    context on both sides. A mention that fits no window is read from its start, and its end is cut. One that
+    has no pieces, such as white space, is the mean of a whole window.
+
+    max_length (int): word pieces of a window, special tokens included.
+    overlap (float): share of a window that the next one repeats at least, 0 <= overlap < 1. A larger share
+        gives mentions more context, and a text more windows.
+    """
+
+    registered_name = "spacy-pel.DocumentWindows.v1"
+    has_markers = False
+
+    def __init__(self, *, max_length: int = 128, overlap: float = 0.5):
+        if max_length < 8:
+            raise PelError(Errors.E301.format(name="max_length", least=8, value=max_length))
+        if not 0 <= overlap < 1:
+            raise PelError(Errors.E334.format(value=overlap))
+        self.max_length = max_length
+        self.overlap = overlap
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        return {"max_length": self.max_length, "overlap": self.overlap}
+
+    @property
+    def special_tokens(self) -> List[str]:
+        """RETURNS (List[str]): none."""
+        return []
+
+    def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> MentionWindows:
+        """Lay out the texts of some mentions; windows without any of them are left out.
+
+        tokenizer (PreTrainedTokenizerFast): with offsets.
+        mentions (Sequence[MentionInText]): (n,), those of one text share its windows.
+        RETURNS (MentionWindows): of the n mentions.
+        RAISES (PelError): if the tokenizer gives no offsets.
+        """
+        of_text: Dict[str, List[int]] = {}
+        for number, (text, _, _) in enumerate(mentions):
+            of_text.setdefault(text, []).append(number)
+        room = self.max_length - _FRAME
+        windows: List[List[int]] = []
+        spans = np.zeros((len(mentions), 3), dtype=np.int64)
+        for numbers, (pieces, offsets) in zip(
+            of_text.values(), pieces_with_offsets(tokenizer, list(of_text)), strict=True
+        ):
+            starts = window_starts(len(pieces), room, self.overlap)
+            characters = np.array([mentions[number][1:] for number in numbers], dtype=np.int64)
+            found = best_windows(starts, room, _piece_spans(offsets, characters))
+            used, found[:, 0] = np.unique(found[:, 0], return_inverse=True)
+            found[:, 0] += len(windows)
+            spans[numbers] = found
+            for start in starts[used].tolist():
+                stretch = pieces[start : start + room]
+                windows.append([tokenizer.cls_token_id, *stretch, tokenizer.sep_token_id])
+        tokens = RaggedTokens.from_lists(windows)
+        spans[:, 1:] += 1  # [CLS]
+        bare = spans[:, 1] == spans[:, 2]
+        spans[bare, 1], spans[bare, 2] = 0, tokens.lengths[spans[bare, 0]]
+        return MentionWindows(tokens, spans)
+
+
+def window_starts(n_pieces: int, room: int, overlap: float) -> NDArray[np.int64]:
+    """Spread windows evenly over a text, as few as the overlap allows.
+
+    n_pieces (int): of the text.
+    room (int): pieces of a window.
+    overlap (float): the least share of a window that the next one repeats.
+    RETURNS (NDArray[int64]): ascending, the first 0; the last window ends with the text.
+    """
+    rest = max(0, n_pieces - room)
+    steps = -(-rest // max(1, int(room * (1 - overlap))))
+    return np.arange(steps + 1) * rest // max(1, steps)
+
+
+def best_windows(starts: NDArray[np.int64], room: int, pieces: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Choose the window of each mention: where the smaller one of its two contexts is largest, which is where
+    the centres of both are nearest; the first of two that are equal.
+
+    starts (NDArray[int64]): of the windows, ascending.
+    room (int): pieces of a window.
+    pieces (NDArray[int64]): (n, 2), first piece of each mention in its text, and end.
+    RETURNS (NDArray[int64]): (n, 3), number of the window, first piece in it, and end.
+    """
+    first, end = pieces[:, 0], pieces[:, 1]
+    ideal = first + end - room  # twice the start of a window around the mention
+    after = np.searchsorted(2 * starts, ideal).clip(1, max(1, len(starts) - 1))
+    before = after - 1
+    after = np.minimum(after, len(starts) - 1)
+    best = np.where(2 * starts[after] - ideal < ideal - 2 * starts[before], after, before)
+    cut = (starts[best] > first) | (starts[best] + room < end)
+    # no window holds all of it: the last one that holds its start
+    best[cut] = np.searchsorted(starts, first[cut], side="right") - 1
+    first = first - starts[best]
+    return np.stack([best, first, np.minimum(end - starts[best], room)], axis=1)
+
+
+def _piece_spans(offsets: NDArray[np.int64], characters: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which pieces have characters of each mention?
+
+    offsets (NDArray[int64]): (pieces, 2), characters of each piece, start and end; both ascending.
+    characters (NDArray[int64]): (n, 2), of the mentions.
+    RETURNS (NDArray[int64]): (n, 2), first piece and end; equal where no piece has any of them.
+    """
+    first = np.searchsorted(offsets[:, 1], characters[:, 0], side="right")
+    end = np.searchsorted(offsets[:, 0], characters[:, 1], side="left")
+    return np.stack([first, np.maximum(first, end)], axis=1)

@@ -1,0 +1,127 @@
+"""What a cross-encoder reads: a mention in its context, followed by an entity."""
+
+from typing import Any, Dict, List, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Entity, MentionInText
+from ...util.ragged import offsets_of, places_in_pieces
+from .entity_card import EntityCard
+from .marked_context import MarkedContext
+from .token_arrays import RaggedTokens
+
+_LEAST = 8  # word pieces that an entity must have
+
+
+class MentionEntityPair:
+    """``[mention input ; entity input]`` (Wiatrak et al. 2022, Appendix B):
+    ``[CLS] left context [M_s] mention [M_e] right context [SEP] title [SEP] types [SEP] description [SEP]``.
+
+    The mention is cut as its own template cuts it, the entity to what remains. Segment 1
+    begins after the first [SEP].
+
+    max_length (int): word pieces in all, special tokens included.
+    mention_template (Optional[Any]): a template of mentions; None = a MarkedContext of half the length.
+    entity_template (Optional[Any]): a template of entities; None = an EntityCard of the whole length.
+    RAISES (PelError): if the mention leaves no room for an entity, or has no markers.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_length: int = 256,
+        mention_template: Optional[Any] = None,
+        entity_template: Optional[Any] = None,
+    ):
+        self.mention_template = mention_template or MarkedContext(max_length=max(8, max_length // 2))
+        self.entity_template = entity_template or EntityCard(max_length=max_length)
+        if not getattr(self.mention_template, "has_markers", True):
+            got = self.mention_template.registered_name
+            raise PelError(Errors.E337.format(what="a cross-encoder", template=got))
+        least = self.mention_template.max_length + _LEAST
+        if max_length < least:
+            raise PelError(Errors.E301.format(name="max_length", least=least, value=max_length))
+        self.max_length = max_length
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (dict): as JSON; a template within is its registered name and its settings."""
+        parts = {"mention_template": self.mention_template, "entity_template": self.entity_template}
+        return {
+            "max_length": self.max_length,
+            **{key: [part.registered_name, part.settings] for key, part in parts.items()},
+        }
+
+    @classmethod
+    def from_settings(cls, settings: Dict[str, Any]) -> "MentionEntityPair":
+        """RETURNS (MentionEntityPair): with what ``settings`` gave."""
+        parts = {
+            key: registry.pel_templates.get(settings[key][0])(**settings[key][1])
+            for key in ("mention_template", "entity_template")
+        }
+        return cls(max_length=settings["max_length"], **parts)
+
+    @property
+    def special_tokens(self) -> List[str]:
+        """RETURNS (List[str]): tokens the tokenizer and the embedding matrix must hold."""
+        both = self.mention_template.special_tokens + self.entity_template.special_tokens
+        return list(dict.fromkeys(both))
+
+    def tokenize(
+        self,
+        tokenizer: Any,
+        mentions: Sequence[MentionInText],
+        entities: Sequence[Entity],
+        mention_rows: NDArray[np.int64],
+        entity_rows: NDArray[np.int64],
+    ) -> RaggedTokens:
+        """Tokenise pairs; each mention and each entity is tokenised once.
+
+        mention_rows, entity_rows (NDArray[int64]): (m,) pair j is mention ``mention_rows[j]``
+            with entity ``entity_rows[j]``.
+        RETURNS (RaggedTokens): m sequences, at most max_length long.
+        """
+        return self.join(
+            self.mention_template.tokenize(tokenizer, mentions),
+            self.entity_template.tokenize(tokenizer, entities),
+            mention_rows,
+            entity_rows,
+        )
+
+    def join(
+        self,
+        mentions: RaggedTokens,
+        entities: RaggedTokens,
+        mention_rows: NDArray[np.int64],
+        entity_rows: NDArray[np.int64],
+    ) -> RaggedTokens:
+        """Join what is tokenised already: the mention's sequence and the entity's without its [CLS].
+
+        mention_rows, entity_rows (NDArray[int64]): (m,) what each pair is made of.
+        RETURNS (RaggedTokens): m sequences; one that was cut ends with [SEP] all the same.
+        """
+        first = mentions.lengths[mention_rows]
+        whole = entities.lengths[entity_rows] - 1
+        second = np.minimum(whole, self.max_length - first)
+        offsets = offsets_of(first + second)
+        ids = np.empty(offsets[-1], dtype=np.int32)
+        _copy(mentions.values, mentions.offsets[mention_rows], ids, offsets[:-1], first)
+        _copy(entities.values, entities.offsets[entity_rows] + 1, ids, offsets[:-1] + first, second)
+        cut = np.flatnonzero(second < whole)
+        ids[offsets[1:][cut] - 1] = ids[(offsets[:-1] + first)[cut] - 1]  # the mention's own [SEP]
+        return RaggedTokens(ids, offsets)
+
+
+def _copy(
+    source: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    target: NDArray[np.int32],
+    positions: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+) -> None:
+    """Copy pieces of one flat array into another."""
+    within = places_in_pieces(offsets_of(lengths))
+    target[np.repeat(positions, lengths) + within] = source[np.repeat(starts, lengths) + within]

@@ -1,0 +1,81 @@
+"""Writes token sequences, or mentions, to a folder in chunks, without holding all of them in memory."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, List, Optional, Type, TypeVar
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from ...util.ragged import offsets_of
+from .mention_windows import MentionTokens, MentionWindows
+from .token_arrays import RaggedTokens
+
+SPANS = "spans.npy"
+_MANY = 10**15  # an upper bound, so that the header fits any count
+W = TypeVar("W", bound="RaggedWriter")
+
+
+class RaggedWriter:
+    """Appends to the files that ``RaggedTokens.from_disk`` maps.
+
+    path (Path): the folder; made here.
+    """
+
+    def __init__(self, path: Path):
+        path.mkdir(parents=True)
+        self.path = path
+        self._lengths: List[NDArray[np.int64]] = []
+        self._file: Any = (path / "ids.npy").open("wb")
+        self._header = self._write_header(_MANY)
+
+    def append(self, tokens: RaggedTokens) -> None:
+        """tokens (RaggedTokens): the next sequences."""
+        self._file.write(np.ascontiguousarray(tokens.values, dtype="<i4").data)
+        self._lengths.append(tokens.lengths)
+
+    def __enter__(self: W) -> W:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self._finish()
+
+    def _finish(self) -> None:
+        lengths = np.concatenate([np.zeros(0, dtype=np.int64), *self._lengths])
+        self._file.seek(0)
+        if self._write_header(int(lengths.sum())) != self._header:
+            raise RuntimeError("numpy wrote a header of another length")
+        self._file.close()
+        np.save(self.path / "offsets.npy", offsets_of(lengths))
+
+    def _write_header(self, count: int) -> int:
+        npy.write_array_header_1_0(self._file, {"descr": "<i4", "fortran_order": False, "shape": (count,)})
+        return int(self._file.tell())
+
+
+class MentionWriter(RaggedWriter):
+    """Appends what a template of mentions made; ``spans.npy`` holds their spans where they share windows."""
+
+    def __init__(self, path: Path):
+        super().__init__(path)
+        self._spans: List[NDArray[np.int64]] = []
+        self._windows = 0
+
+    def append(self, tokens: MentionTokens) -> None:
+        """tokens (MentionTokens): the next mentions."""
+        if isinstance(tokens, MentionWindows):
+            self._spans.append(tokens.spans + np.array([self._windows, 0, 0]))
+            tokens = tokens.windows
+            self._windows += len(tokens)
+        super().append(tokens)
+
+    def _finish(self) -> None:
+        super()._finish()
+        if self._spans:
+            np.save(self.path / SPANS, np.concatenate(self._spans))

@@ -1,0 +1,152 @@
+"""The learned mentions that are in effect, as arrays over the rows of a knowledge base."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...candidates.evidence.evidence import Mask, RowSource
+from ...index.priors import AliasPriors
+from ...kb import KnowledgeBase
+from ...types import NIL, Rows, Scores, Vectors
+from ...util import fingerprint, normalize_alias
+from .learned import Learned
+
+NIL_ROW = -1
+
+
+@dataclass(frozen=True)
+class Known:
+    """Learned mentions whose entity is live, in an order that does not depend on when they were learned.
+
+    learned (List[Learned]): their entries.
+    numbers (NDArray[int64]): (a,), the ids of the entries.
+    kb_rows (NDArray[int64]): (a,), the row of the right entity, -1 = NIL.
+    vectors (Optional[Vectors]): (a, width), as rows of the index; None if one of them was learned without an
+        encoder.
+    of_form (Dict[str, NDArray[int64]]): normalised surface form -> which of the mentions have it.
+    settled (NDArray[bool]): (a,), whether the surface form named no other entity more often in annotated text
+        than it names the right one, in that text or as learned.
+    """
+
+    learned: List[Learned]
+    numbers: Rows
+    kb_rows: Rows
+    vectors: Optional[Vectors]
+    of_form: Dict[str, Rows]
+    settled: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        kb: KnowledgeBase,
+        found: Sequence[Tuple[Learned, Optional[Vectors]]],
+        priors: Optional[AliasPriors] = None,
+    ) -> "Known":
+        """RETURNS (Known): of these entries and their vectors; those of retired entities are left out.
+
+        kb (KnowledgeBase): the entities.
+        priors (Optional[AliasPriors]): counts of annotated text; None = there is none.
+        """
+        rows = [NIL_ROW if one.after == NIL else kb.row(one.after) for one, _ in found]
+        live = [
+            (one, vector, row)
+            for (one, vector), row in zip(found, rows, strict=True)
+            if row >= 0 or one.after == NIL
+        ]
+        live.sort(key=lambda item: (item[2], normalize_alias(item[0].form), *item[0].place))
+        places: Dict[str, List[int]] = {}
+        for number, (one, _, _) in enumerate(live):
+            places.setdefault(normalize_alias(one.form), []).append(number)
+        kb_rows = np.array([row for _, _, row in live], dtype=np.int64)
+        of_form = {form: np.array(at) for form, at in places.items()}
+        with_vectors = bool(live) and all(vector is not None for _, vector, _ in live)
+        return cls(
+            learned=[one for one, _, _ in live],
+            numbers=np.array([one.id for one, _, _ in live], dtype=np.int64),
+            kb_rows=kb_rows,
+            vectors=np.stack([vector for _, vector, _ in live]) if with_vectors else None,  # type: ignore[misc]
+            of_form=of_form,
+            settled=_settled(kb, kb_rows, of_form, priors),
+        )
+
+    @property
+    def forms(self) -> List[str]:
+        """RETURNS (List[str]): the surface forms that name an entity, not NIL."""
+        rows = self.kb_rows.tolist()
+        return [one.form for one, row in zip(self.learned, rows, strict=True) if row != NIL_ROW]
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with the mentions in effect, whenever and by whom they were learned."""
+        return fingerprint(*[[one.form, one.after, *one.place] for one in self.learned])
+
+
+def _settled(
+    kb: KnowledgeBase, kb_rows: Rows, of_form: Dict[str, Rows], priors: Optional[AliasPriors]
+) -> NDArray[np.bool_]:
+    """RETURNS (NDArray[bool]): (a,), see ``Known``. Counts of a retired entity are its successor's."""
+    settled = np.ones(len(kb_rows), dtype=np.bool_)
+    if priors is None or not len(priors):
+        return settled
+    named, counts, offsets = priors.counts(list(of_form), normalized=True)
+    for number, places in enumerate(of_form.values()):
+        own = slice(*offsets[number : number + 2])
+        before: Counter[int] = Counter()
+        for one, count in zip(kb.ids_at(named[own]), counts[own].tolist(), strict=True):
+            before[kb.row(one)] += count
+        del before[-1]  # entities without a successor
+        rows = kb_rows[places].tolist()
+        learned = Counter(rows)
+        for place, row in zip(places.tolist(), rows, strict=True):
+            most = max((count for other, count in before.items() if other != row), default=0)
+            settled[place] = learned[row] + before[row] >= most
+    return settled
+
+
+class IndexWithMemory:
+    """An index whose annotated mentions include the learned ones that are settled: it answers like an index
+    built with them. Users correct errors, so as evidence the others would stand for too many mentions.
+
+    index (RowSource): an EntityIndex, or a part of one.
+    known (Known): with vectors.
+    """
+
+    def __init__(self, index: Any, known: Known):
+        self.index: RowSource = index
+        self.known = known
+        linked = np.flatnonzero((known.kb_rows >= 0) & known.settled)
+        self._kb_rows = known.kb_rows[linked]
+        self._vectors = None if known.vectors is None else known.vectors[linked]
+        self.priors: AliasPriors = index.priors.plus([known.learned[i].form for i in linked], self._kb_rows)
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with the index and the learned mentions."""
+        return fingerprint(self.index.fingerprint, self.known.fingerprint)  # type: ignore[attr-defined]
+
+    def search_groups(
+        self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
+    ) -> List[Tuple[Scores, Rows]]:
+        """RETURNS (List[Tuple[Scores, Rows]]): as ``EntityIndex.search_groups``."""
+        found = self.index.search_groups(vectors, k, allowed, groups)
+        if not len(self._kb_rows) or self._vectors is None:
+            return found
+        cosines = vectors @ self._vectors.T
+        rows = np.broadcast_to(self._kb_rows, cosines.shape)
+        if allowed is not None:
+            cosines = np.where(allowed[self._kb_rows], cosines, np.float32(-np.inf))
+        return [
+            _merged(one, cosines, rows, k) if "mention" in kinds else one
+            for one, kinds in zip(found, groups, strict=True)
+        ]
+
+
+def _merged(found: Tuple[Scores, Rows], cosines: Scores, kb_rows: Rows, k: int) -> Tuple[Scores, Rows]:
+    """RETURNS (Tuple[Scores, Rows]): the k best of both, best first; what was found before wins a tie."""
+    scores = np.concatenate([found[0], cosines], axis=1)
+    rows = np.concatenate([found[1], np.where(np.isinf(cosines), -1, kb_rows)], axis=1)
+    order: NDArray[np.int64] = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows, order, axis=1)

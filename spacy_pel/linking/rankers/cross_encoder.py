@@ -1,0 +1,217 @@
+"""The cross-encoder: one transformer reads the mention and a candidate together."""
+
+from pathlib import Path
+from typing import Any, Dict, Literal, Optional
+
+import numpy as np
+
+from ...encoders.auto_backend import AutoBackend
+from ...encoders.backend import Backend, encode_batches
+from ...encoders.fingerprint import NEWEST, read_version, version_setting, weights_fingerprint
+from ...encoders.templates import MentionEntityPair, RaggedTokens
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import RankingTask, Scores
+from ...util.saved_folder import damaged
+from ...util.saved_part import write_part
+from .loading import read_ranker
+
+Reduction = Literal["mean", "cls"]
+_HEAD = "head.safetensors"
+
+
+@registry.pel_rankers("spacy-pel.CrossEncoder.v1")
+class CrossEncoder:
+    """score = linear(mean(T([mention input ; entity input]))) (Wiatrak et al. 2022, Appendix B).
+
+    ``tower`` is the torch module that a trainer updates; after an update call ``changed()``.
+
+    name (Optional[str]): initial weights: folder, "package:NAME", hub id, "HUB ID@REVISION" or
+        "random:SIZES".
+    length (int): word pieces of a pair.
+    top_k (int): number of candidates to rerank.
+    mix (Optional[float]): weight of the logarithm of the combiner's score relative to the ranker's; 0 =
+        the ranker alone, None = both weights learned by ``calibrate``.
+    pooling (str): "mean" over the real tokens (Wiatrak et al. 2022), or "cls".
+    mention_template, entity_template: what is read of each side; None = a MarkedContext of half the
+        length, and an EntityCard for what remains.
+    backend (Optional[Backend]): runs inference, torch by default.
+    batch_size (int): pairs in one inference batch.
+    store (str): "float32" or "float16", how ``to_disk`` writes the weights.
+    """
+
+    registered_name = "spacy-pel.CrossEncoder.v1"
+
+    def __init__(
+        self,
+        *,
+        name: Optional[str] = None,
+        length: int = 256,
+        top_k: int = 16,
+        mix: Optional[float] = None,
+        pooling: Reduction = "mean",
+        mention_template: Optional[Any] = None,
+        entity_template: Optional[Any] = None,
+        backend: Optional[Backend] = None,
+        batch_size: int = 64,
+        store: str = "float32",
+    ):
+        if store not in ("float32", "float16"):
+            raise PelError(Errors.E305.format(value=store))
+        if top_k < 1:
+            raise PelError(Errors.E301.format(name="top_k", least=1, value=top_k))
+        if mix is not None and mix < 0:
+            raise PelError(Errors.E301.format(name="mix", least=0, value=mix))
+        self.name = name
+        self.template = MentionEntityPair(
+            max_length=length, mention_template=mention_template, entity_template=entity_template
+        )
+        self.top_k = top_k
+        self.mix = mix
+        self.pooling: Reduction = pooling
+        self.backend: Backend = backend or AutoBackend()
+        self.batch_size = batch_size
+        self.store = store
+        self.tokenizer: Any = None
+        self.tower: Any = None
+        self._prepared: Any = None
+        self._fingerprint: Optional[str] = None
+        self._version = NEWEST  # of the fingerprint; that of a saved model stays
+
+    # -- weights ---------------------------------------------------------------------------
+
+    def initialize(self) -> None:
+        """Load the pretrained weights named by ``name``, unless there are weights already.
+
+        RAISES (PelError): if no name is set, there is no such model, or it reads shorter texts.
+        """
+        from ...encoders.pretrained import load_pretrained
+
+        if self.tower is not None:
+            return
+        if self.name is None:
+            raise PelError(Errors.E431)
+        self._set_tower(*load_pretrained(self.name, self.template.special_tokens))
+
+    def _set_tower(self, tokenizer: Any, transformer: Any) -> None:
+        from .cross_tower import CrossTower
+
+        most = getattr(transformer.config, "max_position_embeddings", None)
+        if most is not None and self.template.max_length > most:
+            raise PelError(Errors.E432.format(length=self.template.max_length, most=most))
+        self.tokenizer = tokenizer
+        self.tower = CrossTower(transformer, pooling=self.pooling, sep_id=tokenizer.sep_token_id)
+        self.changed()
+
+    def changed(self) -> None:
+        """Drop what was derived from the weights; call it after every update of them."""
+        self._prepared = None
+        self._fingerprint = None
+
+    def _ready(self) -> Any:
+        if self.tower is None:
+            raise PelError(Errors.E431)
+        return self.tower
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (dict): what determines the scores, apart from the weights."""
+        return {"pooling": self.pooling, "template": self.template.settings}
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): changes with weights, config, tokenizer and templates; not with ``top_k`` and
+        ``mix``."""
+        if self._fingerprint is None:
+            self._fingerprint = weights_fingerprint(
+                self._ready(),
+                self.tokenizer,
+                self.settings,
+                self.store,
+                transformers=[self.tower.transformer],
+                version=self._version,
+            )
+        return self._fingerprint
+
+    # -- scoring ---------------------------------------------------------------------------
+
+    def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
+        """RETURNS (Scores): (m,), one for each candidate; the higher the better."""
+        self._ready()
+        tokens = self.template.tokenize(self.tokenizer, task.mentions, task.entities, task.owners, task.rows)
+        return self.score_tokens(tokens, show_progress=show_progress)
+
+    def score_tokens(self, tokens: RaggedTokens, *, show_progress: bool = False) -> Scores:
+        """Score pairs that are tokenised already, in batches of similar length.
+
+        tokens (RaggedTokens): m sequences.
+        RETURNS (Scores): (m,).
+        """
+        tower = self._ready()
+        if self._prepared is None:
+            self._prepared = self.backend.prepare(tower)
+        scores = np.zeros(len(tokens), dtype=np.float32)
+        batches = encode_batches(
+            self._prepared,
+            tokens,
+            batch_size=self.batch_size,
+            pad_id=self.tokenizer.pad_token_id,
+            description="Ranking",
+            show_progress=show_progress,
+        )
+        for rows, _, values in batches:
+            scores[rows] = values[:, 0]
+        return scores
+
+    # -- disk ------------------------------------------------------------------------------
+
+    def to_disk(self, path: Path) -> None:
+        """Write a model folder: a plain Hugging Face folder, the linear layer and ``ranker.json``."""
+        import torch
+        from safetensors.torch import save_file
+
+        from ...encoders.tower_files import save_tower
+
+        tower = self._ready()
+        dtype = torch.float16 if self.store == "float16" else torch.float32
+        more = {**self.settings, "store": self.store, "fingerprint": self.fingerprint}
+        more.update(version_setting(self._version))
+        with write_part(path, kind="ranker", name=self.registered_name, **more) as part:
+            save_tower(tower.transformer, self.tokenizer, part, dtype)
+            head = {key: tensor.detach().to(dtype).cpu() for key, tensor in tower.head.state_dict().items()}
+            save_file(head, str(part / _HEAD), metadata={"format": "pt"})
+
+    def from_disk(self, path: Path) -> "CrossEncoder":
+        """Read a model folder. The saved templates and pooling replace the current ones.
+
+        RAISES (PelError): if the folder is missing or damaged.
+        """
+        from safetensors.torch import load_file
+
+        from ...encoders.pretrained import load_tower
+
+        path = Path(path)
+        saved = read_ranker(path, self.registered_name)
+        try:
+            self.pooling, self.store = saved["pooling"], saved["store"]
+            self.template = MentionEntityPair.from_settings(saved["template"])
+            fingerprint = saved["fingerprint"]
+        except (KeyError, TypeError) as err:
+            raise damaged(path, "ranker", "ranker.json with all settings", f"one without {err}") from err
+        self._version = read_version(saved, path, "ranker")
+        self._set_tower(*load_tower(path))
+        try:
+            head = load_file(str(path / _HEAD))
+            self.tower.head.load_state_dict(head)
+        except Exception as err:  # safetensors raises its own type
+            raise damaged(path, "ranker", f"a linear layer in {_HEAD}", str(err).splitlines()[0]) from err
+        if self.fingerprint != fingerprint:
+            raise damaged(
+                path, "ranker", "the model that was saved", "weights, config or tokenizer that have changed"
+            )
+        return self
+
+    # -- pickling: without the compiled backend -------------------------------------------
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_prepared": None}

@@ -1,0 +1,136 @@
+"""The dual encoder as a ranker: mention and candidates as vectors, compared by a similarity."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+
+from ...encoders.backend import Backend
+from ...encoders.bi_encoder import BiEncoder
+from ...encoders.representations import Representations, pair_scores
+from ...encoders.similarities.euclidean import Euclidean
+from ...encoders.templates import SynonymCard
+from ...errors import Errors, PelError
+from ...registry import registry
+from ...types import Entity, MentionInText, RankingTask, Scores
+from ...util.saved_part import write_part
+from .loading import is_encoder, read_ranker
+from .vector_cache import VectorCache
+
+_ENCODER = "encoder"
+
+
+@registry.pel_rankers("spacy-pel.DualEncoder.v1")
+class DualEncoder:
+    """score = s(f_m(mention), f_e(entity)) of a bi-encoder (Le & Nguyen 2023, section 3.2). Each distinct
+    mention and entity is encoded once; the vectors of recent entities are cached.
+
+    Any bi-encoder works: one trained by ``train`` finds candidates and orders them too, and one trained
+    by ``ranker train`` only orders them. ``encoder.towers`` is what a trainer updates; after an update
+    call ``changed()``.
+
+    encoder (Optional[BiEncoder]): towers, templates, poolings and similarity; None = the paper's (mean of
+        the markers; [CLS] of types and synonyms; Euclidean distance), to be filled by ``from_disk``.
+    top_k (int): number of candidates to rerank.
+    mix (Optional[float]): weight of the logarithm of the combiner's score relative to the ranker's; 0 =
+        the ranker alone, None = both weights learned by ``calibrate``.
+    backend (Optional[Backend]): runs inference; None = the encoder's.
+    cache_size (int): vectors of entities kept between calls; where tokens are compared, those of tokens.
+    """
+
+    registered_name = "spacy-pel.DualEncoder.v1"
+
+    def __init__(
+        self,
+        *,
+        encoder: Optional[Any] = None,  # not BiEncoder: the message below says more than a config's
+        top_k: int = 64,
+        mix: Optional[float] = None,
+        backend: Optional[Backend] = None,
+        cache_size: int = 20_000,
+    ):
+        if encoder is not None and not isinstance(encoder, BiEncoder):
+            raise PelError(Errors.E433.format(got=type(encoder).__name__))
+        for name, value, least in (("top_k", top_k, 1), ("mix", mix, 0), ("cache_size", cache_size, 0)):
+            if value is not None and value < least:
+                raise PelError(Errors.E301.format(name=name, least=least, value=value))
+        self.encoder = encoder or BiEncoder(
+            pooling="markers",
+            entity_pooling="cls",
+            entity_template=SynonymCard(),
+            similarity=Euclidean(),
+        )
+        if backend is not None:
+            self.encoder.backend = backend
+        self.top_k = top_k
+        self.mix = mix
+        self._cache = VectorCache(cache_size)
+
+    # -- weights ---------------------------------------------------------------------------
+
+    def initialize(self) -> None:
+        """Load the pretrained weights named by the encoder, unless there are weights already.
+
+        RAISES (PelError): if no name is set or there is no such model.
+        """
+        self.encoder.initialize()
+
+    def changed(self) -> None:
+        """Drop what was derived from the weights; call it after every update of them."""
+        self.encoder.changed()
+        self._cache.clear()
+
+    @property
+    def settings(self) -> Dict[str, Any]:
+        """RETURNS (dict): what determines the scores, apart from the weights."""
+        return self.encoder.settings
+
+    @property
+    def fingerprint(self) -> str:
+        """RETURNS (str): the encoder's; does not change with ``top_k`` and ``mix``."""
+        return self.encoder.fingerprint
+
+    # -- scoring ---------------------------------------------------------------------------
+
+    def score(self, task: RankingTask, *, show_progress: bool = False) -> Scores:
+        """RETURNS (Scores): (m,), one for each candidate; the higher the better."""
+        self.encoder.tower("mention")  # names what is missing
+        if not len(task.rows):
+            return np.zeros(0, dtype=np.float32)
+        owner = task.owners
+        numbers: Dict[MentionInText, int] = {}
+        asked = {int(i): numbers.setdefault(task.mentions[i], len(numbers)) for i in np.unique(owner)}
+        mentions = self.encoder.represent_mentions(list(numbers), show_progress=show_progress)
+
+        def encode(entities: List[Entity]) -> Representations:
+            return self.encoder.represent_entities(entities, show_progress=show_progress)
+
+        entities = self._cache.represent(task.entities, encode)
+        rows = np.array([asked[i] for i in owner.tolist()], dtype=np.int64)
+        device = next(self.encoder.towers.parameters()).device
+        return pair_scores(self.encoder.similarity, mentions, entities, rows, task.rows, device=device)
+
+    # -- disk ------------------------------------------------------------------------------
+
+    def to_disk(self, path: Path) -> None:
+        """Write a model folder: the encoder's own in ``encoder``, and ``ranker.json``."""
+        self.encoder.tower("mention")
+        name = self.registered_name
+        with write_part(path, kind="ranker", name=name, fingerprint=self.fingerprint) as part:
+            self.encoder.to_disk(part / _ENCODER)
+
+    def from_disk(self, path: Path) -> "DualEncoder":
+        """Read a model folder of a ranker or of a bi-encoder. The saved encoder replaces the current one.
+
+        RAISES (PelError): if the folder is missing or damaged.
+        """
+        path = Path(path)
+        read_ranker(path, self.registered_name)
+        self.encoder.from_disk(path if is_encoder(path) else path / _ENCODER)
+        self._cache.clear()
+        return self
+
+    # -- pickling: without what can be recomputed ---------------------------------------
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_cache": VectorCache(self._cache.size)}

@@ -1,1 +1,0 @@
-"""What training minimises: losses, regularizers, mixing and anchors."""

@@ -1,0 +1,263 @@
+"""A detector that tags tokens: a mention's first token, a further one, or neither."""
+
+from itertools import islice
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc, Span
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Model, SequenceCategoricalCrossentropy
+from thinc.types import Floats2d
+from thinc.util import to_numpy
+
+from ...errors import Errors, PelError
+from .brackets import unpaired_brackets, with_other_halves
+from .negation import negation_length
+from .white_space import Breaks, breaks_of, is_within_line, is_within_word
+
+_WORDS = 10_000  # tokens at a time: 15 MB of vectors
+_SAMPLE = 10  # examples whose documents the model is initialized with
+_BIO = {"B": "B", "I": "I", "L": "I", "U": "B"}  # spaCy's prefixes of aligned tags, and ours
+_SETTINGS: Dict[str, Any] = {
+    "model": {
+        "@architectures": "spacy.Tagger.v2",
+        "nO": None,
+        "normalize": False,
+        "tok2vec": {"@architectures": "spacy-pel.TransformerTok2Vec.v1"},
+    },
+    "scorer": {"@scorers": "spacy.ner_scorer.v1"},
+}
+_WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
+
+
+@Language.factory(
+    "pel_mention_tagger",
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
+    default_config=_SETTINGS,
+    default_score_weights=_WEIGHTS,
+)
+def make_mention_tagger(
+    nlp: Language, name: str, model: Model[List[Doc], List[Floats2d]], scorer: Optional[Callable[..., Any]]
+) -> "MentionTagger":
+    """Build a trainable detector.
+
+    nlp (Language): the pipeline.
+    name (str): the component's name.
+    model (Model[List[Doc], List[Floats2d]]): gives each token a row of scores, one for each tag, such as
+        spacy.Tagger.v2 on any Tok2Vec layer.
+    scorer (Optional[Callable]): of ``doc.ents``.
+    RETURNS (MentionTagger): the component.
+    """
+    return MentionTagger(nlp.vocab, model, name, scorer=scorer)
+
+
+class MentionTagger(TrainablePipe):  # type: ignore[misc]
+    """Sets ``doc.ents`` by one choice for each token: "B-LABEL" for the first token of a mention, "I-LABEL"
+    for the others, "O" outside. Entities that a document has already are kept.
+
+    spaCy's own ``ner`` builds entities by a sequence of actions. That suits small networks trained for long.
+    On a transformer that is fine-tuned for a few hundred updates, tags are learned far sooner.
+
+    vocab (Vocab): of the pipeline.
+    model (Model[List[Doc], List[Floats2d]]): see ``make_mention_tagger``.
+    name (str): the component's name.
+    scorer (Optional[Callable]): of ``doc.ents``.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[List[Doc], List[Floats2d]],
+        name: str = "pel_mention_tagger",
+        *,
+        scorer: Optional[Callable[..., Any]] = None,
+    ):
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.scorer = scorer
+        self.cfg: Dict[str, Any] = {"labels": []}
+
+    @property
+    def labels(self) -> Tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): of the mentions."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> Tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): what ``spacy init labels`` writes, and ``initialize`` takes."""
+        return self.labels
+
+    @property
+    def tags(self) -> List[str]:
+        """RETURNS (List[str]): one for each column of the model's scores."""
+        return ["O", *(f"{prefix}-{label}" for label in self.labels for prefix in "BI")]
+
+    def predict(self, docs: Iterable[Doc]) -> List[NDArray[np.int64]]:
+        """RETURNS (List[NDArray[int64]]): the tag of each token, of each document.
+
+        RAISES (PelError): if the component was not trained.
+        """
+        docs = list(docs)
+        if not self.labels:
+            raise PelError(Errors.E522.format(name=self.name))
+        tags: List[NDArray[np.int64]] = []
+        for batch in divided_by_words(docs):
+            if any(map(len, batch)):
+                tags += [to_numpy(scores).argmax(axis=1) for scores in self.model.predict(batch)]
+            else:
+                tags += [np.zeros(0, dtype=np.int64)] * len(batch)
+        return tags
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[NDArray[np.int64]]) -> None:
+        """Mentions that are there stay, and so do tokens that may be in none (``Doc.set_ents(blocked=…)``).
+
+        docs (Iterable[Doc]): get their mentions.
+        scores (Sequence[NDArray[int64]]): what ``predict`` returned.
+        """
+        for doc, tags in zip(docs, scores, strict=True):
+            kept = list(doc.ents)
+            taken = {token.i for ent in kept for token in ent}
+            begun = (token.i for token in doc if token.ent_iob_ == "B" and token.i not in taken)
+            blocked = [doc[place : place + 1] for place in begun]  # spaCy marks them so
+            taken.update(span.start for span in blocked)
+            found = [span for span in self._spans(doc, tags) if taken.isdisjoint(range(span.start, span.end))]
+            doc.set_ents(kept + found, blocked=blocked)
+
+    def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> List[Span]:
+        """Mentions of the tagged tokens. White space has no tag of its own, as it has no word pieces: a
+        mention continues across a wrapped line, but not across a blank line or into the next list item. No
+        mention ends within a word that the tokenizer splits, such as "id" into "i" and "d".
+
+        RETURNS (List[Span]): in order; none begins or ends with white space, begins with a negation or has
+            half a bracket.
+        """
+        spans: List[Span] = []
+        words: List[int] = []  # of the open mention
+        label = -1  # of the open mention
+        breaks = breaks_of(doc)
+        for token in doc:
+            place = token.i
+            if token.is_space and place not in breaks.certain:
+                continue
+            if is_within_word(doc, place):
+                if words and words[-1] == place - 1:
+                    words.append(place)
+                continue
+            tag = 0 if place in breaks.certain else int(tags[place])
+            number, inside = divmod(tag - 1, 2)  # of "O": -1
+            if number != label or not inside:
+                spans += self._trimmed(doc, words, label, breaks)
+                words = []
+            if number >= 0:  # an "I" that nothing began begins a mention
+                words.append(place)
+                label = number
+        return spans + self._trimmed(doc, words, label, breaks)
+
+    def _trimmed(self, doc: Doc, words: List[int], label: int, breaks: Breaks) -> List[Span]:
+        """Cut a mention at brackets without their other half, "(IL-6) levels" tagged from "IL-6" on into two,
+        at the end of an item, and at a negation that it begins with, so that components that look for
+        negations still see it.
+
+        RETURNS (List[Span]): one for each piece that has letters or digits.
+        """
+        if not words:
+            return []
+        cuts = {words[number] for number in unpaired_brackets([doc[place].text for place in words])}
+        likely = frozenset() if is_within_line(doc, words) else breaks.likely
+        runs: List[List[int]] = [[]]
+        for place in range(words[0], words[-1] + 1):
+            if place in cuts or place in likely:
+                runs.append([])
+            elif not doc[place].is_space:
+                runs[-1].append(place)
+        spans = []
+        for run in runs:
+            run = run[negation_length([doc[place].text for place in run]) :]
+            if run:
+                start, end = with_other_halves(doc, run[0], run[-1] + 1)
+                spans.append(Span(doc, start, end, label=self.labels[label]))
+        return [span for span in spans if any(map(str.isalnum, span.text))]
+
+    def get_loss(self, examples: Iterable[Example], scores: List[Floats2d]) -> Tuple[float, List[Floats2d]]:
+        """Compare with the mentions of the examples.
+
+        examples (Iterable[Example]): a batch.
+        scores (List[Floats2d]): (tokens, tags), probabilities, for each.
+        RETURNS (Tuple[float, List[Floats2d]]): the mean squared error of a token's probabilities, and the
+            gradients of their mean cross-entropy. Tokens that the two tokenizations do not share count for
+            nothing.
+        """
+        examples = list(examples)
+        validate_examples(examples, "MentionTagger.get_loss")
+        known = set(self.tags)
+        truths = [
+            [_bio(tag, known) for tag in example.get_aligned_ner()]  # None where it is not known
+            for example in examples
+        ]
+        loss = SequenceCategoricalCrossentropy(names=self.tags, normalize=False, neg_prefix=None)
+        gradients, total = loss(scores, truths)  # type: ignore[arg-type]
+        n = max(1, sum(tag is not None for tags in truths for tag in tags))
+        return float(total) / n, [gradient / n for gradient in gradients]
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Optional[Language] = None,
+        labels: Optional[Sequence[str]] = None,
+    ) -> None:
+        """Read the labels and the initial weights. What was learned before is lost.
+
+        get_examples (Callable[[], Iterable[Example]]): of the training.
+        nlp (Optional[Language]): the pipeline.
+        labels (Optional[Sequence[str]]): of the mentions; None = those of the examples.
+        RAISES (PelError): if there are none, or the model was made for another number of them.
+        """
+        validate_get_examples(get_examples, "MentionTagger.initialize")
+        if labels is None:
+            labels = [ent.label_ for example in get_examples() for ent in example.reference.ents]
+        self.cfg["labels"] = sorted({label for label in labels if label})
+        if not self.labels:
+            raise PelError(Errors.E523.format(name=self.name))
+        for label in self.labels:
+            self.vocab.strings.add(label)
+        known = self.model.get_dim("nO") if self.model.has_dim("nO") else None
+        if known not in (None, len(self.tags)):
+            got = ", ".join(self.labels)
+            raise PelError(Errors.E524.format(name=self.name, columns=known, n=len(self.tags), got=got))
+        docs = [example.x for example in islice(get_examples(), _SAMPLE)]
+        truth = [self.model.ops.alloc2f(len(doc), len(self.tags)) for doc in docs]
+        self.model.initialize(X=docs, Y=truth)
+
+
+def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[List[Doc]]:
+    """Divide documents, so that the vectors of a large batch of ``nlp.pipe`` are not all in memory at once.
+
+    docs (Sequence[Doc]): the documents.
+    size (int): tokens in a batch at most, or one document.
+    YIELDS (List[Doc]): one or more documents, in order.
+    """
+    batch: List[Doc] = []
+    words = 0
+    for doc in docs:
+        if batch and words + len(doc) > size:
+            yield batch
+            batch, words = [], 0
+        batch.append(doc)
+        words += len(doc)
+    if batch:
+        yield batch
+
+
+def _bio(tag: Optional[str], known: Iterable[str]) -> Optional[str]:
+    """RETURNS (Optional[str]): a tag of spaCy as one of ours; None = not known, or of another label."""
+    if tag is None or tag == "O":
+        return tag
+    prefix, _, label = tag.partition("-")
+    ours = f"{_BIO.get(prefix)}-{label}"
+    return ours if ours in known else None

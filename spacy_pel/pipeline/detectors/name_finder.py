@@ -1,0 +1,159 @@
+"""A component that finds the names that a linker knows, and follows its changes."""
+
+from bisect import bisect_left, bisect_right
+from typing import Any, Dict, List, Optional, Tuple
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ...errors import Errors, PelError
+from ...linking import Linker
+from ...linking.corrections.known import Known
+from ...util.names import Runs, runs_of
+from ..mentions import PHRASE
+from ..proxy_entity_linker import ProxyEntityLinker
+from .name_patterns import phrase_probability
+from .name_search import NameTable
+from .reading import Mention, best_reading
+from .split_tokens import split_tokens
+from .white_space import has_blank_line
+
+
+@Language.factory(
+    "pel_name_finder",
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "span._.pel_phrase"],
+    default_config={"linker": "proxy_entity_linker", "label": "ENTITY"},
+)
+def make_name_finder(nlp: Language, name: str, linker: str, label: str) -> "NameFinder":
+    """Build a component that finds the names that a linker knows.
+
+    nlp (Language): the pipeline, which has the linker too, before or after this component.
+    name (str): the component's name.
+    linker (str): the name of the linker.
+    label (str): of the mentions.
+    RETURNS (NameFinder): the component.
+    """
+    return NameFinder(nlp, name, linker=linker, label=label)
+
+
+class NameFinder:
+    """Adds the names and aliases of live entities to ``doc.ents``, in any case, and their regular plurals and
+    singulars; acronyms only as they are written. A mention that was corrected to an entity counts as one of
+    its names. Names are compared as the knowledge base does, see ``runs_of``: "type-2 diabetes" is "type 2
+    diabetes". A name may be wrapped at the end of a line.
+
+    Of mentions that overlap, also of those that were there before, those count that cover the most words, see
+    ``best_reading``. A token that holds several words, such as "1.HTN", is split where a mention begins or
+    ends, whatever tokenizer the pipeline has.
+
+    The text's words are put into the other number, not the names, so that a large knowledge base has no more
+    names to hold and to search for.
+
+    It has no data of its own: the names are those that the linker knows at the time. After a change
+    (``add_entities``, ``rename``, ``retire``, ``learn``, ``unlearn``) the next document is searched for the
+    names as they are then.
+
+    nlp (Language): the pipeline.
+    name (str): the component's name.
+    linker (str): the name of the linker.
+    label (str): of the mentions.
+    """
+
+    def __init__(self, nlp: Language, name: str, *, linker: str, label: str) -> None:
+        self.nlp = nlp
+        self.name = name
+        self.linker = linker
+        self.label = label
+        self._names = self._learned = NameTable()  # of the knowledge base, and from corrections
+        # of the linker, when the names were read; each is another object after a change
+        self._memo: Optional[Dict[str, Any]] = None
+        self._known: Optional[Known] = None
+
+    def __len__(self) -> int:
+        """RETURNS (int): how many names are searched for; 0 before the linker has data."""
+        self._update()
+        return len({*self._names, *self._learned})
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Find names in a document; none before the linker has data.
+
+        RAISES (PelError): if the pipeline has no such linker.
+        """
+        self._update()
+        runs = runs_of(doc.text)
+        found = [
+            mention
+            for table in (self._names, self._learned)
+            for mention in table.search(doc.text, runs)
+            if not _is_in_address(doc, mention)
+        ]
+        if found:
+            self._add(doc, found, runs)
+        return doc
+
+    def _add(self, doc: Doc, found: List[Mention], runs: Runs) -> None:
+        known: Dict[Mention, Tuple[Any, Any, Any]] = {}
+        for ent in doc.ents:
+            start, end = ent.start_char, ent.end_char
+            words = bisect_right(runs.ends, start), bisect_left(runs.starts, end)
+            known[Mention(start, end, *words)] = ent.label, ent.kb_id, ent.id
+        chosen = best_reading([*known, *found], len(runs.words))
+        taken = {place for mention in chosen for place in range(mention.start, mention.end)}
+        signs = [mention for mention in known if mention.first >= mention.last]  # without words
+        chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
+        split_tokens(doc, [(mention.start, mention.end) for mention in chosen])
+        spans: List[Any] = []
+        for one in chosen:
+            label, kb_id, span_id = known.get(one, (self.label, 0, 0))
+            spans.append(doc.char_span(one.start, one.end, label, kb_id, span_id=span_id))
+            if one not in known:
+                spans[-1]._.set(PHRASE, phrase_probability(spans[-1].text))
+        doc.ents = spans
+
+    def _update(self) -> None:
+        linker = self._linker
+        if linker is None:
+            return
+        kb, known = linker.kb, linker.known
+        if kb.memo is not self._memo:
+            self._names = NameTable(name for names in kb.names_at(kb.live_rows) for name in names)
+            self._memo = kb.memo
+        if known is not self._known:
+            self._learned = NameTable(form for form in known.forms if not has_blank_line(form))
+            self._known = known
+
+    @property
+    def _linker(self) -> Optional[Linker]:
+        linkers: Dict[str, Any] = dict(self.nlp.components)  # also disabled ones
+        linker = linkers.get(self.linker)
+        if linker is None:  # it may have been renamed
+            others = [name for name, pipe in linkers.items() if isinstance(pipe, ProxyEntityLinker)]
+            if len(others) == 1:
+                linker, self.linker = linkers[others[0]], others[0]
+        if not isinstance(linker, ProxyEntityLinker):
+            raise PelError(Errors.E521.format(name=self.name, linker=self.linker, got=", ".join(linkers)))
+        # an entity ruler that is being loaded runs the components before it on its patterns
+        return linker.linker if linker.is_initialized else None
+
+    # names are read again from the linker: no copy is saved or sent to another process
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {name: getattr(self, name) for name in ("nlp", "name", "linker", "label")}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+
+def _is_in_address(doc: Doc, mention: Mention) -> bool:
+    """RETURNS (bool): whether this is a part of a URL or an e-mail address."""
+    if doc.char_span(mention.start, mention.end) is not None:
+        return False
+    tokens: Any = doc.char_span(mention.start, mention.end, alignment_mode="expand")
+    return any(token.like_url or token.like_email for token in tokens)
+
+
+def read_names(nlp: Language) -> None:
+    """Have the name finders of a pipeline read their names now, not for the first text."""
+    for _, pipe in nlp.components:
+        if isinstance(pipe, NameFinder):
+            len(pipe)

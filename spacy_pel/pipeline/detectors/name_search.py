@@ -1,0 +1,194 @@
+"""Search for names in text: as they are written, with other hyphens and blanks, and in the other number."""
+
+import re
+from functools import lru_cache
+from itertools import accumulate, chain
+from typing import Dict, Iterable, Iterator, List, Optional, Tuple
+
+from ...candidates.evidence.variants import other_numbers, stay_apart
+from ...util.names import Runs, compatible, runs_of
+from .name_patterns import distinct_names, has_other_number, is_acronym
+from .reading import Mention
+from .white_space import has_blank_line
+
+_OF = "of"
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        **dict.fromkeys("\u2018\u2019`", "'"),
+    }
+)
+_DASHES = ("\u2014", "\u2015")  # between words, not within them
+_OPENING = re.compile(r"[(\[{]*$")
+_CLOSING = re.compile(r"[()\[\]{}+%]*")
+_NUMBER = re.compile(r"-\d+(-|(?!\w))")
+_SOFT = frozenset(["", " ", "-", "'"])
+_HYPHEN = re.compile(r"-(\s*[\r\n]\s*)?")  # also at the end of a line
+_ITEM = re.compile(r"[\r\n]\s*-")
+_NEAR = 10  # characters that a number after a name is in
+_INITIAL = 2  # letters of a word that may have a period: "E. coli", "St. John"
+_Form = Tuple[str, Optional[int]]  # normal form, and the word that is in another number
+_other_numbers = lru_cache(maxsize=1 << 16)(other_numbers)
+_GLUED = 3  # letters of a word that a number may be glued to or follow: "type2", "COVID 19", but not "PD-1"
+
+
+class NameTable:
+    """Names by normal form, to search text for.
+
+    names (Iterable[str]): names; those that ``is_acronym`` are found only in their own case.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names: Dict[str, Tuple[str, ...]] = {}  # by normal form; () for the beginning of a longer name
+        for name in chain(*distinct_names(names)):
+            words = runs_of(name).words
+            form = " ".join(words)
+            self._names[form] = (*self._names.get(form, ()), name)
+            for beginning in accumulate(words[:-1], "{} {}".format):
+                self._names.setdefault(beginning, ())
+
+    def __iter__(self) -> Iterator[str]:
+        """YIELDS (str): the names, distinct."""
+        return chain.from_iterable(self._names.values())
+
+    def search(self, text: str, runs: Runs) -> Iterator[Mention]:
+        """Find names in a text, overlapping ones, too, but none inside a longer word.
+
+        text (str): the text.
+        runs (Runs): of the text.
+        YIELDS (Mention): by place.
+        """
+        words, starts, ends = runs
+        gaps = [text[end:start] for end, start in zip(ends, starts[1:], strict=False)]
+        marks = [_mark(gap, word) for gap, word in zip(gaps, words, strict=False)]
+        for first in range(len(words)):
+            if first and not gaps[first - 1]:
+                continue  # within a word
+            forms: List[_Form] = [("", None)]
+            for last in range(first + 1, len(words) + 1):
+                forms = list(self._longer(forms, words[last - 1], last))
+                for form, changed in forms:
+                    for name in self._names[form]:
+                        found = _read(name, text, runs, marks, first, last, changed)
+                        if found is not None:
+                            yield found
+                if not forms or last == len(words) or marks[last - 1] is None:
+                    break
+
+    def _longer(self, forms: List[_Form], word: str, last: int) -> Iterator[_Form]:
+        """YIELDS (Tuple[str, Optional[int]]): beginnings of names, one word longer. One word may be in the
+        other number: the last one, or the one before "of"."""
+        for form, changed in forms:
+            if changed == last - 2 and word != _OF:
+                continue
+            start = f"{form} " if form else ""
+            if (longer := start + word) in self._names:
+                yield longer, changed
+            if changed is None:
+                for other in _other_numbers(word):
+                    if (longer := start + other) in self._names:
+                        yield longer, last - 1
+
+
+def _read(
+    name: str,
+    text: str,
+    runs: Runs,
+    marks: List[Optional[str]],
+    first: int,
+    last: int,
+    changed: Optional[int],
+) -> Optional[Mention]:
+    """RETURNS (Optional[Mention]): the name at these runs, which have its normal form; None = the text has
+    other signs there, or a longer word, or an acronym in another case."""
+    words, starts, ends = runs
+    own, opening, closing, cased = _parts(name)
+    start, end = starts[first] - len(opening), ends[last - 1] + len(closing)
+    if text[max(0, start) : starts[first]] != opening or text[ends[last - 1] : end] != closing:
+        return None
+    between = marks[first : last - 1]
+    if not all(map(_agree, between, own, words[first:last], words[first + 1 : last])):
+        return None
+    surface = text[starts[first] : ends[last - 1]]
+    if changed is not None:
+        is_last = changed == last - 1
+        if not is_last and (changed == last - 2 or _OF in words[first:changed]):
+            return None
+        if not has_other_number(name, before_of=not is_last) or is_acronym(surface):
+            return None
+    elif cased is not None and runs_of(surface, fold=False).words != cased:
+        return None
+    if first and not _is_edge(text[ends[first - 1] : start], text[start], words[first - 1]):
+        return None
+    if last < len(words) and not _is_kind(surface, text[end : end + _NEAR]):
+        if not _is_edge(text[end : starts[last]][::-1], text[end - 1], words[last]):
+            return None
+    n_marks = sum(mark not in _SOFT for mark in between) + (changed is not None)
+    return Mention(start, end, first, last, n_marks)
+
+
+@lru_cache(maxsize=1 << 16)
+def _parts(name: str) -> Tuple[List[Optional[str]], str, str, Optional[List[str]]]:
+    """RETURNS (tuple): of a name the marks between its runs, the brackets before and after them, and, of an
+    acronym, the runs in their own case."""
+    words, starts, ends = runs_of(name)
+    marks = [_mark(name[end:start], word) for end, start, word in zip(ends, starts[1:], words, strict=False)]
+    opening, closing = _OPENING.search(name[: starts[0]]), _CLOSING.match(name[ends[-1] :])
+    cased = runs_of(name, fold=False).words if is_acronym(name) else None
+    return marks, opening[0], closing[0], cased  # type: ignore[index]
+
+
+def _mark(gap: str, before: str) -> Optional[str]:
+    """RETURNS (Optional[str]): what is between two runs of a text: "", " ", "-" or "'", which may stand for
+    each other, or other signs, without blanks; None = no name goes across."""
+    if gap in _SOFT:
+        return gap
+    if has_blank_line(gap):
+        return None
+    plain = compatible(gap).translate(_SIGNS)
+    signs = "".join(plain.split())
+    if signs == "-" and plain != "-" and not _HYPHEN.fullmatch(plain):
+        return None if _ITEM.match(plain) else " - "
+    if signs == "." and before.isalpha() and len(before) <= _INITIAL:
+        return " "
+    return signs or plain[:1] and " "
+
+
+def _agree(mark: Optional[str], own: Optional[str], before: str, after: str) -> bool:
+    """RETURNS (bool): whether a name that has its ``own`` mark between two runs is read where a text has
+    ``mark``."""
+    if mark == own or mark not in _SOFT:
+        return mark == own
+    if mark and own:
+        return True
+    either = mark or own
+    if either not in _SOFT or stay_apart(before, after):
+        return False
+    return either == "-" or any(len(word) >= _GLUED and word.isalpha() for word in (before, after))
+
+
+def _is_kind(surface: str, rest: str) -> bool:
+    """RETURNS (bool): whether a number says which kind is meant: "HIV" in "HIV-1", but not "glucose" in
+    "glucose-6-phosphate".
+
+    surface (str): a name in text.
+    rest (str): what follows.
+    """
+    number = _NUMBER.match(rest.translate(_SIGNS))
+    return number is not None and len(surface) >= _GLUED and (number[1] != "-" or surface.isupper())
+
+
+def _is_edge(gap: str, own: str, word: str) -> bool:
+    """RETURNS (bool): whether a name may end at these signs: not within a number or a chemical's name, as
+    "methyl" in "1-methyl".
+
+    gap (str): the signs, the one next to the name last.
+    own (str): the name's character there.
+    word (str): the run on the other side.
+    """
+    plain = gap.translate(_SIGNS)
+    if plain in (".", ","):
+        return not (own.isdigit() and word.isdigit())
+    if not plain.endswith("-") or gap in _DASHES or any(map(str.isspace, plain)):
+        return bool(gap)
+    return plain == "-" and word.isalpha() and len(word) > 1

@@ -1,0 +1,319 @@
+"""An encoder's transformer as the layer under a detector; ``spacy train`` fine-tunes it."""
+
+import contextlib
+import copy
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+import numpy as np
+import spacy
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.shims import Shim
+from thinc.types import Floats2d
+from thinc.util import get_torch_default_device, torch2xp, xp2torch
+
+from ...encoders.auto_backend import AutoBackend
+from ...encoders.backend import Backend, EncodeBatch, encode_batches
+from ...encoders.templates import DocumentWindows
+from ...encoders.templates.mention_windows import MentionWindows
+from ...errors import Errors, PelError
+from ...types import MentionInText, Vectors
+from ...util.ragged import Ragged
+from ...util.saved_folder import check_folder, load_from_bytes, save_to_bytes, write_folder
+
+_KIND, _VERSION = "transformer", 1
+_WEIGHTS = "model.safetensors"
+_POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")  # model types
+
+
+@spacy.registry.architectures("spacy-pel.TransformerTok2Vec.v1")
+def make_transformer_tok2vec(
+    name: Optional[str] = None,
+    max_length: int = 256,
+    overlap: float = 0.25,
+    batch_size: int = 16,
+    rate: float = 0.2,
+    store: str = "float16",
+) -> Model[List[Doc], List[Floats2d]]:
+    """Build a Tok2Vec layer. A token's vector is the mean over its word pieces, read in the window that gives
+    it the most context on both sides; that of a token without pieces, such as white space, is the mean of a
+    whole window. The width is that of the transformer.
+
+    name (Optional[str]): its weights at the start of a training: a folder (a tower of an encoder, or any of
+        Hugging Face's), "package:NAME" or a hub id. A saved pipeline has its own and does not read it.
+    max_length (int): word pieces of a window, special tokens included.
+    overlap (float): share of a window that the next one repeats at least, 0 <= overlap < 1.
+    batch_size (int): windows in one batch of inference.
+    rate (float): the transformer's learning rate, as a share of the optimizer's. Layers on top, trained from
+        scratch, use all of it.
+    store (str): "float32" or "float16", how the weights are saved.
+    RETURNS (Model[List[Doc], List[Floats2d]]): the layer.
+    RAISES (PelError): if a setting is out of its range.
+    """
+    if store not in ("float32", "float16"):
+        raise PelError(Errors.E305.format(value=store))
+    if batch_size < 1:
+        raise PelError(Errors.E301.format(name="batch_size", least=1, value=batch_size))
+    if not rate > 0:
+        raise PelError(Errors.E354.format(value=rate))
+    template = DocumentWindows(max_length=max_length, overlap=overlap)
+    shim = TowerShim(name=name, template=template, batch_size=batch_size, rate=rate, store=store)
+    return Model(
+        "transformer_tok2vec",
+        _forward,
+        init=_initialize,
+        dims={"nO": None},
+        attrs={"dropout_rate": 0.0},
+        shims=[shim],
+    )
+
+
+def _forward(
+    model: Model[List[Doc], List[Floats2d]], docs: List[Doc], is_train: bool
+) -> Tuple[List[Floats2d], Callable[[List[Floats2d]], List[Doc]]]:
+    shim: Any = model.shims[0]
+    bounds = np.cumsum([len(doc) for doc in docs])[:-1].tolist()
+    if not is_train:
+        vectors = model.ops.asarray2f(shim.predict(docs))
+        return model.ops.xp.split(vectors, bounds) if docs else [], lambda gradients: []
+    vectors, backprop = shim.begin_update(docs, dropout=model.attrs["dropout_rate"])
+
+    def backprop_lists(gradients: List[Floats2d]) -> List[Doc]:
+        backprop(model.ops.xp.concatenate(gradients))
+        return []
+
+    return model.ops.xp.split(model.ops.asarray2f(vectors), bounds), backprop_lists
+
+
+def _initialize(model: Model[List[Doc], List[Floats2d]], X: Any = None, Y: Any = None) -> None:
+    shim: Any = model.shims[0]
+    shim.initialize()
+    model.set_dim("nO", shim.width, force=True)
+
+
+class TowerShim(Shim):
+    """The transformer of the layer, for thinc: vectors, gradients, updates, and files instead of pickle.
+
+    name, batch_size, rate, store: as for ``make_transformer_tok2vec``.
+    template (DocumentWindows): cuts texts into windows.
+    backend (Optional[Backend]): runs inference; None = AutoBackend.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: Optional[str],
+        template: DocumentWindows,
+        batch_size: int,
+        rate: float,
+        store: str,
+        backend: Optional[Backend] = None,
+    ):
+        super().__init__(None)
+        self.name = name
+        self.template = template
+        self.batch_size = batch_size
+        self.rate = rate
+        self.store = store
+        self.backend: Backend = backend or AutoBackend()
+        self._tokenizer: Any = None
+        self._encode: Optional[EncodeBatch] = None
+
+    # -- weights ---------------------------------------------------------------------------
+
+    def initialize(self) -> None:
+        """Read the weights named by ``name``; without a name, keep those there are.
+
+        RAISES (PelError): if there is no such model, or neither name nor weights.
+        """
+        if self.name is None:
+            self._tower()
+            return
+        from ...encoders.pretrained import load_pretrained, load_tower
+
+        folder = Path(self.name)
+        is_saved = (folder / _WEIGHTS).is_file() and (folder / "tokenizer.json").is_file()
+        self._set(*(load_tower(folder) if is_saved else load_pretrained(self.name, [])))
+
+    def _set(self, tokenizer: Any, transformer: Any) -> None:
+        from ...encoders.tower import TokenTower, Tower
+
+        config = transformer.config
+        most = getattr(config, "max_position_embeddings", None)
+        if most is not None and config.model_type in _POSITIONS_AFTER_PADDING:
+            most -= config.pad_token_id + 1
+        if most is not None and self.template.max_length > most:
+            raise PelError(Errors.E352.format(got=self.template.max_length, most=most))
+        self._tokenizer = tokenizer
+        self._model = TokenTower(Tower(transformer, pooling="mean")).to(get_torch_default_device())
+        self._encode = None
+
+    def _tower(self) -> Any:
+        if self._model is None:
+            raise PelError(Errors.E353)
+        return self._model
+
+    @property
+    def width(self) -> int:
+        """RETURNS (int): of the vectors."""
+        return int(self._tower().tower.transformer.config.hidden_size)
+
+    # -- vectors ---------------------------------------------------------------------------
+
+    def predict(self, fwd_args: List[Doc]) -> Vectors:
+        """RETURNS (Vectors): (tokens of all documents, width)."""
+        tower, windows = self._tower(), self._windows(fwd_args)
+        vectors = np.zeros((len(windows), self.width), dtype=np.float32)
+        if not len(windows):
+            return vectors
+        encode = self._encode  # another thread may set it
+        if encode is None:
+            self._encode = encode = self.backend.prepare(tower)
+        pad_id = self._tokenizer.pad_token_id
+        by_window = windows.by_window()
+        for rows, mask, states in encode_batches(
+            encode, windows.windows, batch_size=self.batch_size, pad_id=pad_id
+        ):
+            tokens, weights = _pooling(windows, by_window, rows, mask.shape[1])
+            pooled = weights @ states
+            for own, of_window in zip(tokens, pooled, strict=True):
+                vectors[own] = of_window[: len(own)]
+        return vectors
+
+    def begin_update(self, fwd_args: List[Doc], *, dropout: float = 0.0) -> Tuple[Any, Callable[[Any], None]]:
+        """Read documents for an update.
+
+        fwd_args (List[Doc]): the documents.
+        dropout (float): share of the vectors' values to set to 0.
+        RETURNS (Tuple[Any, Callable]): the vectors as an array of thinc, (tokens, width), and what adds to
+            the gradients of the weights, given those of the vectors.
+        """
+        import torch
+
+        tower, windows = self._tower(), self._windows(fwd_args)
+        tower.eval()  # no dropout inside: of all pairs of pieces, it takes half of the time on a CPU
+        device = next(tower.parameters()).device
+        by_window = windows.by_window()
+        order = np.argsort(-windows.windows.lengths, kind="stable")
+        parts, tokens = [torch.zeros((0, self.width), device=device)], [np.zeros(0, dtype=np.int64)]
+        for start in range(0, len(order), self.batch_size):
+            rows = order[start : start + self.batch_size]
+            ids, mask = windows.windows.padded(rows, self._tokenizer.pad_token_id)
+            states = tower(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
+            own, weights = _pooling(windows, by_window, rows, mask.shape[1])
+            pooled = torch.from_numpy(weights).to(device) @ states
+            parts += [of_window[: len(numbers)] for numbers, of_window in zip(own, pooled, strict=True)]
+            tokens += own
+        back = torch.from_numpy(np.argsort(np.concatenate(tokens))).to(device)
+        vectors = torch.nn.functional.dropout(torch.cat(parts)[back], dropout)
+
+        def backprop(gradient: Any) -> None:
+            if vectors.requires_grad:
+                vectors.backward(xp2torch(gradient, device=device))
+
+        return torch2xp(vectors.detach()), backprop
+
+    def _windows(self, docs: List[Doc]) -> MentionWindows:
+        places: List[MentionInText] = []
+        for doc in docs:
+            text = doc.text
+            places += [MentionInText(text, token.idx, token.idx + len(token)) for token in doc]
+        return self.template.tokenize(self._tokenizer, places)
+
+    # -- updates ---------------------------------------------------------------------------
+
+    def finish_update(self, optimizer: Any) -> None:
+        """optimizer (Optimizer): of thinc; gives each weight ``rate`` times its learning rate."""
+        for name, parameter in self._tower().named_parameters():
+            if parameter.grad is None:
+                continue
+            value, _ = optimizer(
+                (self.id, name), torch2xp(parameter.data), torch2xp(parameter.grad), lr_scale=self.rate
+            )
+            # in place: a tensor made of the array would keep the one that it was made of, and so on
+            parameter.data.copy_(xp2torch(value, device=parameter.device))
+            parameter.grad = None
+        self._encode = None
+
+    @contextlib.contextmanager
+    def use_params(self, params: Dict[Any, Any]) -> Iterator[None]:
+        """params (Dict[Tuple[int, str], FloatsXd]): values for the time of the context, e.g. averages."""
+        named = dict(self._model.named_parameters()) if self._model is not None else {}
+        backup = {name: parameter.data for name, parameter in named.items() if (self.id, name) in params}
+        for name in backup:
+            named[name].data = xp2torch(params[self.id, name], device=backup[name].device)
+        self._encode = None if backup else self._encode
+        try:
+            yield
+        finally:
+            for name, value in backup.items():
+                named[name].data = value
+            self._encode = None if backup else self._encode
+
+    def copy(self) -> "TowerShim":
+        """RETURNS (TowerShim): with weights of its own, and an id of its own for optimizers."""
+        twin = copy.deepcopy(self)
+        with Shim.global_id_lock:
+            Shim.global_id += 1
+            twin.id = Shim.global_id
+        return twin
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        """device_type (str): "cpu" or "gpu". device_id (int): which GPU."""
+        if self._model is not None:
+            self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
+        self._encode = None
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_encode": None}
+
+    # -- bytes -----------------------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """RETURNS (bytes): a Hugging Face folder with hashes, no pickle; none without weights."""
+        return b"" if self._model is None else save_to_bytes(self._write, kind=_KIND)
+
+    def _write(self, path: Path) -> None:
+        import torch
+
+        from ...encoders.tower_files import save_tower
+
+        dtype = torch.float16 if self.store == "float16" else torch.float32
+        with write_folder(path, kind=_KIND, version=_VERSION) as part:
+            save_tower(self._tower().tower.transformer, self._tokenizer, part, dtype)
+
+    def from_bytes(self, data: bytes) -> "TowerShim":
+        """RAISES (PelError): if the bytes are damaged, or the windows too long for the transformer."""
+        if data:
+            self._set(*load_from_bytes(data, _read, kind=_KIND))
+        return self
+
+
+def _read(path: Path) -> Tuple[Any, Any]:
+    from ...encoders.pretrained import load_tower
+
+    check_folder(path, kind=_KIND, version=_VERSION)
+    return load_tower(path)
+
+
+def _pooling(
+    windows: MentionWindows, by_window: Ragged, rows: NDArray[np.int64], length: int
+) -> Tuple[List[NDArray[np.int64]], NDArray[np.float32]]:
+    """Which pieces of some windows make up each of their tokens?
+
+    windows (MentionWindows): with the tokens as mentions.
+    by_window (Ragged): the numbers of the tokens of all windows.
+    rows (NDArray[int64]): which windows.
+    length (int): of them, padding included.
+    RETURNS (tuple): the numbers of the tokens of each window; and (windows, most tokens, length), the weight
+        of each piece in a token's mean.
+    """
+    tokens = [by_window[row] for row in rows.tolist()]
+    weights = np.zeros((len(rows), max(map(len, tokens)), length), dtype=np.float32)
+    place = np.arange(length)
+    for number, own in enumerate(tokens):
+        start, end = windows.spans[own, 1:2], windows.spans[own, 2:3]
+        weights[number, : len(own)] = ((place >= start) & (place < end)) / (end - start)
+    return tokens, weights

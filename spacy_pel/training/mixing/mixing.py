@@ -1,0 +1,34 @@
+"""The interface of mixing."""
+
+from typing import NamedTuple, Optional, Protocol, runtime_checkable
+
+from torch import Tensor
+
+from ...encoders.similarities import Encoded
+
+
+class StrongNegatives(NamedTuple):
+    """Negatives of each mention.
+
+    entities: (n, k, d), or ``TokenVectors`` of (n, k, length, d).
+    mask: (n, k) bool, False = a mention has fewer.
+    weights: (n,) W of each mention, or None if nothing is mixed.
+    """
+
+    entities: Encoded
+    mask: Tensor
+    weights: Optional[Tensor] = None
+
+
+@runtime_checkable
+class Mixing(Protocol):
+    """Makes the negatives of the loss from those of the batch."""
+
+    def strong_negatives(self, entities: Encoded, scores: Tensor, mask: Tensor) -> StrongNegatives:
+        """
+        entities (Encoded): m of them, the positive of mention i at position i.
+        scores (Tensor): (n, m), of all mentions and entities, detached.
+        mask (Tensor): (n, m) bool, True = entity j is a negative of mention i.
+        RETURNS (StrongNegatives): attached to the graph of the entities.
+        """
+        ...

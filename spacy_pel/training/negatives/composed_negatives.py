@@ -1,0 +1,46 @@
+"""Several samplers combined."""
+
+from typing import Any, Dict, Optional
+
+import numpy as np
+
+from ...errors import Errors, PelError
+from ...registry import registry
+from .draw import Draw, DrawRequest, NegativeSampler, as_sets
+from .own_hard import own_hard
+
+
+@registry.pel_negatives("spacy-pel.ComposedNegatives.v1")
+class ComposedNegatives:
+    """The union of what its parts draw; an entity that several parts draw counts once. For example,
+    hard negatives of each mention together with many random ones that the batch shares.
+
+    parts (Dict[str, NegativeSampler]): one or more samplers by any name, ``[pel.negatives.parts.NAME]`` in
+        a config. They draw in the order of their names.
+    """
+
+    # Any: configs cannot check the values of a dict
+    def __init__(self, parts: Dict[str, Any]):
+        if not parts:
+            raise PelError(Errors.E301.format(name="number of parts", least=1, value=0))
+        for name, part in parts.items():
+            if not isinstance(part, NegativeSampler):
+                raise PelError(Errors.E322.format(name=name, got=type(part).__name__))
+        self.parts: Dict[str, NegativeSampler] = {name: parts[name] for name in sorted(parts)}
+
+    @property
+    def mined_depth(self) -> int:
+        return max(part.mined_depth for part in self.parts.values())
+
+    def own_hard(self, batch_size: int) -> Optional[float]:
+        """RETURNS (Optional[float]): see ``own_hard``; None if a part cannot tell."""
+        counts = [own_hard(part, batch_size) for part in self.parts.values()]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
+
+    def sample(self, request: DrawRequest) -> Draw:
+        """RETURNS (Draw): distinct entities of all parts."""
+        draws = [part.sample(request) for part in self.parts.values()]
+        rows = np.concatenate([draw.rows for draw in draws])
+        mask = np.concatenate([draw.mask for draw in draws], axis=1)
+        return as_sets(Draw(rows, mask, in_batch=any(draw.in_batch for draw in draws)))

@@ -1,0 +1,138 @@
+"""The command ``research study``: trains and evaluates a matrix of settings."""
+
+from pathlib import Path
+from typing import Annotated, Any, Dict, List, Optional, Tuple
+
+import typer
+
+from spacy_pel.cli._app import CONFIG_CONTEXT
+from spacy_pel.cli._config import parse_overrides
+from spacy_pel.cli._output import JSON, emit, message
+from spacy_pel.cli._table import markdown_table
+from spacy_pel.errors import Errors
+
+from ._app import research_cli
+
+Report = Tuple[str, Dict[str, Any]]  # Markdown, and JSON data
+Cells = Dict[str, List[Any]]  # label -> the outcomes of each seed
+
+
+@research_cli.command("study", context_settings=CONFIG_CONTEXT)
+def study(
+    ctx: typer.Context,
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG", help="A config with [pel] or [ranker], and a [study] section.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for all runs and the tables.")
+    ],
+    only: Annotated[
+        Optional[List[str]],
+        typer.Option(
+            "--only", metavar="LABEL", help="Only these runs, e.g. 'Pb mixed*'. Repeat it for more."
+        ),
+    ] = None,
+    gpu_id: Annotated[int, typer.Option("--gpu-id", "-g", metavar="N", help="CUDA device; -1 = CPU.")] = -1,
+    as_json: bool = JSON,
+) -> None:
+    """Train and evaluate a matrix of settings; an interrupted study resumes exactly.
+
+    Writes FOLDER/RUN/seedN with model and evaluation for each run, and FOLDER/study.md and
+    study.json: tables with the paper's results, and tests of its claims. A config with
+    a [ranker] section instead of [pel] trains rankers on the candidates of one pipeline. With
+    [study.worlds] encoders are trained on some ontologies or wikis and measured on others.
+    With --only the tables have the chosen runs alone, and the claims about them.
+
+    Example: spacy-pel research study configs/study.cfg --output training/study --pel.training.max_steps 100
+    """
+    from spacy_pel.evaluation.run_folder import read_run
+    from spacy_pel.util import atomic_path, write_json
+
+    from ..study import plan_study, run_study, select_runs
+    from ..study.run import EVALUATION
+
+    settings, runs = plan_study(config, parse_overrides(ctx.args))
+    runs = select_runs(runs, only or ["*"], config)
+    message(f"{len(runs)} runs")
+    of_ranker = runs[0].of_ranker
+    task = (_ranker_task if of_ranker else _encoder_task)(settings, runs, config, gpu_id)
+    results = run_study(task, runs, output)
+    cells: Cells = {}
+    folders = [*(one["label"] for one in results[: -len(runs)]), *(run.name for run in runs)]
+    for name, result in zip(folders, results, strict=True):
+        cells.setdefault(result["label"], []).append(read_run(output / name / EVALUATION).outcomes)
+    if of_ranker:
+        text, said = _ranker_tables(results, cells)
+    else:
+        text, said = _encoder_tables(settings, results, cells)
+    with atomic_path(output / "study.md") as part:
+        part.write_text(text + "\n", encoding="utf8")
+    report = {"results": results, **said}
+    write_json(output / "study.json", report)
+    emit(report, as_json=as_json, text=lambda _: text)
+
+
+def _encoder_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> Any:
+    from ..study.encoder_task import EncoderTask
+    from ..study.worlds_task import WorldsTask
+
+    if settings.worlds is not None:
+        return WorldsTask(settings, settings.worlds, config, gpu_id=gpu_id)
+    return EncoderTask(settings, config, gpu_id=gpu_id)
+
+
+def _ranker_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> Any:
+    from spacy_pel.pipeline.gold import query_maker
+    from spacy_pel.pipeline.saved import load_pipeline
+    from spacy_pel.training.ranker.settings import RankPaths
+    from spacy_pel.training.settings import explained
+
+    from ..study.ranker_task import RankerTask
+
+    with explained(Errors.E390, config):
+        paths = RankPaths(**runs[0].config.get("paths", {}))
+    nlp, name, component = load_pipeline(paths.required("pipeline"))
+    queries = query_maker(nlp, name=name)
+    return RankerTask(settings, config, linker=component.linker, queries=queries, gpu_id=gpu_id)
+
+
+def _encoder_tables(settings: Any, results: List[Any], cells: Cells) -> Report:
+    from ..study.claims import check_claims
+    from ..study.table import CLAIM_HEAD, WORLDS_NOTE, claim_rows, encoder_columns, run_rows
+
+    # gold entities of an unseen world are in its knowledge base: there is no NIL
+    claims = [one for one in settings.claims.values() if not (settings.worlds and one.metric == "nil_aupr")]
+    claims = check_claims(cells, claims)
+    paper = settings.paper.values()
+    parts = [encoder_columns(paper)] if settings.worlds is None else _world_tables(settings.worlds, paper)
+    tables = [markdown_table([head for head, _ in own], run_rows(results, own)) for own in parts]
+    tables.append(markdown_table(CLAIM_HEAD, claim_rows(claims)))
+    if settings.worlds is not None:
+        tables.append(WORLDS_NOTE)
+    said = [{"claim": one.text, **one.difference._asdict(), "verdict": one.verdict} for one in claims]
+    return "\n\n".join(tables), {"claims": said}
+
+
+def _world_tables(worlds: Any, paper: Any) -> List[Any]:
+    from ..study.table import by_world_columns, depth_columns, world_columns
+    from ..worlds.tables import KS
+
+    names = {kind: own for kind, own in (("val", worlds.val), ("test", worlds.test)) if own}
+    return [world_columns(paper, list(names)), depth_columns("test", KS[1:]), by_world_columns(names)]
+
+
+def _ranker_tables(results: List[Any], cells: Cells) -> Report:
+    from ..study.claims import compare_all
+    from ..study.table import PAIR_HEAD, RANKER_NOTE, pair_rows, ranker_columns, run_rows
+
+    comparisons = compare_all(cells)
+    columns = ranker_columns()
+    tables = [
+        markdown_table([head for head, _ in columns], run_rows(results, columns)),
+        markdown_table(PAIR_HEAD, pair_rows(comparisons)),
+    ]
+    said = [
+        {"without": a, "with": b, "accuracy@1": difference._asdict(), "mcnemar": test._asdict()}
+        for a, b, difference, test in comparisons
+    ]
+    return "\n\n".join([*tables, RANKER_NOTE]), {"comparisons": said}

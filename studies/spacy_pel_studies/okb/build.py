@@ -1,0 +1,135 @@
+"""The out-of-KB data set of Wiatrak et al. 2022, Appendix D, from any corpus and knowledge base."""
+
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Mapping
+
+from spacy_pel.corpora import read_corpus, write_corpus
+from spacy_pel.errors import Errors, PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.id_coverage import prefix_hint
+from spacy_pel.types import Document, Entity
+from spacy_pel.util import atomic_path, read_json, write_json, write_jsonl
+
+from .checks import Lengths, split_counts, surface_overlap, zero_shot
+from .choice import Choice
+from .mentions import Naming, distinct_rows, namings, rows_of_ids, without_removed
+
+REPORT = "report.json"
+FORMAT = "spacy-pel-okb"
+Choose = Callable[[KnowledgeBase, List[int]], Choice]
+
+
+def build_okb(
+    kb_path: Path,
+    out: Path,
+    corpora: Mapping[str, Path],
+    choose: Choose,
+    *,
+    show_progress: bool = False,
+) -> Dict[str, Any]:
+    """Remove entities from a KB, and make their mentions NIL.
+
+    Writes ``out/kb`` (the KB without them), ``out/NAME.jsonl`` for each corpus (the original ids are in
+    each document's meta, under "okb"), ``out/removed.jsonl`` (the entities, which
+    ``kb add`` can add again) and ``out/report.json``.
+
+    kb_path (Path): the KB folder; it is not changed.
+    out (Path): the folder to write; an earlier data set there is replaced.
+    corpora (Mapping[str, Path]): split -> its JSON lines. The split "train", or else the first
+        one, decides which entities were seen.
+    choose (Choose): takes the KB and the rows of the entities that occur, returns those to remove.
+    show_progress (bool): show a progress bar.
+    RETURNS (Dict[str, Any]): the report.
+    RAISES (PelError): if no entity is removed or no mention becomes NIL, or ``out`` holds something else.
+    """
+    _check_target(out, [kb_path, *corpora.values()])
+    kb = KnowledgeBase.from_disk(kb_path)
+    documents = {name: list(read_corpus(path)) for name, path in corpora.items()}
+    rows = rows_of_ids(kb, (document for split in documents.values() for document in split))
+    if not rows:
+        given = (m.ids for split in documents.values() for document in split for m in document.mentions)
+        example = next((ids[0] for ids in given if ids), "")
+        paths = ", ".join(map(str, corpora.values()))
+        raise PelError(Errors.E671.format(kb=kb_path, path=paths, hint=prefix_hint(kb, example)))
+    choice = choose(kb, sorted(set(rows.values())))
+    splits = {name: namings(split, rows, choice.removed) for name, split in documents.items()}
+    if not any(naming.is_okb for split in splits.values() for naming in split):
+        raise PelError(Errors.E234.format(n=int(choice.removed.sum()), by=choice.by))
+    report = _report(kb, choice, documents, splits)
+    lengths = {"removed": Lengths(), "removed_in_corpus": Lengths(), "kb": Lengths()}
+    named = distinct_rows([naming for split in splits.values() for naming in split])
+    removed: List[Entity] = []
+
+    def kept() -> Iterator[Entity]:
+        for row, (entity, live) in enumerate(kb.items()):
+            if not live:
+                continue
+            lengths["kb"].add(entity)
+            if not choice.removed[row]:
+                yield entity
+                continue
+            removed.append(entity)
+            lengths["removed"].add(entity)
+            if row in named:
+                lengths["removed_in_corpus"].add(entity)
+
+    with atomic_path(out) as part:
+        part.mkdir()
+        source = {**kb.source, "okb": {"from": kb.fingerprint, "by": choice.by, **choice.settings}}
+        redirects = _redirects(kb, choice)
+        smaller = KnowledgeBase.build(
+            kept(), part / "kb", source=source, redirects=redirects, show_progress=show_progress
+        )
+        for name, split in documents.items():
+            write_corpus(
+                part / f"{name}.jsonl", (without_removed(one, rows, choice.removed) for one in split)
+            )
+        write_jsonl(part / "removed.jsonl", (entity.to_json() for entity in removed))
+        report["entities"] = {"before": len(kb), "removed": len(removed), "left": len(smaller)}
+        report["kb_fingerprint"] = smaller.fingerprint
+        report["description_lengths"] = {name: counted.summary() for name, counted in lengths.items()}
+        write_json(part / REPORT, report)
+    return report
+
+
+def _report(
+    kb: KnowledgeBase,
+    choice: Choice,
+    documents: Mapping[str, List[Document]],
+    splits: Mapping[str, List[Naming]],
+) -> Dict[str, Any]:
+    train = "train" if "train" in splits else next(iter(splits))
+    counts = split_counts(splits, choice)
+    for name, split in documents.items():
+        counts[name]["documents"] = len(split)
+    return {
+        "format": FORMAT,
+        "by": choice.by,
+        **choice.settings,
+        "from_fingerprint": kb.fingerprint,
+        "part_entities": {part: int(mask.sum()) for part, mask in choice.parts.items()},
+        "splits": counts,
+        "seen_in": train,
+        "zero_shot": zero_shot(splits, train),
+        "surface_overlap": surface_overlap(splits),
+    }
+
+
+def _redirects(kb: KnowledgeBase, choice: Choice) -> Dict[str, str]:
+    """RETURNS (Dict[str, str]): redirects to an entity that is kept."""
+    redirects = kb.redirects()
+    rows = kb.rows(list(redirects))
+    kept = (row >= 0 and not choice.removed[row] for row in rows.tolist())
+    return {old: new for (old, new), stays in zip(redirects.items(), kept, strict=True) if stays}
+
+
+def _check_target(out: Path, inputs: List[Path]) -> None:
+    if out.exists() and not out.is_dir():
+        raise PelError(Errors.E235.format(path=out, got="a file"))
+    if any(out.resolve() in path.resolve().parents or out.resolve() == path.resolve() for path in inputs):
+        raise PelError(Errors.E235.format(path=out, got="the folder of the input"))
+    if not out.is_dir() or not any(out.iterdir()):
+        return
+    known = (out / REPORT).is_file() and read_json(out / REPORT)
+    if not isinstance(known, dict) or known.get("format") != FORMAT:
+        raise PelError(Errors.E235.format(path=out, got="a folder with other files"))

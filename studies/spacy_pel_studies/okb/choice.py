@@ -1,0 +1,138 @@
+"""Choosing the entities to remove from a knowledge base: by types, by groups of ids, or a random share."""
+
+import re
+from collections import Counter
+from typing import Any, Collection, Dict, Iterable, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_pel.errors import Errors, PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.kb.readers.umls_types import SEMANTIC_TYPES
+from spacy_pel.util import normalize_alias
+
+Mask = NDArray[np.bool_]
+
+# Wiatrak et al. 2022, Appendix D: 11 types; the list there has twelve names, Mental Process twice
+PAPER_TYPES = (
+    "Mental Process",
+    "Health Care Related Organization",
+    "Element, Ion, or Isotope",
+    "Medical Device",
+    "Health Care Activity",
+    "Diagnostic Procedure",
+    "Professional or Occupational Group",
+    "Laboratory Procedure",
+    "Regulation or Law",
+    "Organization",
+    "Professional Society",
+)
+
+
+class Choice(NamedTuple):
+    """Entities to remove.
+
+    by (str): "types", "groups" or "share".
+    settings (Dict[str, Any]): how they were chosen, as JSON data.
+    removed (NDArray[bool]): by KB row.
+    parts (Dict[str, NDArray[bool]]): the same, for each type or group; an entity may belong to several.
+    """
+
+    by: str
+    settings: Dict[str, Any]
+    removed: Mask
+    parts: Dict[str, Mask]
+
+
+def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
+    """Choose the entities that have any of some types. Their descendants in the semantic network are
+    not included: the paper lists them separately.
+
+    kb (KnowledgeBase): with types.
+    names (Sequence[str]): types as the KB writes them, ids or names of UMLS semantic types; one
+        string may hold several, with commas.
+    RETURNS (Choice): with one part for each type.
+    RAISES (PelError): if a name is not a type, or no entity has any of the types.
+    """
+    known = kb.types()
+    found: Dict[str, str] = {}
+    for name in names:
+        whole = _find_type(name, known)
+        for each in [name] if whole else [part.strip() for part in name.split(",") if part.strip()]:
+            kind = whole or _find_type(each, known)
+            if kind is None:
+                raise PelError(Errors.E230.format(got=each, known=_some(known)))
+            found[kind] = SEMANTIC_TYPES[kind].name if kind in SEMANTIC_TYPES else kind
+    if not set(found) & set(known):
+        raise PelError(Errors.E231.format(got=", ".join(found.values()), known=_some(known)))
+    return Choice(
+        "types",
+        {"types": found},
+        kb.rows_with_types(found),
+        {kind: kb.rows_with_types([kind]) for kind in found},
+    )
+
+
+def _find_type(name: str, known: Collection[str]) -> Optional[str]:
+    if name in known or name in SEMANTIC_TYPES:
+        return name
+    form = normalize_alias(name)  # "Element Ion or Isotope" and "Element, Ion, or Isotope" are one
+    own = {normalize_alias(kind): kind for kind in known}
+    umls = {normalize_alias(row.name): tui for tui, row in SEMANTIC_TYPES.items()}
+    return own.get(form) or umls.get(form)
+
+
+def by_groups(kb: KnowledgeBase, prefixes: Sequence[str]) -> Choice:
+    """Choose the entities whose ids start with given prefixes: one source of a merged KB, such as
+    "MONDO", or a branch.
+
+    kb (KnowledgeBase): with ids that start with their group.
+    prefixes (Sequence[str]): how ids start; one string may hold several, with commas.
+    RETURNS (Choice): with one part for each prefix.
+    RAISES (PelError): if no id starts with a prefix.
+    """
+    wanted = [each.strip() for prefix in prefixes for each in prefix.split(",") if each.strip()]
+    rows = kb.live_rows
+    ids = kb.ids_at(rows)
+    parts: Dict[str, Mask] = {}
+    for prefix in wanted:
+        parts[prefix] = np.zeros(kb.n_rows, dtype=bool)
+        parts[prefix][rows] = [entity_id.startswith(prefix) for entity_id in ids]
+        if not parts[prefix].any():
+            raise PelError(Errors.E232.format(got=prefix, known=_some(_id_groups(ids))))
+    removed = np.zeros(kb.n_rows, dtype=bool)
+    for mask in parts.values():
+        removed |= mask
+    return Choice("groups", {"groups": wanted}, removed, parts)
+
+
+def by_share(kb: KnowledgeBase, rows: Iterable[int], share: float, *, seed: int = 0) -> Choice:
+    """Choose a share of the entities that a corpus names, at random. With the same seed, a larger
+    share includes a smaller one.
+
+    kb (KnowledgeBase): with the entities.
+    rows (Iterable[int]): rows of the entities that occur.
+    share (float): between 0 and 1.
+    seed (int): random seed.
+    RETURNS (Choice): without parts.
+    RAISES (PelError): if the share is no entity, or all of them.
+    """
+    occurring = sorted(set(rows), key=kb.id_at)  # by id: the order of the KB's rows does not matter
+    n = round(share * len(occurring))
+    if not 0 < n < len(occurring):
+        raise PelError(Errors.E233.format(share=share, n=n, total=len(occurring)))
+    drawn = np.random.default_rng(seed).permutation(len(occurring))[:n]
+    removed = np.zeros(kb.n_rows, dtype=bool)
+    removed[np.asarray(occurring, dtype=np.int64)[drawn]] = True
+    return Choice("share", {"share": share, "seed": seed, "of": len(occurring)}, removed, {})
+
+
+def _id_groups(ids: Sequence[str]) -> List[str]:
+    starts = Counter(re.split(r"[:\d]", entity_id, maxsplit=1)[0] for entity_id in ids)
+    return [start for start, _ in starts.most_common() if start]
+
+
+def _some(names: Iterable[str]) -> str:
+    names = list(names)
+    return (", ".join(names[:12]) + (", ..." if len(names) > 12 else "")) or "none"

@@ -1,0 +1,82 @@
+"""Metrics of runs over the values of one numeric setting, e.g. the alpha of mixing or a loss's margin."""
+
+from pathlib import Path
+from statistics import mean
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from spacy_pel.errors import Errors, PelError
+from spacy_pel.evaluation.report.figure import new_panels, save_figure
+
+METRICS = ("recall@1", "recall@64")
+_LOG_FROM = 20  # times the smallest value, from which the axis of the values is logarithmic
+
+
+class Measured(NamedTuple):
+    """A metric and its 95% interval, if there is one."""
+
+    value: float
+    low: Optional[float]
+    high: Optional[float]
+
+
+class SweepPoint(NamedTuple):
+    """The runs with one value of the setting.
+
+    value (float): of the setting.
+    n_runs (int): seeds.
+    metrics (Dict[str, Measured]): by name; means over the seeds, also of the bounds of their intervals.
+    """
+
+    value: float
+    n_runs: int
+    metrics: Dict[str, Measured]
+
+
+def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[SweepPoint]:
+    """Group the runs by the value of the setting.
+
+    runs (Sequence[Tuple]): value of the setting, folder of the evaluation, its metrics.json.
+    RETURNS (List[SweepPoint]): by ascending value.
+    RAISES (PelError): if an evaluation lacks a metric.
+    """
+    points = []
+    for value in sorted({value for value, _, _ in runs}):
+        same = [(path, metrics) for given, path, metrics in runs if given == value]
+        measured = {}
+        for name in METRICS:
+            for path, metrics in same:
+                if metrics.get(name) is None:
+                    raise PelError(Errors.E695.format(name=name, path=path))
+            bounds: List[Optional[float]] = []
+            for bound in (f"{name}_low", f"{name}_high"):
+                given = [metrics.get(bound) for _, metrics in same]
+                bounds.append(None if None in given else mean(x for x in given if x is not None))
+            measured[name] = Measured(mean(metrics[name] for _, metrics in same), *bounds)
+        points.append(SweepPoint(value, len(same), measured))
+    return points
+
+
+def plot_sweep(lines: Mapping[str, List[SweepPoint]], setting: str, *paths: Path) -> None:
+    """Draw recall@1 and recall@64 over the setting's values, a line for each kind of run.
+
+    lines (Mapping[str, List[SweepPoint]]): name -> points.
+    setting (str): e.g. "pel.mixing.alpha".
+    paths (Path): files to write, .png or .svg.
+    """
+    figure, panels = new_panels(len(METRICS), width=10.0, height=4.0)
+    values = sorted({point.value for points in lines.values() for point in points})
+    for axes, name in zip(panels, METRICS, strict=True):
+        for label, points in lines.items():
+            x = [point.value for point in points]
+            measured = [point.metrics[name] for point in points]
+            line = axes.plot(x, [100 * one.value for one in measured], marker="o", label=label)[0]
+            low = [100 * one.low for one in measured if one.low is not None]
+            high = [100 * one.high for one in measured if one.high is not None]
+            if len(low) == len(high) == len(x):
+                axes.fill_between(x, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+        if values[0] > 0 and values[-1] >= _LOG_FROM * values[0]:
+            axes.set_xscale("log")
+        axes.set_xticks(values, [f"{value:g}" for value in values])
+        axes.minorticks_off()
+        axes.set(xlabel=setting, ylabel=f"{name} (%)", title=name)
+    save_figure(figure, panels[0], *paths)

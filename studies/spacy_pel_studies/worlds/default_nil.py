@@ -1,0 +1,280 @@
+"""Fitting the weights that a NIL model has before calibration, on several worlds left out in turn.
+
+The weights must suit unknown ontologies, encoders and sizes of knowledge bases. So they are fitted on all
+worlds but one and measured on that one, and once more with the encoder or generator left out as well. Each
+task weighs the same; a third of its mentions are NIL (see ``nil_tasks``).
+"""
+
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_pel.candidates.alias_match import AliasMatch
+from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
+from spacy_pel.candidates.bm25 import BM25
+from spacy_pel.candidates.evidence.evidence import FEATURES
+from spacy_pel.candidates.tfidf import TfIdf
+from spacy_pel.evaluation.metrics.nil import average_precision
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.linking.combiners.linear import LinearCombiner, right_first
+from spacy_pel.linking.nil.best_scores import best_scores
+from spacy_pel.linking.nil.pretrained import (
+    WITH_VECTORS,
+    WITHOUT_VECTORS,
+    default_inputs,
+    default_probability,
+)
+from spacy_pel.linking.thresholds import even_threshold
+from spacy_pel.types import CandidateGenerator, CandidateTable, EncodedMention, Encoder, MentionInText
+from spacy_pel.util import atomic_path, fingerprint, logger
+
+from .nil_tasks import NilTask, NilWorld, draw_world, nil_tasks
+
+BY_NAMES = {"tf-idf": TfIdf, "BM25": BM25, "exact names": AliasMatch}
+_L2 = 1.0  # of the weights of standardised inputs, where all tasks together count as 1,000 mentions
+_MENTIONS = 1000
+Weights = Dict[str, float]
+
+
+class Sample(NamedTuple):
+    """What a system finds for the mentions of a task.
+
+    system (str): encoder or generator.
+    world (str): of the task.
+    size (int): entities of the task.
+    table (CandidateTable): without the mentions' vectors.
+    has_vectors (bool): whether there were some.
+    is_nil (NDArray[bool]): (n,)
+    is_right (NDArray[bool]): (n,) is the first candidate a gold entity?
+    """
+
+    system: str
+    world: str
+    size: int
+    table: CandidateTable
+    has_vectors: bool
+    is_nil: NDArray[np.bool_]
+    is_right: NDArray[np.bool_]
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """RETURNS (NDArray[bool]): (n,) has it candidates? The others are NIL by rule."""
+        return np.diff(self.table.offsets) > 0
+
+    def inputs(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """RETURNS (NDArray): (n, d), the inputs with these names."""
+        columns = default_inputs(self.table, LinearCombiner()(self.table))
+        return np.stack([columns[name] for name in names], axis=1)
+
+
+def fit_default_nil(
+    sources: Mapping[str, Tuple[Path, Path]],
+    encoders: Mapping[str, Encoder],
+    output: Path,
+    *,
+    n_mentions: int = 400,
+    n_entities: int = 1500,
+    seed: int = 0,
+) -> Dict[str, Any]:
+    """Fit the weights on all worlds, and measure them on each world with weights fitted on the others.
+
+    sources (Mapping): name of a world -> its KB folder and its corpus (JSON lines); at least two.
+    encoders (Mapping[str, Encoder]): with weights, by name.
+    output (Path): gets the candidates of each system, which are used again the next time.
+    n_mentions, n_entities, seed (int): see ``draw_world``.
+    RETURNS (Dict[str, Any]): weights, measurements and settings, as JSON data.
+    """
+    worlds = {
+        name: draw_world(name, kb, corpus, n_mentions=n_mentions, n_entities=n_entities, seed=seed)
+        for name, (kb, corpus) in sources.items()
+    }
+    tasks = {name: nil_tasks(worlds, name, seed=seed) for name in worlds}
+    samples: List[Sample] = []
+    for system in [*encoders, *BY_NAMES]:
+        encoder = encoders.get(system)
+        path = output / "candidates" / candidates_key(system, encoder, worlds, tasks)
+        if not path.exists():
+            found = by_names(system, worlds, tasks)
+            _write(path, found if encoder is None else by_encoder(system, encoder, worlds, tasks))
+        samples += _read(path, system, worlds, tasks)
+    return {
+        "worlds": {
+            name: {
+                "kb": str(sources[name][0]),
+                "corpus": str(sources[name][1]),
+                "entities": len(world.kb),
+                "names": sum(1 + len(entity.aliases) for entity in world.kb.entities()),
+                "mentions": len(world.mentions),
+                "tasks": [{"entities": one.size, "mentions": len(one.gold)} for one in tasks[name]],
+            }
+            for name, world in worlds.items()
+        },
+        "settings": {"mentions": n_mentions, "entities": n_entities, "seed": seed, "l2": _L2},
+        "weights": {
+            kind: fit_weights([one for one in samples if one.has_vectors == (kind == "vectors")])
+            for kind in (["vectors", "names"] if encoders else ["names"])
+        },
+        "results": left_out(samples),
+    }
+
+
+def candidates_key(
+    system: str,
+    encoder: Optional[Encoder],
+    worlds: Mapping[str, NilWorld],
+    tasks: Mapping[str, List[NilTask]],
+) -> str:
+    """RETURNS (str): changes with all that the candidates of a system depend on."""
+    own = [task for name in worlds for task in tasks[name]]
+    return fingerprint(
+        system if encoder is None else encoder.fingerprint,
+        FEATURES,
+        [world.kb.fingerprint for world in worlds.values()],
+        [task.mentions for task in own],
+        *(task.allowed.tobytes() for task in own),
+    )
+
+
+def by_encoder(
+    name: str, encoder: Encoder, worlds: Mapping[str, NilWorld], tasks: Mapping[str, List[NilTask]]
+) -> Iterator[Sample]:
+    """YIELDS (Sample): of each task, by the vectors of an encoder."""
+    # a mention is linked in several tasks and worlds, but encoded once
+    mentions = list(dict.fromkeys(one for own in tasks.values() for task in own for one in task.mentions))
+    logger.info("%s: %s mentions", name, f"{len(mentions):,}")
+    vectors = encoder.encode_mentions(mentions, show_progress=True)
+    encoded = {one: EncodedMention(*one, vector=row) for one, row in zip(mentions, vectors, strict=True)}
+    for world in worlds.values():
+        logger.info("%s: %s", name, world.name)
+        generator = BiEncoderCandidates()
+        generator.bind(encoder, EntityIndex.build(world.kb, encoder, index=FaissFlat(), show_progress=True))
+        for task in tasks[world.name]:
+            yield _sample(name, world, task, generator, [encoded[one] for one in task.mentions])
+
+
+def by_names(
+    name: str, worlds: Mapping[str, NilWorld], tasks: Mapping[str, List[NilTask]]
+) -> Iterator[Sample]:
+    """YIELDS (Sample): of each task, by a generator without vectors."""
+    logger.info("%s", name)
+    for world in worlds.values():
+        generator: CandidateGenerator = BY_NAMES[name]()
+        generator.build(world.kb)
+        for task in tasks[world.name]:
+            yield _sample(name, world, task, generator, task.mentions)
+
+
+def _sample(
+    system: str,
+    world: NilWorld,
+    task: NilTask,
+    generator: CandidateGenerator,
+    mentions: Sequence[MentionInText],
+) -> Sample:
+    table = task._replace(mentions=list(mentions)).table(world.kb, generator)
+    has_vectors, table.vectors = table.vectors is not None, None
+    return _judged(system, task, table, has_vectors)
+
+
+def _judged(system: str, task: NilTask, table: CandidateTable, has_vectors: bool) -> Sample:
+    is_right = right_first(table, LinearCombiner()(table), task.gold)
+    return Sample(system, task.world, task.size, table, has_vectors, task.is_nil, is_right)
+
+
+def _write(path: Path, samples: Iterator[Sample]) -> None:
+    with atomic_path(path) as part:
+        part.mkdir(parents=True)
+        for number, one in enumerate(samples):
+            arrays: Dict[str, Any] = {
+                "kb_rows": one.table.kb_rows,
+                "offsets": one.table.offsets,
+                **one.table.features,
+            }
+            np.savez(part / f"{number}.npz", has_vectors=np.array(one.has_vectors), **arrays)
+
+
+def _read(
+    path: Path, system: str, worlds: Mapping[str, NilWorld], tasks: Mapping[str, List[NilTask]]
+) -> Iterator[Sample]:
+    for number, task in enumerate(task for name in worlds for task in tasks[name]):
+        with np.load(path / f"{number}.npz", allow_pickle=False) as arrays:
+            features = {name: arrays[name] for name in arrays.files}
+        has_vectors = bool(features.pop("has_vectors"))
+        table = CandidateTable(features.pop("kb_rows"), features.pop("offsets"), features)
+        yield _judged(system, task, table, has_vectors)
+
+
+def fit_weights(samples: Sequence[Sample]) -> Weights:
+    """Fit a logistic regression.
+
+    samples (Sequence[Sample]): all of systems with vectors, or all without; each weighs the same.
+    RETURNS (Dict[str, float]): a weight for each input, and "bias".
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    names = [name for name in (WITH_VECTORS if samples[0].has_vectors else WITHOUT_VECTORS) if name != "bias"]
+    inputs = np.concatenate([one.inputs(names)[one.filled] for one in samples])
+    is_nil = np.concatenate([one.is_nil[one.filled] for one in samples])
+    counts = np.array([int(one.filled.sum()) for one in samples])
+    weight = np.repeat(_MENTIONS / len(samples) / np.maximum(counts, 1), counts)
+    mean, scale = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), 1e-9)
+    model = LogisticRegression(C=1 / _L2, max_iter=2000)
+    model.fit((inputs - mean) / scale, is_nil, sample_weight=weight)
+    weights = model.coef_[0] / scale
+    return {
+        **dict(zip(names, weights.tolist(), strict=True)),
+        "bias": float(model.intercept_[0] - weights @ mean),
+    }
+
+
+def left_out(samples: Sequence[Sample]) -> List[Dict[str, Any]]:
+    """Measure each world with weights fitted on the others.
+
+    RETURNS (List[Dict[str, Any]]): one for each sample: "system", "world" and "entities", the metrics, and
+        under "both" those where the encoder or generator was left out as well, if there are others.
+    """
+    found = []
+    for one in samples:
+        others = [each for each in samples if each.world != one.world and each.has_vectors == one.has_vectors]
+        record: Dict[str, Any] = {"system": one.system, "world": one.world, "entities": one.size}
+        record["vectors"] = one.has_vectors
+        record.update(measure(one, fit_weights(others)))
+        others = [each for each in others if each.system != one.system]
+        if others:
+            record["both"] = measure(one, fit_weights(others))
+        found.append(record)
+    return found
+
+
+def measure(sample: Sample, weights: Weights) -> Dict[str, float]:
+    """NIL where it is more probable than the first candidate.
+
+    sample (Sample): not fitted on.
+    weights (Dict[str, float]): with "bias".
+    RETURNS (Dict[str, float]): "aupr", "precision", "recall" and "f1" of NIL; "lost", the share of the
+        linkable mentions that become NIL; "right_lost", the same of those that would be linked correctly;
+        "accuracy" of all decisions, and "accuracy_linked" if all mentions were linked. "aupr_score" is that
+        of 1 - best score.
+    """
+    scores = LinearCombiner()(sample.table)
+    nil_score = np.where(
+        sample.filled, default_probability(default_inputs(sample.table, scores), weights), 1.0
+    )
+    best, _ = best_scores(sample.table, scores)
+    called, is_nil = nil_score > even_threshold(best), sample.is_nil
+    hits = float((called & is_nil).sum())
+    right = sample.is_right & ~is_nil
+    return {
+        "aupr": average_precision(nil_score, is_nil),
+        "aupr_score": average_precision(1.0 - best, is_nil),
+        "precision": hits / max(int(called.sum()), 1),
+        "recall": hits / max(int(is_nil.sum()), 1),
+        "f1": 2 * hits / max(int(called.sum() + is_nil.sum()), 1),
+        "lost": float(called[~is_nil].mean()),
+        "right_lost": float(called[right].mean()),
+        "accuracy": float(np.where(is_nil, called, right & ~called).mean()),
+        "accuracy_linked": float(np.where(is_nil, ~sample.filled, right).mean()),
+    }

@@ -1,0 +1,191 @@
+"""A ranker of unseen worlds: trained on candidates from joined worlds, used on those of each other world."""
+
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_pel.candidates.evidence.name_features import candidate_table
+from spacy_pel.candidates.generator_base import GeneratorBase
+from spacy_pel.evaluation.nearest import nearest_entities
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.combiners import BestRow
+from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.training.ranker.candidates import Candidates, RankMentions
+from spacy_pel.training.ranker.dev import ranking_task
+from spacy_pel.training.ranker.loop import RankTrainer
+from spacy_pel.training.ranker.settings import read_rank_settings
+from spacy_pel.types import CandidateTable, Document, Encoder, MentionInText, RankedRows, Ranker
+from spacy_pel.util.ragged import offsets_of
+
+from .ranking import DEPTH, Ranking
+from .worlds import JOINER, world_numbers
+
+_BATCH = 1024  # mentions linked together
+
+
+class NearestEntities(GeneratorBase[Any]):
+    """The nearest entities by their best row, as ``by_encoder`` finds them: no names, no priors."""
+
+    registered_name = "the nearest entities of a world"
+    needs_encoder = True
+
+    def bind(self, encoder: Encoder, index: EntityIndex) -> None:
+        """Set the encoder and the index to search with."""
+        self.encoder, self.index = encoder, index
+
+    def generate(
+        self,
+        kb: KnowledgeBase,
+        mentions: Sequence[MentionInText],
+        *,
+        allowed: Optional[Sequence[Optional[NDArray[np.bool_]]]] = None,
+        top_k: int = DEPTH,
+    ) -> CandidateTable:
+        """RETURNS (CandidateTable): at most DEPTH candidates per mention; mentions with the same mask are
+        searched together."""
+        masks = allowed or [None] * len(mentions)
+        members: Dict[int, List[int]] = {}
+        for number, mask in enumerate(masks):
+            members.setdefault(id(mask), []).append(number)
+        rows: List[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(mentions)
+        scores: List[NDArray[np.float32]] = [np.zeros(0, dtype=np.float32)] * len(mentions)
+        for numbers in members.values():
+            own = [mentions[number] for number in numbers]
+            found = nearest_entities(
+                kb, self.index, self.encoder, own, top_k=min(top_k, DEPTH), allowed=masks[numbers[0]]
+            )
+            for number, a, b in zip(numbers, found.offsets, found.offsets[1:], strict=False):
+                rows[number], scores[number] = found.kb_rows[a:b], found.scores[a:b]
+        if not mentions:
+            rows, scores = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.float32)]
+        lengths = np.array([len(one) for one in rows[: len(mentions)]], dtype=np.int64)
+        ranked = RankedRows(np.concatenate(rows), np.concatenate(scores), offsets_of(lengths))
+        return candidate_table(kb, ranked, mentions)
+
+
+class WorldLinker(Linker):
+    """Finds candidates in a joined knowledge base, for each mention within its own world: that of the query's
+    label, see ``world_queries``.
+
+    kb (KnowledgeBase): from ``join_worlds``.
+    encoder (Encoder): the retriever.
+    """
+
+    def __init__(self, kb: KnowledgeBase, encoder: Encoder):
+        kinds = ("card", "alias")
+        index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, show_progress=True)
+        super().__init__(
+            kb,
+            encoder,
+            index,
+            BestRow(),
+            ScoreThreshold(),
+            top_k=DEPTH,
+            batch_size=_BATCH,
+            generator=NearestEntities(),
+        )
+        numbers, live = world_numbers(kb), kb.live_rows
+        self._rows: Dict[str, NDArray[np.bool_]] = {}
+        for number in np.unique(numbers):
+            own = live[numbers == number]
+            mask = np.zeros(kb.n_rows, dtype=np.bool_)
+            mask[own] = True
+            self._rows[kb.ids_at(own[:1])[0].partition(JOINER)[0]] = mask
+
+    def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[List[Optional[NDArray[np.bool_]]]]:
+        return [self._rows[query.label] for query in queries]
+
+
+def world_queries(document: Document) -> List[MentionQuery]:
+    """RETURNS (List[MentionQuery]): of a document of joined worlds; the label of each is its world."""
+    world = document.id.partition(JOINER)[0]
+    return [MentionQuery(document.text, m.start, m.end, world) for m in document.mentions]
+
+
+class WorldRanker:
+    """Trains a ranker on the nearest entities of joined worlds, and reranks those of other worlds.
+
+    config (Path): with a [ranker] section; its paths are set here.
+    joined (Mapping[str, Path]): "kb", "train" and "dev", from ``join_worlds``.
+    output (Path): see ``RankTrainer``.
+    overrides (Mapping[str, Any]): settings of the config, by their dotted names.
+    gpu_id (int): -1 = CPU.
+    RAISES (PelError): if the config is not one of a ranker.
+    """
+
+    def __init__(
+        self,
+        config: Path,
+        joined: Mapping[str, Path],
+        output: Path,
+        *,
+        overrides: Mapping[str, Any],
+        gpu_id: int = -1,
+    ):
+        paths = {f"paths.{name}": str(joined[name]) for name in ("train", "dev")}
+        self.settings = read_rank_settings(config, {**overrides, **paths})
+        self.kb_path, self.output, self.gpu_id = joined["kb"], output, gpu_id
+
+    @property
+    def n(self) -> int:
+        """RETURNS (int): candidates of a mention that are read."""
+        return self.settings.ranker.candidates.n
+
+    def train(self, encoder: Encoder, *, resume: bool = False) -> Ranker:
+        """Train on the candidates of a retriever.
+
+        RETURNS (Ranker): the best model by accuracy on the dev mentions of the training worlds.
+        """
+        linker = WorldLinker(KnowledgeBase.from_disk(self.kb_path), encoder)
+        trainer = RankTrainer(
+            self.settings, self.output, linker=linker, queries=world_queries, gpu_id=self.gpu_id
+        )
+        trainer.run(resume=resume)
+        ranker: Ranker = trainer.ranker.from_disk(self.output / "model-best")
+        if self.gpu_id >= 0:
+            trainer.recipe.objective().towers.to(f"cuda:{self.gpu_id}")
+        return ranker
+
+
+def by_ranker(
+    kb: KnowledgeBase,
+    ranker: Ranker,
+    mentions: Sequence[MentionInText],
+    nearest: Sequence[Ranking],
+    *,
+    n: int,
+    show_progress: bool = False,
+) -> List[Ranking]:
+    """Rerank the first candidates of each mention by the ranker alone; unread ones rank below, in their old
+    order. Recall@1 is then the unnormalised accuracy (Wiatrak et al. 2022, Appendix B): a mention whose
+    entity the retriever missed is an error.
+
+    nearest (Sequence[Ranking]): from ``by_encoder``.
+    n (int): candidates of a mention to read.
+    RETURNS (List[Ranking]): one per mention.
+    """
+    first = [list(ranking.items())[:n] for ranking in nearest]
+    pairs = [pair for one in first for pair in one]
+    candidates = Candidates(
+        np.array([row for row, _ in pairs], dtype=np.int64),
+        np.array([score for _, score in pairs], dtype=np.float32),
+        offsets_of(np.array([len(one) for one in first], dtype=np.int64)),
+    )
+    queries = [MentionQuery(*mention) for mention in mentions]
+    own = np.arange(len(queries), dtype=np.int64)
+    task = ranking_task(kb, RankMentions(queries, [], own, []), candidates)
+    read = ranker.score(task, show_progress=show_progress)
+    reranked = []
+    for one, ranking, a, b in zip(first, nearest, task.offsets, task.offsets[1:], strict=False):
+        scores = {row: float(score) for (row, _), score in zip(one, read[a:b], strict=True)}
+        ordered = dict(sorted(scores.items(), key=lambda item: -item[1]))  # stable
+        floor = min(ordered.values(), default=0.0) - 1.0
+        unread = [row for row in ranking if row not in ordered]
+        ordered.update({row: floor - number for number, row in enumerate(unread)})
+        reranked.append(ordered)
+    return reranked

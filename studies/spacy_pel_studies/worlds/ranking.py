@@ -1,0 +1,66 @@
+"""Candidates without annotated text: by names, by an encoder's neighbours, or by both."""
+
+from typing import Dict, List, Sequence
+
+from spacy_pel.evaluation.nearest import FIRST_STAGE, nearest_entities
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.faiss_flat import FaissFlat
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.types import Encoder, MentionInText
+from spacy_pel.util import normalize_alias
+
+Ranking = Dict[int, float]  # KB row -> score, best first
+DEPTH = 64
+
+
+def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> List[Ranking]:
+    """Entities that have the surface form as a name: first by canonical name, then by alias, in KB order.
+
+    RETURNS (List[Ranking]): one per surface form; the score is 1.0, or 0.5 for an alias.
+    """
+    rankings = []
+    for surface, rows in zip(surfaces, kb.rows_of_aliases(surfaces), strict=True):
+        wanted = normalize_alias(surface)
+        scores = {row: 1.0 if normalize_alias(kb.name_at(row)) == wanted else 0.5 for row in rows.tolist()}
+        rankings.append(dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:DEPTH]))
+    return rankings
+
+
+def by_encoder(
+    kb: KnowledgeBase,
+    encoder: Encoder,
+    mentions: Sequence[MentionInText],
+    *,
+    kinds: Sequence[str] = ("card", "alias"),
+    top_k: int = DEPTH,
+    first_stage: int = FIRST_STAGE,
+    show_progress: bool = False,
+) -> List[Ranking]:
+    """Nearest entities by their best row; without annotated text.
+
+    kinds (Sequence[str]): rows of an entity: its card, its names.
+    top_k (int): entities of a mention.
+    first_stage (int): entities fetched first where the encoder compares tokens, which then order them.
+    RETURNS (List[Ranking]): one per mention.
+    """
+    index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=kinds, show_progress=show_progress)
+    found = nearest_entities(kb, index, encoder, mentions, top_k=top_k, first_stage=first_stage)
+    pairs = list(zip(found.kb_rows.tolist(), found.scores.tolist(), strict=True))
+    return [dict(pairs[a:b]) for a, b in zip(found.offsets, found.offsets[1:], strict=False)]
+
+
+def names_first(names: Sequence[Ranking], nearest: Sequence[Ranking]) -> List[Ranking]:
+    """Rank entities that have the mention as a name first, nearest first; then the other nearest entities.
+
+    names (Sequence[Ranking]): from ``by_name``.
+    nearest (Sequence[Ranking]): from ``by_encoder``.
+    RETURNS (List[Ranking]): one per mention.
+    """
+    joined = []
+    for named, near in zip(names, nearest, strict=True):
+        floor = min(near.values(), default=0.0) - 1.0
+        scores = {row: 2.0 + near.get(row, floor) for row in named}
+        scores.update({row: score for row, score in near.items() if row not in named})
+        order = sorted(scores, key=lambda row: -scores[row])[:DEPTH]  # stable: ties keep their order
+        joined.append({row: scores[row] for row in order})
+    return joined

@@ -1,0 +1,25 @@
+"""Evidence of surface forms alone, from an index with a small encoder, for tests of what names say."""
+
+import numpy as np
+
+from spacy_pel.candidates.evidence.evidence import gather_evidence
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
+
+
+def gather(kb, *surfaces, documents=(), allowed=None):
+    """RETURNS (CandidateTable): one mention for each surface form."""
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    return gather_evidence(kb, index, encoder.encode_names(surfaces), surfaces, allowed=allowed)
+
+
+def marked(kb, table, names):
+    """RETURNS (List[Dict[str, List[str]]]): for each mention and feature the ids of the candidates that have
+    it."""
+    ids = np.array(kb.ids_at(table.kb_rows))
+    return [
+        {name: sorted(ids[start:stop][table.features[name][start:stop] == 1]) for name in names}
+        for start, stop in zip(table.offsets[:-1], table.offsets[1:], strict=True)
+    ]

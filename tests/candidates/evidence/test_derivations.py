@@ -1,0 +1,147 @@
+"""Mentions that are adjectives or verbs of a name that is a noun."""
+
+import numpy as np
+import pytest
+
+from spacy_pel.candidates.evidence.derivations import derivations
+from spacy_pel.candidates.evidence.evidence import NAMED, gather_evidence
+from spacy_pel.candidates.evidence.name_features import candidate_table
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking.combiners.linear import LinearCombiner
+from spacy_pel.types import Entity, MentionInText, RankedRows
+
+ENTITIES = [
+    Entity("NUCLEUS", "cell nucleus", aliases=("nucleus",)),
+    Entity("DIVISION", "nuclear division"),
+    Entity("BODY", "nuclear body"),
+    Entity("LIVER", "liver"),
+    Entity("ARTERY", "hepatic artery"),
+    Entity("RETIRED", "kidney"),
+    Entity("OESOPHAGUS", "esophagus"),
+    Entity("PLURAL", "hearts"),
+]
+
+
+@pytest.mark.parametrize(
+    "form, noun",
+    [
+        ("nuclear", "nucleus"),
+        ("muscular", "muscle"),
+        ("skeletal", "skeleton"),
+        ("cortical", "cortex"),
+        ("pharyngeal", "pharynx"),
+        ("epithelial", "epithelium"),
+        ("ovarian", "ovary"),
+        ("ischemic", "ischemia"),
+        ("thrombotic", "thrombosis"),
+        ("epileptic", "epilepsy"),
+        ("diabetic", "diabetes"),
+        ("edematous", "edema"),
+        ("hypertensive", "hypertension"),
+        ("olfactory", "olfaction"),
+        ("obese", "obesity"),
+        ("aspartate", "aspartic acid"),
+        ("acetoacetic", "acetoacetic acid"),
+        ("deficient", "deficiency"),
+        ("transfected", "transfection"),
+        ("transcribed", "transcription"),
+        ("divided", "division"),
+        ("induce", "induction"),
+        ("divides", "division"),
+        ("modify", "modification"),
+        ("biopsied", "biopsy"),
+        ("uterine", "uterus"),
+        ("modified", "modification"),
+        ("hybridized", "hybridization"),
+        ("regulates", "regulation"),
+        ("developing", "development"),
+        ("express", "expression"),
+        ("bleeding", "bleed"),
+        ("control", "controlling"),
+        ("hepatic", "liver"),
+        ("vascular", "blood vessel"),
+        ("cardiac development", "heart development"),
+        ("neuronal differentiation", "neuron differentiation"),
+        ("oesophageal", "esophagus"),
+        ("esophageal", "esophagus"),
+    ],
+)
+def test_adjectives_and_verbs_lead_to_nouns(form, noun):
+    assert noun in derivations(form)
+
+
+@pytest.mark.parametrize("form", ["", "camp", "il 2", "α", "---", "cardiac cells of a very old rat"])
+def test_what_has_no_derivations(form):
+    assert derivations(form) == ()
+
+
+@pytest.mark.parametrize(
+    "form, other",
+    [
+        ("thymine", "thymus"),
+        ("cats", "cation"),
+        ("rats", "ration"),
+        ("pigs", "pigment"),
+        ("urine", "urination"),
+        ("lactate", "lactation"),
+        ("states", "station"),
+        ("during", "duration"),
+        ("organic", "organ"),
+        ("nicotinic", "nicotinic acid"),
+        ("nicotinic receptor", "nicotinic acid receptor"),
+        ("basic", "base"),
+        ("mpsiiic", "mpsiii"),
+        ("bleed", "bleedding"),
+    ],
+)
+def test_nouns_are_not_led_astray(form, other):
+    assert other not in derivations(form)
+
+
+def test_forms_are_distinct_and_new():
+    for form in ("nuclear", "hepatic necrosis", "express", "swimming"):
+        found = derivations(form)
+        assert found and len(set(found)) == len(found) and form not in found
+
+
+def test_evidence_where_no_name_and_no_variant_is_the_form():
+    kb = KnowledgeBase(ENTITIES)
+    kb.retire(["RETIRED"])
+    surfaces = ["nuclear", "Hepatic", "nuclear division", "renal", "cardiac", "oesophageal", "heart"]
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce())
+    only_artery = np.arange(len(ENTITIES)) == kb.row("ARTERY")
+    allowed = [None] * len(surfaces)
+    for masks, expected in (
+        (allowed, ["NUCLEUS", "LIVER", None, None, None, "OESOPHAGUS", None]),
+        ([only_artery] * len(surfaces), [None] * len(surfaces)),
+    ):
+        table = gather_evidence(kb, index, encoder.encode_names(surfaces), surfaces, allowed=masks)
+        for place, (start, stop) in enumerate(zip(table.offsets[:-1], table.offsets[1:], strict=True)):
+            marked = table.features["derivation"][start:stop] == 1
+            ids = kb.ids_at(table.kb_rows[start:stop][marked])
+            assert ids == ([] if expected[place] is None else [expected[place]])
+            others = table.features["exact"][start:stop] + table.features["variant"][start:stop]
+            assert not (marked & (others > 0)).any()
+
+
+def test_candidates_that_no_vector_finds():
+    """A derivation is a candidate even where the index finds nothing like it, and is kept first."""
+    kb = KnowledgeBase([*ENTITIES, *(Entity(f"R{i}", f"hepatic region {i}") for i in range(50))])
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce())
+    table = gather_evidence(kb, index, encoder.encode_names(["hepatic"]), ["hepatic"], row_k=4, top_k=3)
+    assert kb.ids_at(table.kb_rows[:1]) == ["LIVER"]
+    assert LinearCombiner()(table).argmax() == 0
+
+
+def test_names_without_vectors():
+    """Candidates of other generators have the feature, too."""
+    kb = KnowledgeBase(ENTITIES)
+    rows = np.array([kb.row("ARTERY"), kb.row("LIVER")])
+    ranked = RankedRows(rows, np.array([0.9, 0.1], np.float32), np.array([0, 2]))
+    table = candidate_table(kb, ranked, [MentionInText("hepatic", 0, 7)])
+    assert [table.features[name].tolist() for name in NAMED] == [[0, 0], [0, 0], [0, 0], [0, 1]]

@@ -1,0 +1,206 @@
+"""The vectorised evidence against a literal one, and the counts of surfaces."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from rapidfuzz import fuzz
+
+from spacy_pel.candidates.evidence.evidence import FEATURES, gather_evidence
+from spacy_pel.index import AliasPriors, EntityIndex
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.types import Entity, MentionInText
+from spacy_pel.util import normalize_alias
+
+
+def count_surfaces(kb, documents):
+    return Counter(
+        (normalize_alias(document.text[m.start : m.end]), kb.row(id_))
+        for document in documents
+        for m in document.mentions
+        for id_ in dict.fromkeys(m.ids)
+        if id_ in kb
+    )
+
+
+def slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k):
+    """One mention and one row at a time, from the definitions in ``FEATURES``."""
+    live = set(kb.live_rows.tolist())
+    tables = []
+    for vector, surface, mask in zip(vectors, surfaces, masks, strict=True):
+        usable = {row for row in live if mask is None or mask[row]}
+        cosines = {"name": [], "mention": []}
+        for row in range(len(index)):
+            entity = int(index.rows.kb_rows[row])
+            if index.rows.live[row] and entity in usable:
+                kind = "mention" if index.rows.kinds[row] == 2 else "name"
+                cosines[kind].append((float(vector @ index.vectors._vectors[row]), entity))
+        near = {kind: sorted(pairs, reverse=True)[:row_k] for kind, pairs in cosines.items()}
+        best, lowest = {}, {}
+        for kind, pairs in near.items():
+            lowest[kind] = min([score for score, _ in pairs], default=0.0)
+            best[kind] = {}
+            for score, entity in pairs:
+                best[kind][entity] = max(score, best[kind].get(entity, -9))
+        weights = [np.exp((score - 1) / 0.05) for score, _ in near["mention"]]
+        votes = Counter()
+        for weight, (_, entity) in zip(weights, near["mention"], strict=True):
+            votes[entity] += weight / sum(weights)
+        key = normalize_alias(surface)
+        exact = {
+            row
+            for row in usable
+            if key in map(normalize_alias, [kb.entity_at(row).canonical_name, *kb.entity_at(row).aliases])
+        }
+        known = any(key in own_names(kb, row) for row in live)
+        variant = {
+            row for row in usable if not known and any(are_numbers(key, n) for n in own_names(kb, row))
+        }
+        total = sum(count for (name, _), count in counts.items() if name == key)
+        prior = {row: count / total for (name, row), count in counts.items() if name == key and row in usable}
+        rows = {}
+        for row in {*best["name"], *best["mention"], *exact, *prior, *variant}:
+            rows[row] = {
+                "name": best["name"].get(row, lowest["name"]),
+                "mention": best["mention"].get(row, lowest["mention"]),
+                "vote": votes[row],
+                "exact": float(row in exact),
+                "prior": prior.get(row, 0.0),
+                "seen": float(total > 0),
+                "popularity": np.log1p(sum(c for (_, entity), c in counts.items() if entity == row)),
+                "edit": max(indel(key, name) for name in own_names(kb, row)),
+                "partial": max(fuzz.partial_ratio(key, name) / 100 for name in own_names(kb, row)),
+                "variant": float(row in variant),
+                "formula": 0.0,  # no name of this knowledge base is one of a formula
+                "derivation": 0.0,  # and no word has one
+            }
+
+        def order(row, rows=rows, best=best):
+            named = any(rows[row][name] > 0 for name in ("exact", "prior", "variant"))
+            cosine = max(rows[row]["name"], best["mention"].get(row, -9))
+            return (not named, -cosine, row)
+
+        tables.append([(row, rows[row]) for row in sorted(rows, key=order)[:top_k]])
+    return tables
+
+
+def are_numbers(one, other):
+    """Is one the other with an s? The names of this knowledge base have no other variants."""
+    return one + "s" == other or one == other + "s"
+
+
+def own_names(kb, row):
+    entity = kb.entity_at(row)
+    return [normalize_alias(name) for name in (entity.canonical_name, *entity.aliases)]
+
+
+def indel(left, right):
+    """1 - (insertions and deletions) / (both lengths), by the longest common subsequence."""
+    lengths = np.zeros((len(left) + 1, len(right) + 1), dtype=int)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            lengths[i + 1, j + 1] = lengths[i, j] + 1 if a == b else max(lengths[i, j + 1], lengths[i + 1, j])
+    return 2 * lengths[-1, -1] / max(len(left) + len(right), 1)
+
+
+def make_queries(kb, documents, encoder):
+    mentions = [MentionInText(d.text, m.start, m.end) for d in documents[:4] for m in d.mentions]
+    mentions += [
+        MentionInText(text, 0, len(text))
+        for text in ("cold", "COLD!", "Colds", "hepatogen", kb.name_at(3), kb.name_at(3) + "s")
+    ]
+    return encoder.encode_mentions(mentions), [mention.surface for mention in mentions]
+
+
+@pytest.mark.parametrize("kinds", [("card", "alias"), ("card", "alias", "mention"), ("mention",)])
+@pytest.mark.parametrize("row_k, top_k", [(128, 64), (9, 4)])
+@pytest.mark.parametrize("filtered", [False, True])
+def test_equals_the_literal_one(kinds, row_k, top_k, filtered, kb, encoder, documents, monkeypatch):
+    monkeypatch.setattr("spacy_pel.candidates.evidence.evidence._BLOCK", 10)
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), kinds=kinds, documents=documents)
+    counts = count_surfaces(kb, documents)
+    changed = np.concatenate(
+        [kb.retire(["C4", "C91"]), kb.update([Entity("C6", "new words", types=("T1",))])]
+    )
+    index.add_entities(kb, encoder, changed)
+    # no two rows alike, so that no tie decides what is found
+    noise = np.random.default_rng(2).normal(scale=0.01, size=index.vectors._vectors.shape)
+    index.vectors._vectors = (index.vectors._vectors + noise).astype(np.float32)
+    vectors, surfaces = make_queries(kb, documents, encoder)
+    masks = [None] * len(surfaces)
+    if filtered:
+        choices = [None, kb.rows_with_types(["T0"]), kb.rows_with_types(["T1"]), np.zeros(kb.n_rows, bool)]
+        masks = [choices[i % 4] for i in range(len(surfaces))]
+    table = gather_evidence(
+        kb, index, vectors, surfaces, allowed=masks if filtered else None, row_k=row_k, top_k=top_k
+    )
+    expected = slow_evidence(kb, counts, index, vectors, surfaces, masks, row_k, top_k)
+    assert len(table) == len(surfaces)
+    assert tuple(table.features) == FEATURES
+    assert np.diff(table.offsets).tolist() == [len(rows) for rows in expected]
+    flat = [pair for rows in expected for pair in rows]
+    assert table.kb_rows.tolist() == [row for row, _ in flat]
+    for name in FEATURES:
+        assert table.features[name].dtype == np.float32
+        np.testing.assert_allclose(
+            table.features[name], [values[name] for _, values in flat], atol=1e-5, err_msg=name
+        )
+
+
+def test_several_rows_of_an_entity_are_one_candidate(kb, encoder, documents):
+    index = EntityIndex.build(
+        kb, encoder, index=BruteForce(), kinds=("card", "alias", "mention"), documents=documents
+    )
+    table = gather_evidence(kb, index, encoder.encode_names(["common cold"]), ["common cold"], row_k=500)
+    rows = table.kb_rows.tolist()
+    assert len(rows) == len(set(rows)) == min(64, len(kb))
+    assert table.features["name"][rows.index(kb.row("C90"))] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_exact_and_annotated_entities_join_what_retrieval_misses(kb, encoder, documents):
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    far = -encoder.encode_names(["cold"])  # the nearest rows are of other entities
+    table = gather_evidence(kb, index, far, ["Cold"], row_k=2, top_k=64)
+    rows = table.kb_rows.tolist()
+    for id_ in ("C90", "C91", "C92"):
+        place = rows.index(kb.row(id_))
+        assert table.features["exact"][place] == 1.0
+        assert table.features["name"][place] == table.features["name"].min()
+    annotated = table.kb_rows[table.features["prior"] > 0]
+    assert len(annotated) > 3
+    assert table.features["prior"].sum() == pytest.approx(1.0, abs=1e-5)
+    # even when few may stay, those that the surface names do
+    few = gather_evidence(kb, index, far, ["Cold"], row_k=9, top_k=3)
+    assert ((few.features["exact"] > 0) | (few.features["prior"] > 0)).all()
+
+
+def test_no_mentions_and_no_candidates(kb, encoder, documents):
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    table = gather_evidence(kb, index, encoder.encode_names([]), [])
+    assert len(table) == 0 and table.offsets.tolist() == [0]
+    nothing = np.zeros(kb.n_rows, dtype=bool)
+    table = gather_evidence(
+        kb, index, encoder.encode_names(["cold", "x"]), ["cold", "x"], allowed=[nothing, nothing]
+    )
+    assert table.offsets.tolist() == [0, 0, 0]
+    assert all(len(values) == 0 and values.dtype == np.float32 for values in table.features.values())
+
+
+def test_priors(tmp_path):
+    surfaces = ["Cold", "cold", "COLD", "flu", "cold-"]
+    priors = AliasPriors.build(surfaces, np.array([5, 5, 2, 5, 9]))
+    priors.to_disk(tmp_path)
+    for part in (priors, AliasPriors.from_disk(tmp_path)):
+        kb_rows, counts, offsets = part.counts(["unknown", "cOLD", "flu", "cold"])
+        assert offsets.tolist() == [0, 0, 3, 4, 7]
+        assert dict(zip(kb_rows[:3].tolist(), counts[:3].tolist(), strict=True)) == {2: 1, 5: 2, 9: 1}
+        assert (kb_rows[3], counts[3]) == (5, 1)
+        assert part.total(np.array([2, 5, 7, 9, 100])).tolist() == [1, 3, 0, 1, 0]
+
+
+def test_priors_of_nothing(tmp_path):
+    AliasPriors.build([], np.empty(0, np.int64)).to_disk(tmp_path)
+    priors = AliasPriors.from_disk(tmp_path)
+    kb_rows, counts, offsets = priors.counts(["cold"])
+    assert len(kb_rows) == len(counts) == 0 and offsets.tolist() == [0, 0]
+    assert priors.total(np.array([3])).tolist() == [0]

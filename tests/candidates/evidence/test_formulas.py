@@ -1,0 +1,306 @@
+"""Mentions that write a chemical in symbols."""
+
+import numpy as np
+import pytest
+from .gathering import gather, marked
+
+from spacy_pel.candidates.evidence import chemicals
+from spacy_pel.candidates.evidence.evidence import NAMED
+from spacy_pel.candidates.evidence.formulas import formula_names
+from spacy_pel.candidates.evidence.name_features import candidate_table
+from spacy_pel.candidates.evidence.surface_forms import SurfaceForms
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking.combiners.linear import LinearCombiner
+from spacy_pel.linking.nil.inputs import summarize, summary_names
+from spacy_pel.types import Document, Entity, Mention, MentionInText, RankedRows
+from spacy_pel.util import normalize_alias
+
+ENTITIES = [
+    Entity("CALCIUM", "Calcium"),
+    Entity("CALCIUM2", "calcium(2+)"),
+    Entity("CHLORIDES", "Chlorides"),
+    Entity("CACL2", "Calcium Chloride"),
+    Entity("FERRIC", "ferric chloride"),
+    Entity("IRON3", "iron trichloride"),
+    Entity("CO", "Carbon Monoxide"),
+    Entity("COBALT", "cobalt"),
+    Entity("ETHANOL", "ethanol"),
+    Entity("RETIRED", "sodium chloride"),
+    Entity("DOPAMINE", "dopamine"),
+    Entity("KCL", "KCL compound", aliases=("KCL",)),
+    Entity("KCL2", "potassium chloride"),
+    Entity("HYDROCHLOROTHIAZIDE", "HCT", aliases=("hydrochlorothiazide",)),
+]
+
+
+@pytest.mark.parametrize(
+    "written, name",
+    [
+        ("H2O", "water"),
+        ("H2O2", "hydrogen peroxide"),
+        ("CO", "carbon monoxide"),
+        ("Co", "cobalt"),
+        ("Fe", "iron"),
+        ("K", "potassium"),
+        ("Ca2+", "calcium"),
+        ("Ca++", "calcium"),
+        ("Ca2+", normalize_alias("calcium(2+)")),
+        ("Na+", "sodium ion"),
+        ("Fe3+", "ferric ion"),
+        ("Fe(III)", "ferric iron"),
+        ("Cr(VI)", "hexavalent chromium"),
+        ("Cl-", "chloride"),
+        ("SO42-", "sulfate"),
+        ("NO3-", "nitrate"),
+        ("HCO3 -", "bicarbonate"),
+        ("PO4(3-)", "phosphate"),
+        ("NH4+", "ammonium"),
+        ("OH-", "hydroxide"),
+        ("O2-", "superoxide"),
+        ("O2•−", "superoxide"),
+        ("Ca2+ ions", "calcium"),
+        ("13C", normalize_alias("carbon-13")),
+        ("[14C]", normalize_alias("carbon-14")),
+        ("C-13", normalize_alias("carbon-13")),
+        ("P32", normalize_alias("phosphorus-32")),
+        ("99mTc", normalize_alias("technetium-99m")),
+        ("3H", "tritium"),
+        ("NaCl", "sodium chloride"),
+        ("MgCl2", "magnesium chloride"),
+        ("MgCl2", "magnesium dichloride"),
+        ("FeCl3", "ferric chloride"),
+        ("FeCl3", normalize_alias("iron(III) chloride")),
+        ("FeCl2", "ferrous chloride"),
+        ("CuSO4·5H2O", "cupric sulfate"),
+        ("Ca(OH)2", "calcium hydroxide"),
+        ("(NH4)2SO4", "ammonium sulfate"),
+        ("NH4Cl", "ammonium chloride"),
+        ("Na2HPO4", "disodium hydrogen phosphate"),
+        ("TiO2", "titanium dioxide"),
+        ("AlCl3", "aluminium chloride"),
+        ("AlCl3", "aluminum chloride"),
+        ("K2Cr2O7", "potassium dichromate"),
+        ("H₂SO₄", "sulfuric acid"),
+        ("H(2)O(2)", "hydrogen peroxide"),
+        ("Ca²⁺", "calcium"),
+        ("EtOH", "ethanol"),
+        ("L-Arg", "l arginine"),
+        ("L-Arg", "arginine"),
+        ("DL-Met", "methionine"),
+        ("[3H]dopamine", "dopamine"),
+        ("[3H]-L-arginine", "l arginine"),
+        ("[U-14C]glucose", "glucose"),
+        ("125I-insulin", "insulin"),
+        ("bupropion HCl", "bupropion hydrochloride"),
+        ("bupropion HCl", "bupropion"),
+        ("[14C]CO2", "carbon dioxide"),
+        ("[3H]L-Arg", "l arg"),
+        ("[2H]water", "water"),
+        ("Ca45", "calcium 45"),
+        ("K-40", "potassium 40"),
+        ("S(2-)", "sulfide"),
+        ("Cr3+", "chromium"),
+        ("CrCl3", "chromic chloride"),
+        ("As(III)", "trivalent arsenic"),
+        ("U(VI)", "uranium vi"),
+    ],
+)
+def test_a_formula_is_read(written, name):
+    assert name in formula_names(written)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *(
+            "",
+            " ",
+            "-",
+            "+",
+            "()",
+            "(2+)",
+            "H",
+            "p53",
+            "CD4",
+            "B12",
+            "H3",
+            "C14",
+            "K562",
+            "COX2",
+            "IL-2",
+            "5-HT",
+        ),
+        *(
+            "In",
+            "At",
+            "He",
+            "no",
+            "nacl",
+            "calcium",
+            "Na0Cl",
+            "NaCl2",
+            "MgCl",
+            "VF",
+            "VCN",
+            "Ca9+",
+            "XCl2",
+            "Cl+",
+        ),
+        *("Ca(OH", "14-3-3", "HCl solution of salts", "٣H", "NaCl" * 20),
+        *("CrCl", "CrI", "CoI", "InS", "TaS", "HoF", "NiCN", "Fe(CN)6", "CaO2", "PtO2", "K(II)", "Cd4+"),
+        *("Rh", "La", "Pt", "Cr", "BSA", "THF", "K40", "O18", "F18", "H3", "N15"),
+        *("131I-therapy", "35S-promoter", "14C-dating", "99mTc-scintigraphy", "3H-labelled", "2H-pyran"),
+        "dilute HCl",
+    ],
+)
+def test_what_is_no_formula_has_no_name(written):
+    assert formula_names(written) == ()
+
+
+@pytest.mark.parametrize(
+    "written, names",
+    [
+        ("FeCl3", ("ferric chloride", "iron iii chloride", "iron chloride", "iron trichloride")),
+        ("Cu2O", ("cuprous oxide", "copper i oxide", "copper oxide", "dicopper oxide")),
+        ("HCl", ("hydrochloric acid", "hydrogen chloride")),
+        ("NO2", ("nitrogen dioxide",)),
+        ("NO2-", ("nitrite", "nitrite ion", "nitrite anion")),
+        ("Zn", ("zinc atom", "zinc")),
+    ],
+)
+def test_the_preferred_name_comes_first(written, names):
+    assert formula_names(written) == names
+
+
+def test_names_are_in_normal_form():
+    tables = [chemicals.ELEMENTS, chemicals.KNOWN]
+    names = [name for table in tables for own in table.values() for name in own]
+    names += [name for _, own in chemicals.ANIONS.values() for name in own]
+    for metal in chemicals.CATIONS:
+        for anion in chemicals.ANIONS:
+            for formula in (f"{metal}{anion}", f"{metal}2{anion}", f"{metal}({anion})3"):
+                names += formula_names(formula)
+    assert all(name == normalize_alias(name) for name in names)
+
+
+def test_a_charge_in_brackets_is_that_of_an_atom():
+    assert formula_names("O(2-)") == ("oxide", "oxide ion", "oxide anion")
+    assert formula_names("O2(-)")[0] == formula_names("O2-")[0] == "superoxide"
+
+
+def test_no_symbol_has_two_entries():
+    tables = (chemicals.MOLECULES, chemicals.SHORTHANDS, chemicals.AMINO_ACIDS)
+    assert len(chemicals.KNOWN) == sum(map(len, tables))
+    assert chemicals.NO_FORMULAS.isdisjoint(chemicals.KNOWN)
+
+
+def test_every_charge_of_a_table_belongs_to_an_element():
+    assert set(chemicals.VALENCES) - {"NH4"} <= set(chemicals.ELEMENTS)
+    assert all(int(symbol[-1]) in chemicals.VALENCES[symbol[:-1]] for symbol in chemicals.CHARGED)
+    assert {symbol[:-1] for symbol in chemicals.CHARGED} <= set(chemicals.ELEMENTS)
+    assert {isotope.lstrip("0123456789").lstrip("m") for isotope in chemicals.ISOTOPES} <= set(
+        chemicals.ELEMENTS
+    )
+    assert all(formula_names(isotope) for isotope in chemicals.ISOTOPES)
+
+
+@pytest.fixture
+def kb():
+    return KnowledgeBase(ENTITIES)
+
+
+def named(kb, *surfaces, allowed=None):
+    """RETURNS (List[Dict[str, List[str]]]): for each mention the ids by kind of name."""
+    found = marked(kb, gather(kb, *surfaces, allowed=allowed), NAMED)
+    return [{name: ids for name, ids in of_mention.items() if ids} for of_mention in found]
+
+
+def test_a_formula_finds_the_first_of_its_names_or_a_variant_of_it(kb):
+    assert named(kb, "CaCl2", "Cl-", "FeCl3", "Ca2+", "EtOH", "[3H]dopamine") == [
+        {"formula": ["CACL2"]},
+        {"formula": ["CHLORIDES"]},
+        {"formula": ["FERRIC"]},  # and not the one that is called iron trichloride
+        {"formula": ["CALCIUM2"]},
+        {"formula": ["ETHANOL"]},
+        {"formula": ["DOPAMINE"]},
+    ]
+
+
+def test_capitals_count_for_formulas_alone(kb):
+    assert named(kb, "CO", "Co", "co", "CO") == [
+        {"formula": ["CO"]},
+        {"formula": ["COBALT"]},
+        {},
+        {"formula": ["CO"]},
+    ]
+    assert SurfaceForms.of(["CO", "Co", "co", "CO"]).distinct == ["co", "co", "co"]
+
+
+def test_a_name_of_the_knowledge_base_is_no_formula(kb):
+    assert named(kb, "KCl", "HCT") == [{"exact": ["KCL"]}, {"exact": ["HYDROCHLOROTHIAZIDE"]}]
+
+
+def test_retired_and_excluded_entities_are_not_found(kb):
+    assert named(kb, "NaCl") == [{"formula": ["RETIRED"]}]
+    kb.retire(["RETIRED"])
+    mask = np.ones(kb.n_rows, dtype=np.bool_)
+    mask[kb.row("ETHANOL")] = False
+    assert named(kb, "NaCl", "EtOH", allowed=[None, mask]) == [{}, {}]
+
+
+def test_generators_of_names_give_the_same_evidence(kb):
+    rows = np.array([kb.row("CALCIUM"), kb.row("CACL2")])
+    ranked = RankedRows(rows, np.array([0.9, 0.1], np.float32), np.array([0, 2]))
+    table = candidate_table(kb, ranked, [MentionInText("CaCl2", 0, 5)])
+    assert {name: table.features[name].tolist() for name in NAMED} == {
+        "exact": [0, 0],
+        "formula": [0, 1],
+        "variant": [0, 0],
+        "derivation": [0, 0],
+    }
+
+
+def first(kb, table, combiner):
+    return kb.id_at(table.kb_rows[combiner(table).argmax()])
+
+
+def test_the_weighted_sum_trusts_a_formula_more_than_letters():
+    kb = KnowledgeBase([*ENTITIES, Entity("HCLA", "HCl gas mixture"), Entity("ACID", "hydrochloric acid")])
+    table = gather(kb, "HCl")
+    combiner = LinearCombiner()
+    assert first(kb, table, combiner) == "ACID"
+    combiner.weights["formula_unseen"] = 0.0
+    assert first(kb, table, combiner) == "HCLA"
+    # a pipeline that was calibrated before there was this evidence
+    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "formula_unseen"}
+    combiner.load_state({"weights": fitted})
+    assert first(kb, table, combiner) == "ACID"
+    # annotated text that has the form knows better
+    seen = [Document("d", "HCl", [Mention(0, 3, "", ("HCLA",))])]
+    assert first(kb, gather(kb, "HCl", documents=seen), combiner) == "HCLA"
+
+
+def test_a_fit_on_text_without_formulas_keeps_the_default_weight(kb):
+    table = gather(kb, "calcium chloride solution")
+    combiner = LinearCombiner()
+    combiner.fit(table, [np.array([kb.row("CACL2")])])
+    assert combiner.weights["formula_unseen"] == LinearCombiner().weights["formula_unseen"]
+    assert combiner.weights["edit"] != LinearCombiner().weights["edit"]
+
+
+def test_a_fit_on_a_few_formulas_keeps_the_default_weight():
+    kb = KnowledgeBase([*ENTITIES, Entity("ACID", "hydrochloric acid"), Entity("GAS", "HCl gas mixture")])
+    table = gather(kb, "HCl", "calcium chloride solution")  # annotated as something else
+    combiner = LinearCombiner()
+    combiner.fit(table, [np.array([kb.row("GAS")]), np.array([kb.row("CACL2")])])
+    assert combiner.weights["formula_unseen"] == LinearCombiner().weights["formula_unseen"]
+    many = gather(kb, *["HCl"] * 10)
+    combiner.fit(many, [np.array([kb.row("GAS")])] * 10)
+    assert combiner.weights["formula_unseen"] < 0
+
+
+def test_the_nil_model_takes_the_name_of_a_formula_for_a_name(kb):
+    for surface, named in {"CaCl2": 1, "CaCl2x": 0}.items():
+        table = gather(kb, surface)
+        summary = dict(zip(summary_names(), summarize(table, LinearCombiner()(table))[0], strict=True))
+        assert (summary["top_variant"], summary["top_exact"]) == (named, 0)

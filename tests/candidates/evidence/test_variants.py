@@ -1,0 +1,240 @@
+"""Mentions that are regular variants of a name: in the plural, or spelled with other blanks."""
+
+import numpy as np
+import pytest
+from .gathering import gather, marked
+
+from spacy_pel.candidates.evidence.name_features import candidate_table
+from spacy_pel.candidates.evidence.variants import (
+    british_or_american,
+    other_numbers,
+    other_spellings,
+    variants,
+)
+from spacy_pel.encoders.hash_embed import HashEmbed
+from spacy_pel.index import EntityIndex
+from spacy_pel.index.brute_force import BruteForce
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import Linker, MentionQuery
+from spacy_pel.linking.combiners.linear import LinearCombiner
+from spacy_pel.linking.nil import ScoreThreshold
+from spacy_pel.types import Document, Entity, Mention, MentionInText, RankedRows
+from spacy_pel.util import normalize_alias
+
+ENTITIES = [
+    Entity("PLASMA", "plasma cell"),
+    Entity("PLASMAS", "plasma cells in the blood", aliases=("plasma cells of blood", "cells plasma")),
+    Entity("BIOPSY", "biopsy"),
+    Entity("LIVER", "disease of the liver"),
+    Entity("MESH", "Seizures"),
+    Entity("MAST", "mast cell", aliases=("mastocyte",)),
+    Entity("MAST2", "connective mast cells"),
+    Entity("CAPS", "CAPS"),
+]
+
+
+@pytest.fixture
+def kb():
+    return KnowledgeBase(ENTITIES)
+
+
+def gathered(kb, *surfaces, allowed=None):
+    return marked(kb, gather(kb, *surfaces, allowed=allowed), ("exact", "variant"))
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("plasma cell", "plasma cells"),
+        ("biopsy", "biopsies"),
+        ("pathway", "pathways"),
+        ("virus", "viruses"),
+        ("reflex", "reflexes"),
+        ("abscess", "abscesses"),
+        ("branch", "branches"),
+        ("disease of the liver", "diseases of the liver"),
+        ("part of cell", "part of cells"),
+    ],
+)
+def test_singular_and_plural_lead_to_each_other(one, other):
+    assert other in other_numbers(one) and one in other_numbers(other)
+
+
+@pytest.mark.parametrize("form", ["abscess", "sepsis", "virus", "cns", "as", "s", "", "il 2", "cap", "---"])
+def test_what_is_no_plural(form):
+    shorter = [other for other in other_numbers(form) if len(other) <= len(form)]
+    assert shorter == []
+    assert form != "cap" or other_numbers(form) == []  # CAPS is another thing
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("KF17837", "KF 17837"),
+        ("AP-7", "AP7"),
+        ("5-HT2A", "5HT-2A"),
+        ("15-F(2t)-IsoP", "15-F2t-IsoP"),
+    ],
+)
+def test_blanks_of_short_names(one, other):
+    one, other = normalize_alias(one), normalize_alias(other)
+    assert other in other_spellings(one) and one in other_spellings(other)
+
+
+@pytest.mark.parametrize(
+    "form, other",
+    [
+        ("t cell", "tcell"),
+        ("sr 48 968", "sr48968"),
+        ("sr 48 968", "sr 48968"),
+        ("non convulsive status epilepticus of adults", "nonconvulsive status epilepticus of adults"),
+        ("post traumatic stress disorder and others", "post traumatic stressdisorder and others"),
+        ("α thalassaemia", "alpha thalassaemia"),
+        ("tnfα", "tnfalpha"),
+        ("tnfα", "tnf alpha"),
+        ("tnf α", "tnfα"),
+        ("nf κb", "nf kappa b"),
+        ("β catenin", "betacatenin"),
+        ("λ phage", "lambda phage"),
+    ],
+)
+def test_joined_words_and_greek_letters(form, other):
+    assert other in other_spellings(form)
+
+
+@pytest.mark.parametrize("form", ["", "aspirin", "12", "1 2", "+", "---", "a b", "no 2", "ά", "καρδιά"])
+def test_what_has_no_other_spelling(form):
+    assert other_spellings(form) == []
+
+
+def test_numbers_stay_apart():
+    assert "12 dichloroethane" not in other_spellings("1 2 dichloroethane")
+    assert "1 2dichloroethane" in other_spellings("1 2 dichloroethane")
+    long = "2 4 dichlorophenoxy acetic acid butyl ester"
+    assert not any(one.startswith("24") for one in other_spellings(long))
+    assert all(one.replace(" ", "") == long.replace(" ", "") for one in other_spellings(long))
+
+
+def test_long_names_have_few_spellings():
+    words = "one two three four five six seven eight nine ten eleven twelve".split()
+    found = other_spellings(" ".join(words))
+    assert len(found) == 11 and all(one.count(" ") == 10 for one in found)
+    assert other_spellings(" ".join([*words, "thirteen"])) == []
+
+
+@pytest.mark.parametrize(
+    "british, american",
+    [
+        ("oedema", "edema"),
+        ("haematuria", "hematuria"),
+        ("ischaemic heart disease", "ischemic heart disease"),
+        ("tumours of the oesophagus", "tumors of the esophagus"),
+        ("subarachnoid haemorrhage", "subarachnoid hemorrhage"),
+        ("acute myeloid leukaemia", "acute myeloid leukemia"),
+        ("chemotherapy induced anaemia", "chemotherapy induced anemia"),
+        ("hypertriglyceridaemia and diarrhoea", "hypertriglyceridemia and diarrhea"),
+        ("ethinyl oestradiol sulphate", "ethinyl estradiol sulfate"),
+    ],
+)
+def test_british_and_american_english(british, american):
+    assert american in british_or_american(british) and british in british_or_american(american)
+
+
+@pytest.mark.parametrize(
+    "form, others",
+    [
+        ("colorectal tumor", ["colorectal tumour"]),
+        ("hemoglobin measurement", ["haemoglobin measurement"]),
+        ("pedal edema", ["pedal oedema"]),
+        ("leukocyte tumor", ["leukocyte tumour", "leucocyte tumour"]),
+        ("never", []),
+    ],
+)
+def test_parts_of_other_words_stay(form, others):
+    found = british_or_american(form)
+    assert sorted(found) == sorted(others)
+
+
+@pytest.mark.parametrize("form", ["", "asthma", "chemotherapy", "epidemic", "aspirin 100"])
+def test_what_is_the_same_in_both(form):
+    assert british_or_american(form) == []
+
+
+def test_mixed_english_and_plurals():
+    assert set(british_or_american("oedema and edema")) == {"edema and edema", "oedema and oedema"}
+    assert "malignant tumor" in variants("malignant tumours")
+    assert "anemia of tumors" in variants("anaemia of tumours")
+
+
+@pytest.mark.parametrize("form", ["", "aspirin", "sr 48 968", "tumours", "α haemolysis"])
+def test_variants_are_distinct_and_others(form):
+    found = variants(form)
+    assert len(found) == len(set(found)) and form not in found
+
+
+def test_other_spellings_are_evidence():
+    kb = KnowledgeBase([Entity("KF", "KF 17837"), Entity("NON", "nondepolarizing agents")])
+    found = gathered(kb, "KF17837", "non-depolarizing agents", "KF 17838")
+    assert [one["variant"] for one in found] == [["KF"], ["NON"], []]
+    kb.add([Entity("TUMOR", "brain tumor")])
+    assert [one["variant"] for one in gathered(kb, "brain tumours", "Brain tumour")] == [["TUMOR"]] * 2
+    kb.add([Entity("X", "KF17837")])
+    assert gathered(kb, "KF17837") == [{"exact": ["X"], "variant": []}]
+
+
+def test_evidence(kb):
+    found = gathered(kb, "Plasma Cells", "biopsies", "diseases of the liver", "seizure", "cap", "plasma cell")
+    plurals = [["PLASMA"], ["BIOPSY"], ["LIVER"], ["MESH"], [], []]
+    assert [one["variant"] for one in found] == plurals
+    assert [one["exact"] for one in found] == [[]] * 5 + [["PLASMA"]]
+
+
+def test_an_exact_name_leaves_no_plural(kb):
+    kb.add([Entity("X", "plasma cells")])
+    assert gathered(kb, "plasma cells") == [{"exact": ["X"], "variant": []}]
+    kb.retire(["X"])
+    assert gathered(kb, "plasma cells") == [{"exact": [], "variant": ["PLASMA"]}]
+    kb.retire(["PLASMA"])
+    assert gathered(kb, "plasma cells") == [{"exact": [], "variant": []}]
+
+
+def test_a_type_filter_holds(kb):
+    mask = np.ones(kb.n_rows, dtype=bool)
+    mask[kb.row("PLASMA")] = False
+    assert gathered(kb, "plasma cells", allowed=[mask]) == [{"exact": [], "variant": []}]
+
+
+def test_other_generators_have_the_same_evidence(kb):
+    ranked = RankedRows(np.arange(3), np.ones(3, np.float32), np.array([0, 3]))
+    table = candidate_table(kb, ranked, [MentionInText("plasma cells", 0, 12)])
+    assert table.features["variant"].tolist() == [1, 0, 0] and table.features["exact"].tolist() == [0, 0, 0]
+
+
+def linked(kb, surface, *, weights=None, documents=()):
+    encoder = HashEmbed(width=64)
+    index = EntityIndex.build(kb, encoder, index=BruteForce(), documents=documents)
+    combiner = LinearCombiner()
+    if weights is not None:
+        combiner.load_state({"weights": weights})
+    linker = Linker(kb, encoder, index, combiner, ScoreThreshold())
+    return linker.link([MentionQuery(surface, 0, len(surface), "")])[0].kb_id
+
+
+def test_the_plural_of_a_name_wins_like_the_name():
+    kb = KnowledgeBase(
+        [Entity("MAST", "mast cell"), Entity("OTHER", "mast cells a", aliases=("mast cells x",))]
+    )
+    assert linked(kb, "mast cells") == "MAST"
+    # not with weights that were fitted before there was this feature
+    fitted = {name: weight for name, weight in LinearCombiner().weights.items() if name != "variant_unseen"}
+    assert linked(kb, "mast cells", weights=fitted) == "OTHER"
+    # annotated text that has the form knows better
+    seen = [Document("d", "mast cells", [Mention(0, 10, "", ("OTHER",))])]
+    assert linked(kb, "mast cells", documents=seen) == "OTHER"
+    kb.add([Entity("EXACT", "Mast Cells")])
+    assert linked(kb, "mast cells") == "EXACT"
+
+
+def test_normal_forms_are_compared(kb):
+    assert normalize_alias("Plasma-cells") == "plasma cells"
+    assert gathered(kb, "Plasma-cells")[0]["variant"] == ["PLASMA"]

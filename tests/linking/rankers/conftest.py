@@ -1,0 +1,64 @@
+"""Rankers small enough to run in milliseconds; the cross-encoder with a linear layer that is not zero."""
+
+import numpy as np
+import pytest
+
+from spacy_pel.encoders.backend import TorchBackend
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.similarities.euclidean import Euclidean
+from spacy_pel.encoders.templates import MarkedContext, SynonymCard
+from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
+from spacy_pel.linking.rankers.dual_encoder import DualEncoder
+from spacy_pel.types import Entity, MentionInText, RankingTask
+
+ENTITIES = [
+    Entity("C0", "fever", ("pyrexia",), ("T184",), "A body temperature above the normal."),
+    Entity("C1", "kidney stone", (), ("T047",)),
+    Entity("C2", "heart attack", ("MI",), ("T047",), "Death of heart muscle. " * 20),
+]
+MENTIONS = [
+    MentionInText("he had a fever in the night", 9, 14),
+    MentionInText("nothing but pain " * 30 + "a heart attack", 512, 524),
+]
+TASK = RankingTask(MENTIONS, ENTITIES, np.array([0, 1, 2, 2, 0]), np.array([0, 3, 5]))
+
+
+def make_ranker(seed=0, **settings):
+    import torch
+
+    ranker = CrossEncoder(
+        **{"name": f"random:layers=1,width=16,seed={seed}", "length": 64, "top_k": 3, **settings}
+    )
+    ranker.initialize()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        torch.nn.init.normal_(ranker.tower.head.weight)
+    ranker.changed()
+    return ranker
+
+
+def make_dual(seed=0, similarity=None, top_k=3, **settings):
+    import torch
+
+    encoder = BiEncoder(
+        name=f"random:layers=1,width=16,seed={seed}",
+        pooling="markers",
+        entity_pooling="cls",
+        mention_template=MarkedContext(max_length=32),
+        entity_template=SynonymCard(max_length=32),
+        similarity=similarity or Euclidean(),
+        backend=TorchBackend(precision="float32"),
+    )
+    ranker = DualEncoder(encoder=encoder, top_k=top_k, **settings)
+    ranker.initialize()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        for tower in encoder.towers.values():  # so that texts differ clearly
+            torch.nn.init.normal_(tower.transformer.get_input_embeddings().weight)
+    ranker.changed()
+    return ranker
+
+
+@pytest.fixture
+def ranker():
+    return make_ranker()

@@ -1,0 +1,168 @@
+"""The cross-encoder: what it reads, how it scores, how it is kept."""
+
+import json
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel
+
+from spacy_pel.encoders.backend import TorchBackend
+from spacy_pel.encoders.templates import EntityCard, MarkedContext
+from spacy_pel.errors import PelError
+from spacy_pel.linking.rankers import load_ranker
+from spacy_pel.linking.rankers.cross_encoder import CrossEncoder
+from spacy_pel.linking.rankers.dual_encoder import DualEncoder
+from spacy_pel.types import RankingTask
+from spacy_pel.util import read_json, write_json
+from spacy_pel.util.saved_folder import write_manifest
+
+from .conftest import ENTITIES, MENTIONS, TASK, make_ranker
+
+
+def test_score_is_a_linear_layer_on_the_mean_over_real_tokens(ranker):
+    ranker.backend = TorchBackend(precision="float32")
+    tokens = ranker.template.tokenize(ranker.tokenizer, MENTIONS, ENTITIES, TASK.owners, TASK.rows)
+    ranker.tower.eval()
+    expected = []
+    for row in range(5):  # one by one, without padding
+        ids = torch.tensor(tokens[row][None].astype(np.int64))
+        first = int((ids[0] == ranker.tokenizer.sep_token_id).nonzero()[0])
+        segments = (torch.arange(ids.shape[1]) > first).long()[None]
+        with torch.no_grad():
+            states = ranker.tower.transformer(ids, token_type_ids=segments).last_hidden_state[0]
+        weight, bias = (p.detach().double().numpy() for p in ranker.tower.head.parameters())
+        expected.append((weight[0] @ states.double().mean(dim=0).numpy() + bias[0]).item())
+    np.testing.assert_allclose(ranker.score(TASK), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_segments_are_left_out_where_the_model_has_none():
+    ranker = make_ranker()
+    before = ranker.score(TASK)
+    ranker.tower.transformer.config.type_vocab_size = 1
+    assert not np.allclose(ranker.score(TASK), before)
+
+
+def test_entity_part(ranker):
+    sep = ranker.tokenizer.sep_token_id
+    ids = torch.tensor([[9, 8, sep, 7, sep, 6, sep, 0], [9, sep, 7, sep, 0, 0, 0, 0]])
+    mask = (ids != 0).long()
+    assert ranker.tower.entity_part(ids, mask).tolist() == [
+        [0, 0, 0, 1, 1, 1, 1, 0],
+        [0, 0, 1, 1, 0, 0, 0, 0],
+    ]
+
+
+def test_batches_do_not_change_scores(ranker):
+    ranker.backend = TorchBackend(precision="float32")
+    together = ranker.score(TASK)
+    ranker.batch_size = 1
+    np.testing.assert_allclose(ranker.score(TASK), together, atol=1e-5)
+
+
+def test_nothing_to_score(ranker):
+    empty = np.zeros(0, dtype=np.int64)
+    assert ranker.score(RankingTask([], [], empty, np.zeros(1, np.int64))).shape == (0,)
+
+
+def test_before_training_all_candidates_are_equal():
+    ranker = CrossEncoder(name="random:layers=1,width=16", length=32)
+    ranker.initialize()
+    assert ranker.score(TASK).tolist() == [0.0] * 5
+
+
+@pytest.mark.parametrize("store", ["float32", "float16"])
+def test_disk(tmp_path, store):
+    templates = {
+        "mention_template": MarkedContext(max_length=24),
+        "entity_template": EntityCard(max_length=30),
+    }
+    ranker = make_ranker(pooling="cls", store=store, **templates)
+    ranker.to_disk(tmp_path / "model")
+    other = make_ranker(seed=5, top_k=7, mix=0.5)
+    other.from_disk(tmp_path / "model")
+    assert other.fingerprint == ranker.fingerprint and other.settings == ranker.settings
+    assert (other.top_k, other.mix) == (7, 0.5)  # settings of use are not saved
+    np.testing.assert_allclose(
+        other.score(TASK), ranker.score(TASK), atol=0.05 if store == "float16" else 1e-6
+    )
+    loaded = load_ranker(tmp_path / "model", top_k=9)
+    assert loaded.fingerprint == ranker.fingerprint and loaded.top_k == 9
+
+
+def test_the_folder_is_a_plain_hugging_face_folder(ranker, tmp_path):
+    ranker.to_disk(tmp_path / "model")
+    model = AutoModel.from_pretrained(tmp_path / "model", add_pooling_layer=False)
+    for name, tensor in ranker.tower.transformer.named_parameters():
+        assert torch.equal(model.get_parameter(name), tensor)
+
+
+def test_fingerprint_follows_weights_and_templates_only(ranker):
+    assert make_ranker(top_k=9, mix=1.0, batch_size=2).fingerprint == ranker.fingerprint
+    prints = {ranker.fingerprint, make_ranker(seed=1).fingerprint, make_ranker(length=60).fingerprint}
+    with torch.no_grad():
+        ranker.tower.head.bias += 1
+    ranker.changed()
+    assert len({ranker.fingerprint, *prints}) == 4
+
+
+def test_a_changed_config_is_refused_and_a_model_of_an_earlier_version_is_not(ranker, tmp_path):
+    ranker.to_disk(tmp_path / "new")
+    ranker._version = 1
+    ranker.changed()
+    ranker.to_disk(tmp_path / "old")
+    for name in ("new", "old"):
+        assert ("fingerprint_version" in read_json(tmp_path / name / "ranker.json")) == (name == "new")
+        config = read_json(tmp_path / name / "config.json")
+        write_json(tmp_path / name / "config.json", {**config, "layer_norm_eps": 0.1})
+        write_manifest(tmp_path / name, kind="ranker", version=1)
+    assert load_ranker(tmp_path / "old").fingerprint == ranker.fingerprint
+    with pytest.raises(PelError, match="PEL-E004.*config"):
+        load_ranker(tmp_path / "new")
+
+
+def test_pickle(ranker):
+    expected = ranker.score(TASK)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).score(TASK), expected)
+
+
+def test_errors(ranker, tmp_path):
+    with pytest.raises(PelError, match="PEL-E431"):
+        CrossEncoder(name="random:").score(TASK)
+    with pytest.raises(PelError, match="PEL-E431"):
+        CrossEncoder().initialize()
+    with pytest.raises(PelError, match="PEL-E432"):
+        CrossEncoder(name="random:", length=600).initialize()
+    with pytest.raises(PelError, match="PEL-E305"):
+        CrossEncoder(store="int8")
+    for settings in ({"top_k": 0}, {"mix": -1.0}):
+        with pytest.raises(PelError, match="PEL-E301"):
+            CrossEncoder(**settings)
+    ranker.to_disk(tmp_path / "model")
+    for damage in ("ranker.json", "head.safetensors", "model.safetensors", "config.json"):
+        shutil.copytree(tmp_path / "model", tmp_path / damage)
+        (tmp_path / damage / damage).unlink()
+        with pytest.raises(PelError, match="PEL-E004"):
+            load_ranker(tmp_path / damage)
+        write_manifest(tmp_path / damage, kind="ranker", version=1)
+        with pytest.raises(PelError, match="PEL-E004"):
+            load_ranker(tmp_path / damage)
+    saved = json.loads((tmp_path / "model" / "ranker.json").read_text())
+    for change, code in (
+        ({"fingerprint": "0"}, "E004"),
+        ({"ranker": "spacy-pel.Nothing.v1"}, "E009"),
+        ({"ranker": 1}, "E004"),
+        ({"template": None}, "E004"),
+        ({"pooling": "cls"}, "E004"),
+    ):
+        (tmp_path / "model" / "ranker.json").write_text(json.dumps({**saved, **change}))
+        write_manifest(tmp_path / "model", kind="ranker", version=1)
+        with pytest.raises(PelError, match=code):
+            load_ranker(tmp_path / "model")
+    ranker.to_disk(tmp_path / "model")
+    with pytest.raises(PelError, match="PEL-E010.*DualEncoder.*CrossEncoder"):
+        DualEncoder().from_disk(tmp_path / "model")
+    with pytest.raises(PelError, match="PEL-E007"):
+        load_ranker(tmp_path / "nowhere")

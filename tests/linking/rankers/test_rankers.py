@@ -1,0 +1,182 @@
+"""A contract for every registered ranker."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spacy_pel.encoders.backend import TorchBackend
+from spacy_pel.errors import PelError
+from spacy_pel.linking import Reranker
+from spacy_pel.linking.rankers import load_ranker
+from spacy_pel.registry import registry
+from spacy_pel.training.ranker.recipe import RankRecipe, recipe_of
+from spacy_pel.training.ranker.settings import RankerSettings
+from spacy_pel.types import RankingTask
+
+from .conftest import ENTITIES, MENTIONS, TASK, make_dual, make_ranker
+
+MAKE = {"spacy-pel.CrossEncoder.v1": make_ranker, "spacy-pel.DualEncoder.v1": make_dual}
+NAMES = sorted(registry.parts("pel_rankers").values())
+
+
+@pytest.fixture(params=NAMES)
+def make(request):
+    return MAKE[request.param]
+
+
+def test_contract_every_ranker_is_tested():
+    assert sorted(MAKE) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_contract_no_weights_at_first(name):
+    ranker = registry.pel_rankers.get(name)(top_k=5, mix=0.5)
+    assert (ranker.registered_name, ranker.top_k, ranker.mix) == (name, 5, 0.5)
+    for use in (lambda: ranker.score(TASK), lambda: ranker.fingerprint, ranker.initialize):
+        with pytest.raises(PelError):
+            use()
+    for settings in ({"top_k": 0}, {"mix": -1.0}):
+        with pytest.raises(PelError, match="PEL-E301"):
+            registry.pel_rankers.get(name)(**settings)
+
+
+def test_contract_scores_follow_mention_and_entity_only(make):
+    ranker = make(backend=TorchBackend(precision="float32"))
+    scores = ranker.score(TASK)
+    assert scores.shape == (5,) and scores.dtype == np.float32 and len(set(scores.tolist())) == 5
+    turned = RankingTask(MENTIONS[::-1], ENTITIES[::-1], np.array([0, 2, 2, 1, 0]), np.array([0, 2, 5]))
+    np.testing.assert_allclose(ranker.score(turned)[[2, 3, 4, 0, 1]], scores, atol=1e-4)
+    alone = RankingTask([MENTIONS[0]], [ENTITIES[1]], np.array([0]), np.array([0, 1]))
+    np.testing.assert_allclose(ranker.score(alone), scores[1:2], atol=1e-4)
+    again = RankingTask(MENTIONS[:1] * 2, ENTITIES[:1], np.zeros(2, np.int64), np.array([0, 1, 2]))
+    assert len(set(ranker.score(again).tolist())) == 1
+
+
+def test_contract_nothing_to_score(make):
+    empty = np.zeros(0, dtype=np.int64)
+    assert make().score(RankingTask([], [], empty, np.zeros(1, np.int64))).shape == (0,)
+    assert make().score(RankingTask(MENTIONS, [], empty, np.zeros(3, np.int64))).shape == (0,)
+
+
+def test_contract_disk_and_pickle(make, tmp_path):
+    ranker = make()
+    ranker.to_disk(tmp_path / "model")
+    expected = ranker.score(TASK)
+    other = make(seed=5)
+    assert not np.allclose(other.score(TASK), expected, atol=1e-3)
+    other.from_disk(tmp_path / "model")
+    np.testing.assert_allclose(other.score(TASK), expected, atol=1e-5)
+    loaded = load_ranker(tmp_path / "model", top_k=9)
+    assert loaded.fingerprint == ranker.fingerprint == other.fingerprint and loaded.top_k == 9
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).score(TASK), expected)
+    with pytest.raises(PelError):
+        make().from_disk(tmp_path)
+
+
+def test_contract_changed(make):
+    import torch
+
+    ranker = make()
+    before, fingerprint = ranker.score(TASK), ranker.fingerprint
+    weights = ranker.encoder.towers if hasattr(ranker, "encoder") else ranker.tower
+    with torch.no_grad():
+        for parameter in weights.parameters():
+            parameter += 0.05 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
+    ranker.changed()
+    assert ranker.fingerprint != fingerprint and not np.allclose(ranker.score(TASK), before, atol=1e-3)
+
+
+def test_contract_a_ranker_can_be_trained(make):
+    ranker = make()
+    recipe: RankRecipe = recipe_of(ranker, RankerSettings(model=ranker))
+    objective = recipe.objective()
+    assert list(objective.towers.parameters()) and objective.loss is not None
+
+
+def test_what_is_no_ranker_cannot_be_trained():
+    class Stranger:
+        pass
+
+    with pytest.raises(PelError, match=r"PEL-E347.*CrossEncoder\.v1, .*DualEncoder\.v1"):
+        recipe_of(Stranger(), RankerSettings(model=Stranger()))
+    with pytest.raises(PelError, match="PEL-E503"):
+        Reranker(Stranger())
+
+
+# -- the dual encoder ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(registry.parts("pel_similarities").values()))
+def test_dual_encoder_scores_are_the_similarity_of_the_texts(name):
+    import torch
+
+    ranker = make_dual(similarity=registry.pel_similarities.get(name)())
+    encoder = ranker.encoder
+    mentions, entities = encoder.represent_mentions(MENTIONS), encoder.represent_entities(ENTITIES)
+    with torch.inference_mode():
+        table = encoder.similarity(mentions.take(np.arange(2)), entities.take(np.arange(3))).numpy()
+    np.testing.assert_allclose(ranker.score(TASK), table[TASK.owners, TASK.rows], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(ranker.score(TASK), table[TASK.owners, TASK.rows], rtol=1e-4, atol=1e-4)
+    assert ranker._cache.n_vectors == len(entities.vectors)
+
+
+def test_tokens_are_not_compared_in_training():
+    ranker = make_dual(similarity=registry.pel_similarities.get("spacy-pel.SumOfMax.v1")())
+    with pytest.raises(PelError, match="PEL-E331.*SumOfMax"):
+        recipe_of(ranker, RankerSettings(model=ranker))
+
+
+def test_dual_encoder_is_the_papers_by_default():
+    settings = registry.pel_rankers.get("spacy-pel.DualEncoder.v1")().settings
+    assert (settings["pooling"], settings["entity_pooling"]) == ("markers", "cls")
+    assert settings["similarity"][0] == "spacy-pel.Euclidean.v1"
+    assert settings["entity_template"][0] == "spacy-pel.SynonymCard.v1"
+
+
+def test_dual_encoder_encodes_each_text_once(monkeypatch):
+    ranker = make_dual()
+    asked = []
+    run = type(ranker.encoder)._batches
+    monkeypatch.setattr(
+        type(ranker.encoder),
+        "_batches",
+        lambda self, side, tokens, *rest: asked.append((side, len(tokens))) or run(self, side, tokens, *rest),
+    )
+    task = replace(TASK, mentions=[MENTIONS[0]] * 2)
+    ranker.score(task)
+    assert asked == [("mention", 1), ("entity", 3)]
+    first = ranker.score(task)
+    assert asked[2:] == [("mention", 1)], "the entities were known"
+    changed = replace(ENTITIES[0], aliases=("new name",))
+    scores = ranker.score(replace(task, entities=[changed, *ENTITIES[1:]]))
+    assert asked[3:] == [("mention", 1), ("entity", 1)]
+    assert scores[0] != first[0] and scores[1] == first[1]
+
+
+def test_dual_encoder_keeps_the_last_entities_only():
+    ranker = make_dual(cache_size=2)
+    expected = make_dual(cache_size=0).score(TASK)
+    for _ in range(2):
+        np.testing.assert_allclose(ranker.score(TASK), expected, atol=1e-4)
+        assert len(ranker._cache) == 2
+    assert len(make_dual(cache_size=0)._cache) == 0
+
+
+def test_a_bi_encoder_serves_as_a_ranker(tmp_path):
+    encoder = make_dual(seed=3).encoder
+    encoder.to_disk(tmp_path / "bi")
+    ranker = load_ranker(tmp_path / "bi", top_k=4, backend=TorchBackend(precision="float32"))
+    assert ranker.registered_name == "spacy-pel.DualEncoder.v1" and ranker.top_k == 4
+    assert ranker.fingerprint == encoder.fingerprint
+    np.testing.assert_allclose(ranker.score(TASK), make_dual(seed=3).score(TASK), atol=1e-5)
+
+
+def test_dual_encoder_errors():
+    from spacy_pel.encoders.hash_embed import HashEmbed
+
+    with pytest.raises(PelError, match="PEL-E433.*HashEmbed"):
+        registry.pel_rankers.get("spacy-pel.DualEncoder.v1")(encoder=HashEmbed())
+    with pytest.raises(PelError, match="PEL-E301"):
+        make_dual(cache_size=-1)

@@ -1,0 +1,336 @@
+"""The trainable detector that tags tokens."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Span
+from spacy.training import Example
+
+from spacy_pel.errors import PelError
+from spacy_pel.pipeline.detectors.mention_tagger import divided_by_words
+
+NAME = "pel_mention_tagger"
+GOLD = {
+    "heart attack in the left kidney": [(0, 12, "DISEASE"), (20, 31, "SITE")],
+    "fever and pain": [(0, 5, "DISEASE"), (10, 14, "DISEASE")],
+    "the right kidney stone": [(4, 22, "DISEASE")],
+}
+
+
+def examples(nlp):
+    return [Example.from_dict(nlp.make_doc(text), {"entities": spans}) for text, spans in GOLD.items()]
+
+
+def tagger(tok2vec=None, gold=examples):
+    nlp = spacy.blank("en")
+    if tok2vec is None:
+        tok2vec = {
+            "@architectures": "spacy.HashEmbedCNN.v2",
+            **{"width": 16, "depth": 2, "embed_size": 200, "window_size": 1, "maxout_pieces": 2},
+            **{"subword_features": False, "pretrained_vectors": None},
+        }
+    pipe = nlp.add_pipe(NAME, config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": tok2vec}})
+    nlp.initialize(lambda: gold(nlp))
+    return nlp, pipe
+
+
+def trained(tok2vec=None, steps=60):
+    nlp, pipe = tagger(tok2vec)
+    optimizer = nlp.create_optimizer()
+    optimizer.learn_rate = 0.01
+    batch = examples(nlp)
+    for _ in range(steps):
+        losses = nlp.update(batch, sgd=optimizer)
+    return nlp, pipe, losses[NAME]
+
+
+def spans(doc):
+    return [(ent.start_char, ent.end_char, ent.label_) for ent in doc.ents]
+
+
+@pytest.mark.parametrize("kind", ["network", "transformer"])
+def test_it_learns_and_is_saved(kind, tiny_bert, tmp_path):
+    """On spaCy's own network and on a transformer."""
+    transformer = {"@architectures": "spacy-pel.TransformerTok2Vec.v1", "name": str(tiny_bert), "rate": 0.5}
+    nlp, pipe, loss = trained(None if kind == "network" else transformer)
+    assert pipe.labels == ("DISEASE", "SITE") == pipe.label_data
+    assert pipe.tags == ["O", "B-DISEASE", "I-DISEASE", "B-SITE", "I-SITE"]
+    assert {text: spans(nlp(text)) for text in GOLD} == GOLD and loss < 0.1
+    nlp.to_disk(tmp_path / "saved")
+    for read in (spacy.load(tmp_path / "saved"), spacy.blank("en").from_config(nlp.config)):
+        read.from_bytes(nlp.to_bytes())
+        assert {text: spans(read(text)) for text in GOLD} == GOLD
+        assert [spans(doc) for doc in read.pipe(list(GOLD) * 2)] == list(GOLD.values()) * 2
+    scores = nlp.evaluate(examples(nlp))
+    assert scores["ents_f"] == 1.0 and set(scores["ents_per_type"]) == {"DISEASE", "SITE"}
+
+
+def test_no_pickle_in_the_folder(tiny_bert, tmp_path):
+    transformer = {"@architectures": "spacy-pel.TransformerTok2Vec.v1", "name": str(tiny_bert)}
+    nlp, _ = tagger(transformer)
+    nlp.to_disk(tmp_path / "saved")
+    data = (tmp_path / "saved" / NAME / "model").read_bytes()
+    assert b"model.safetensors" in data and b"cnumpy" not in data and b"torch._utils" not in data
+
+
+def test_the_same_seed_gives_the_same_weights(tiny_bert):
+    transformer = {"@architectures": "spacy-pel.TransformerTok2Vec.v1", "name": str(tiny_bert)}
+    found = []
+    for _ in range(2):
+        spacy.util.fix_random_seed(3)
+        nlp, _, _ = trained(transformer, steps=3)
+        found.append(nlp.get_pipe(NAME).model.to_bytes())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "tags, expected",
+    [
+        ("O O O O", []),
+        ("B I O B", [(0, 2, "X"), (3, 4, "X")]),
+        ("B B I I", [(0, 1, "X"), (1, 4, "X")]),
+        ("I I O I", [(0, 2, "X"), (3, 4, "X")]),  # nothing began them
+        ("B J J O", [(0, 1, "X"), (1, 3, "Y")]),  # of another label
+        ("O O O A", [(3, 4, "Y")]),
+    ],
+)
+def test_tags_to_mentions(tags, expected):
+    nlp, pipe = tagger()
+    pipe.cfg["labels"] = ["X", "Y"]
+    doc = nlp.make_doc("one two three four")
+    columns = dict(zip("OBIAJ", range(5), strict=True))
+    pipe.set_annotations([doc], [np.array([columns[tag] for tag in tags.split()])])
+    assert [(ent.start, ent.end, ent.label_) for ent in doc.ents] == expected
+    assert all(token.ent_iob_ in "BIO" for token in doc)
+
+
+def test_no_mention_begins_or_ends_with_white_space():
+    nlp, pipe = tagger()
+    doc = nlp.make_doc("  fever  and   pain  ")
+    assert sum(token.is_space for token in doc) == 4
+    begin, inside = pipe.tags.index("B-DISEASE"), pipe.tags.index("I-DISEASE")
+    pipe.set_annotations([doc], [np.array([begin] + [inside] * (len(doc) - 1))])
+    assert [ent.text for ent in doc.ents] == ["fever  and   pain"]
+    blank = nlp.make_doc("  ")
+    pipe.set_annotations([blank], [np.array([begin])])
+    assert blank.ents == ()
+
+
+@pytest.mark.parametrize(
+    "text, tags, expected",
+    [
+        ("a kidney\nstone was", "OBOIO", ["kidney\nstone"]),  # the tag of white space says nothing
+        ("a kidney\r\n    stone.", "OBOIO", ["kidney\r\n    stone"]),
+        ("left  kidney\xa0stone", "BOIBI", ["left  kidney\xa0stone"]),
+        ("fever\npain", "BIB", ["fever", "pain"]),
+        ("fever\npain", "BIO", ["fever"]),
+        ("kidney\n \nstone", "BII", ["kidney", "stone"]),  # not across a blank line
+        ("\n\nfever\n", "IBI", ["fever"]),
+        ("1. fever\n2. pain", "BIIIIII", ["fever", "pain"]),  # items of a list
+        ("fever\n  - pain\n\u2022 kidney", "BIIIIIII", ["fever", "pain", "kidney"]),
+        ("fever\n12) pain", "BIIII", ["fever", "pain"]),
+        ("of fever\n2 pains and", "OBIIIO", ["fever\n2 pains"]),
+        ("of type\n2.5 and", "OBIIO", ["type\n2.5"]),
+        ("- , fever", "BBB", ["fever"]),  # signs alone
+    ],
+)
+def test_mentions_in_wrapped_lines(text, tags, expected):
+    assert tagged(text, tags) == expected
+
+
+WRAPPED = "They were treated for acute and severe kidney\nstone disease in both groups of the study."
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        (
+            "PMH:\nasthma\nhypertension\ndiabetes mellitus\nCOPD",
+            ["asthma", "hypertension", "diabetes mellitus"],
+        ),
+        ("Meds:\r\naspirin\r\nmetformin\r\nwarfarin", ["aspirin", "metformin", "warfarin"]),
+        ("PMH: asthma\nhypertension", ["PMH: asthma", "hypertension"]),
+        ("ventricular response\nALLERGIES: none", ["ventricular response"]),
+        ("chronic obstructive pulmonary disease with asthma\nHypertension", ["Hypertension"]),
+        ("x" * 60 + "\n- chronic obstructive pulmonary disease with asthma\ngout", ["gout"]),
+    ],
+)
+def test_no_mention_crosses_the_end_of_an_item(text, expected):
+    """Even where all tokens of a list are tagged as one mention."""
+    nlp, _ = tagger()
+    found = tagged(text, "B" + "I" * (len(nlp.make_doc(text)) - 1))
+    assert set(expected) <= set(found) and not any("\n" in mention for mention in found)
+
+
+def test_a_long_line_is_wrapped():
+    words = tagger()[0].make_doc(WRAPPED)
+    start = next(token.i for token in words if token.text == "severe")
+    assert tagged(WRAPPED, "O" * start + "BIIII" + "O" * (len(words) - start - 5)) == [
+        "severe kidney\nstone disease"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("No asthma", ["asthma"]),
+        ("without chest pain", ["chest pain"]),
+        ("Denies any pain", ["any pain"]),
+        ("no evidence of asthma", ["asthma"]),
+        ("negative for asthma", ["asthma"]),
+        ("neither fever nor pain", ["fever nor pain"]),
+        ("NO FEVER", ["FEVER"]),
+        ("NO synthase", ["NO synthase"]),  # nitric oxide
+        ("NO", ["NO"]),
+        ("No", []),
+        ("non-small cell cancer", ["non-small cell cancer"]),
+        ("normal", ["normal"]),
+        ("Negative", ["Negative"]),
+    ],
+)
+def test_no_mention_begins_with_a_negation(text, expected):
+    nlp, _ = tagger()
+    assert tagged(text, "B" + "I" * (len(nlp.make_doc(text)) - 1)) == expected
+
+
+@pytest.mark.parametrize(
+    "text, tags, expected",
+    [
+        ("an id and", "OBOO", ["id"]),  # "i" and "d"
+        ("an id and", "OOBO", []),
+        ("he cant walk", "OBBI", ["cant walk"]),
+        ("5mg fever", "OBB", ["mg", "fever"]),
+    ],
+)
+def test_no_mention_ends_within_a_word(text, tags, expected):
+    assert tagged(text, tags) == expected
+
+
+@pytest.mark.parametrize(
+    "text, tags, expected",
+    [
+        ("high IL-6) levels", "OBII", ["IL-6", "levels"]),
+        ("cyclooxygenase (COX) helps", "BIOOO", ["cyclooxygenase"]),
+        ("cyclooxygenase (COX) helps", "BIIIO", ["cyclooxygenase (COX)"]),  # a pair
+        ("cyclooxygenase [COX) helps", "BIIIO", ["cyclooxygenase", "COX"]),
+        ("poly(ADP-ribose) (PAR", "BIIIIII", ["poly(ADP-ribose)", "PAR"]),
+        ("( fever )", "BOI", []),
+        ("Na(+ pain", "BI", ["Na(+ pain"]),  # inside a word
+        ("hypertension(HTN) and", "BOO", ["hypertension(HTN)"]),
+        ("asthma(mild) and fever[high]", "BIOBO", ["asthma(mild)", "fever[high]"]),
+        ("(IL)-6 levels", "OBI", ["(IL)-6 levels"]),
+    ],
+)
+def test_no_mention_has_half_a_bracket(text, tags, expected):
+    assert tagged(text, tags) == expected
+
+
+def tagged(text, tags):
+    nlp, pipe = tagger()
+    doc = nlp.make_doc(text)
+    columns = {"O": 0, "B": pipe.tags.index("B-DISEASE"), "I": pipe.tags.index("I-DISEASE")}
+    pipe.set_annotations([doc], [np.array([columns[tag] for tag in tags])])
+    return [ent.text for ent in doc.ents]
+
+
+def test_entities_that_are_there_stay():
+    nlp, pipe, _ = trained()
+    doc = nlp.make_doc("fever and pain")
+    doc.ents = [Span(doc, 0, 2, label="RULE", kb_id="C1")]
+    assert [(ent.text, ent.label_, ent.kb_id_) for ent in pipe(doc).ents] == [
+        ("fever and", "RULE", "C1"),
+        ("pain", "DISEASE", ""),
+    ]
+
+
+def test_blocked_tokens_are_in_no_mention():
+    nlp, pipe = tagger()
+    doc = nlp.make_doc("fever or kidney")
+    doc.set_ents([], blocked=[doc[0:1]])
+    begin, other = pipe.tags.index("B-DISEASE"), pipe.tags.index("O")
+    pipe.set_annotations([doc], [np.array([begin, other, begin])])
+    assert [ent.text for ent in doc.ents] == ["kidney"]
+    assert doc[0].ent_iob == 3 and not doc[0].ent_type
+
+
+def test_the_loss_leaves_out_what_is_not_known():
+    nlp, pipe = tagger()
+    gold = Example.from_dict(
+        nlp.make_doc("heart attack in kidney"), {"entities": ["B-DISEASE", "L-DISEASE", "-", "U-NEW"]}
+    )
+    scores = pipe.model.ops.asarray2f(np.full((4, 5), 0.2, dtype="f"))
+    loss, (gradient,) = pipe.get_loss([gold], [scores])
+    assert np.allclose(gradient[0] * 2, [0.2, -0.8, 0.2, 0.2, 0.2])
+    assert np.allclose(gradient[1] * 2, [0.2, 0.2, -0.8, 0.2, 0.2])
+    assert not gradient[2:].any() and loss == pytest.approx(0.8**2 + 4 * 0.2**2)
+
+
+def test_it_says_what_is_missing():
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe(NAME)
+    with pytest.raises(PelError, match="E522"):
+        nlp("fever")
+    with pytest.raises(PelError, match="E353"):
+        nlp.initialize(lambda: examples(nlp))
+    bare = [Example.from_dict(nlp.make_doc("no mention"), {"entities": []})]
+    with pytest.raises(PelError, match="E523"):
+        pipe.initialize(lambda: bare)
+
+
+def test_large_batches_are_divided():
+    nlp = spacy.blank("en")
+    docs = [nlp.make_doc("word " * n) for n in (3, 3, 9, 0, 1, 2)]
+    assert [[len(doc) for doc in batch] for batch in divided_by_words(docs, 6)] == [[3, 3], [9], [0, 1, 2]]
+    assert list(divided_by_words([])) == []
+
+
+def test_empty_documents():
+    nlp, _, _ = trained(steps=1)
+    assert [len(doc.ents) for doc in nlp.pipe(["", "  ", ""])] == [0, 0, 0]
+    assert nlp.get_pipe(NAME).predict([]) == []
+
+
+def test_initialized_again():
+    """Other labels are learned, as many as before; another number of them is refused."""
+    nlp, pipe, _ = trained()
+    other = [Example.from_dict(nlp.make_doc("fever"), {"entities": [(0, 5, "SIGN")]})]
+    with pytest.raises(PelError, match="E524.*the 5 tags.*got labels for 3: SIGN"):
+        nlp.initialize(lambda: other)
+    pipe.initialize(lambda: other, labels=["SIGN", "NONE", "SIGN"])
+    assert pipe.labels == ("NONE", "SIGN")
+    optimizer = nlp.create_optimizer()
+    for _ in range(30):
+        nlp.update(other, sgd=optimizer)
+    assert spans(nlp("fever")) == [(0, 5, "SIGN")]
+
+
+SCRIPT = """
+import sys
+import multiprocessing
+import spacy
+
+if __name__ == "__main__":
+    nlp = spacy.load(sys.argv[1])
+    list(nlp.pipe(["fever and pain"] * 50))  # the parent has used its threads
+    for method in sys.argv[2:]:
+        multiprocessing.set_start_method(method, force=True)
+        docs = nlp.pipe(["fever and pain", "the right kidney stone"] * 4, n_process=2, batch_size=2)
+        print([len(doc.ents) for doc in docs])
+"""
+
+
+def test_workers_find_the_same(tiny_bert, tmp_path):
+    """A worker that hangs would hang the tests, so they run in a process of their own."""
+    transformer = {"@architectures": "spacy-pel.TransformerTok2Vec.v1", "name": str(tiny_bert), "rate": 0.5}
+    nlp, _, _ = trained(transformer)
+    nlp.to_disk(tmp_path / "saved")
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf8")
+    methods = ["spawn"] if sys.platform == "win32" else ["fork", "spawn"]
+    command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "saved"), *methods]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == [str([2, 1] * 4)] * len(methods)
+    assert "tokenizers" not in result.stderr  # no warning about the fork

@@ -1,0 +1,382 @@
+"""Mentions read from the states of an upstream transformer, against the encoder and a plain loop."""
+
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import spacy
+import torch
+from spacy.tokens import Doc
+from transformers import AutoModel, AutoTokenizer
+
+from benchmarks.stages import ENCODE, UPSTREAM, measure
+from spacy_pel.candidates.bi_encoder import BiEncoderCandidates
+from spacy_pel.encoders.backend import TorchBackend
+from spacy_pel.encoders.bi_encoder import BiEncoder
+from spacy_pel.encoders.templates import DocumentWindows
+from spacy_pel.errors import PelError
+from spacy_pel.kb import KnowledgeBase
+from spacy_pel.linking import EncodedQuery, MentionQuery
+from spacy_pel.pipeline.detectors.transformer_states import best_window
+from spacy_pel.pipeline.gold import query_maker
+from spacy_pel.pipeline.mentions import span_queries
+from spacy_pel.types import Document, Mention, MentionInText
+from spacy_pel.util.vectors import unit_length
+
+from ..conftest import NAME, PATTERNS, PLAIN, TEXTS, links
+from ..workers import METHODS, SCRIPT
+
+pytest.importorskip("spacy_transformers")
+LONG = "Aspirin after a heart attack relieves headache , and a cold or zzyzx or HD is a cold . " * 3
+TORCH = {"@pel_backends": "spacy-pel.TorchBackend.v1", "precision": "float32"}
+ENCODER = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "backend": TORCH}
+
+
+@pytest.fixture(scope="module")
+def model(tiny_bert, tmp_path_factory):
+    """The folder of an encoder that reads documents in windows; its weights are stored in half precision."""
+    encoder = BiEncoder(
+        name=str(tiny_bert),
+        tied=True,
+        pooling="mention",
+        mention_template=DocumentWindows(max_length=128),
+        backend=TorchBackend(precision="float32"),
+        store="float16",
+    )
+    encoder.initialize()
+    path = tmp_path_factory.mktemp("encoder") / "model"
+    encoder.to_disk(path)
+    return path
+
+
+def add_transformer(nlp, folder, window=128, stride=96, **where):
+    model = {
+        "@architectures": "spacy-transformers.TransformerModel.v3",
+        "name": str(folder),
+        "tokenizer_config": {"use_fast": True, "model_max_length": 512},
+        "get_spans": {
+            "@span_getters": "spacy-transformers.strided_spans.v1",
+            "window": window,
+            "stride": stride,
+        },
+    }
+    transformer = nlp.add_pipe("transformer", config={"model": model}, **where)
+    transformer.initialize(lambda: [], nlp=nlp)
+    return transformer
+
+
+def initialize(nlp, kb_path, model, nlp_is_known=True):
+    nlp.get_pipe(NAME).initialize(
+        lambda: [],
+        nlp=nlp if nlp_is_known else None,
+        kb_loader=lambda: KnowledgeBase.from_disk(kb_path),
+        encoder_loader=None if model is None else lambda encoder: encoder.from_disk(model),
+    )
+
+
+@pytest.fixture
+def make(kb_path, model):
+    """A pipeline whose linker reads mentions from the states of the transformer before it."""
+
+    def make(window=128, stride=96, weights=None, **config):
+        nlp = spacy.blank("en")
+        add_transformer(nlp, weights or model / "mention", window, stride)
+        nlp.add_pipe("entity_ruler").add_patterns(PATTERNS)
+        nlp.add_pipe(NAME, config={**PLAIN, "encoder": ENCODER, "transformer": "transformer", **config})
+        initialize(nlp, kb_path, model)
+        return nlp
+
+    return make
+
+
+@pytest.fixture
+def shared(make):
+    return make()
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Counts what each transformer reads: documents upstream, mentions in the encoder."""
+    from spacy_transformers import Transformer
+
+    counts = {"batches": 0, "mentions": 0}
+
+    def counted(owner, method, name, size):
+        original = getattr(owner, method)
+
+        def call(self, given, *args, **kwargs):
+            counts[name] += size(given)
+            return original(self, given, *args, **kwargs)
+
+        monkeypatch.setattr(owner, method, call)
+
+    counted(Transformer, "predict", "batches", lambda docs: 1)
+    counted(BiEncoder, "encode_mentions", "mentions", len)
+    return counts
+
+
+def without_states(nlp, path):
+    """The same pipeline, in which the encoder reads the mentions."""
+    nlp.to_disk(path)
+    return spacy.load(path, config={"components": {NAME: {"transformer": None}}})
+
+
+def encoded(nlp, doc):
+    queries = span_queries(doc, list(doc.ents), expand_abbreviations=True)
+    return nlp.get_pipe(NAME).states.encode(doc, queries)
+
+
+# -- vectors -------------------------------------------------------------------------------------------
+
+
+def test_texts_of_one_window_have_the_vectors_and_links_of_the_encoder(shared, calls, tmp_path):
+    docs = list(shared.pipe(TEXTS))
+    assert calls == {"batches": 1, "mentions": 0}, "read once, all documents of the batch together"
+    found = [query for doc in docs for query in encoded(shared, doc)]
+    assert len(found) == 8 and all(isinstance(query, EncodedQuery) for query in found)
+    expected = shared.get_pipe(NAME).encoder.encode_mentions([MentionInText(*query[:3]) for query in found])
+    np.testing.assert_allclose([query.vector for query in found], expected, atol=1e-5)
+    plain = without_states(shared, tmp_path / "pipeline")
+    calls["mentions"] = 0
+    assert [links(doc) for doc in plain.pipe(TEXTS)] == [links(doc) for doc in docs]
+    assert calls["mentions"] > 0
+    assert [links(shared(text)) for text in TEXTS] == [links(doc) for doc in docs]
+
+
+@pytest.mark.parametrize("window, stride", [(12, 8), (9, 3), (20, 20)])
+def test_a_mention_in_several_windows_is_read_where_it_has_most_context(make, model, window, stride):
+    nlp = make(window, stride)
+    doc = nlp(LONG)
+    assert len(doc._.trf_data.wordpieces) > 2
+    tower, tokenizer = (kind.from_pretrained(model / "mention") for kind in (AutoModel, AutoTokenizer))
+    found = encoded(nlp, doc)
+    assert len(found) == 21
+    for query, span in zip(found, doc.ents, strict=True):
+        best = (-1, -1)
+        for begin in range(0, len(doc), stride):
+            text = doc[begin : begin + window]
+            pieces = tokenizer(text.text, return_offsets_mapping=True, return_tensors="pt")
+            offsets = (pieces.pop("offset_mapping")[0] + text.start_char).tolist()
+            own = [i for i, (a, b) in enumerate(offsets) if a < span.end_char and b > span.start_char]
+            own = [i for i in own if 0 < i < len(offsets) - 1]
+            if own and (len(own), min(own[0] - 1, len(offsets) - 2 - own[-1])) > best:
+                best = (len(own), min(own[0] - 1, len(offsets) - 2 - own[-1]))
+                with torch.no_grad():
+                    states = tower.eval()(**pieces).last_hidden_state[0]
+                expected = states[own].mean(dim=0).numpy()
+        np.testing.assert_allclose(query.vector, unit_length(expected[None])[0], atol=1e-5)
+
+
+def test_best_window():
+    lengths = [10, 10, 8]  # of windows that are 10 long: the last one is padded
+    assert best_window(np.array([7, 8]), 10, lengths) == (0, 7, 9)
+    assert best_window(np.array([7, 8, 13, 14]), 10, lengths) == (1, 3, 5)
+    assert best_window(np.array([5, 15, 15]), 10, lengths) == (0, 5, 6), "the first of two that are equal"
+    assert best_window(np.array([8, 11, 12]), 10, lengths) == (1, 1, 3), "all of it, at the edge"
+    assert best_window(np.array([16, 25]), 10, lengths) == (1, 6, 7), "padding is no context"
+
+
+def test_expanded_abbreviations_are_read_by_the_encoder(shared, calls, tmp_path):
+    if not Doc.has_extension("abbreviations"):
+        Doc.set_extension("abbreviations", default=None)
+    text = "Huntington disease (HD) is rare. HD is inherited."
+    plain = without_states(shared, tmp_path / "pipeline")
+    docs = {}
+    for nlp in (shared, plain):
+        with nlp.select_pipes(disable=[NAME]):
+            doc = docs[nlp] = nlp(text)
+        doc._.abbreviations = [{"short_text": "HD", "long_text": "Huntington disease"}]
+    kinds = [isinstance(query, EncodedQuery) for query in encoded(shared, docs[shared])]
+    assert kinds == [True, False, False]
+    found = links(shared.get_pipe(NAME)(docs[shared]))
+    assert calls["mentions"] == 2
+    assert found == links(plain.get_pipe(NAME)(docs[plain]))
+
+
+def test_mentions_without_states_of_their_own_are_read_by_the_encoder(shared):
+    states = shared.get_pipe(NAME).states
+    doc = shared("Aspirin   \n heart attack")
+    text, blank = doc.text, doc[1]
+    assert blank.is_space
+    places = [(1, 5), (blank.idx, blank.idx + len(blank)), (0, 7)]  # inside a token; no pieces; a token
+    queries = [MentionQuery(text, *at) for at in places]
+    found = states.encode(doc, queries)
+    assert found == queries
+    assert [type(query) for query in found] == [MentionQuery, MentionQuery, EncodedQuery]
+    doc._.trf_data.align = doc._.trf_data.align[1:]  # as of windows that begin at the second token
+    assert [type(query) for query in states.encode(doc, queries)] == [MentionQuery] * 3
+    assert states.encode(shared.make_doc(text), []) == []
+
+
+def test_half_precision_states(shared):
+    doc = shared(TEXTS[0])
+    expected = [query.vector for query in encoded(shared, doc)]
+    output = doc._.trf_data.model_output
+    output["last_hidden_state"] = output["last_hidden_state"].astype(np.float16)
+    found = [query.vector for query in encoded(shared, doc)]
+    assert {vector.dtype for vector in found} == {np.dtype("float32")}
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+# -- the linker ----------------------------------------------------------------------------------------
+
+
+def test_a_linker_takes_vectors_as_they_are(make_nlp, calls):
+    linker = make_nlp(batch_size=2).get_pipe(NAME).linker
+    text = "Aspirin or heart attack"
+    aspirin, attack = MentionQuery(text, 0, 7), MentionQuery(text, 11, 23)
+    vectors = linker.encoder.encode_mentions([aspirin.in_text, attack.in_text])
+    right = [EncodedQuery(*aspirin, vectors[0]), EncodedQuery(*attack, vectors[1])]
+    queries = [right[0], MentionQuery(text, 7, 8), attack, right[1], aspirin, right[0]]
+    plain = [aspirin, queries[1], attack, attack, aspirin, aspirin]
+    assert linker.link(queries) == linker.link(plain)
+    table = linker.evidence([EncodedQuery(*aspirin, vectors[1])])
+    np.testing.assert_array_equal(table.vectors, vectors[1:])
+
+
+def test_queries_with_vectors_are_pickled():
+    query = EncodedQuery("a cold", 2, 6, "DISEASE", np.arange(3, dtype=np.float32))
+    for given in (query, query.in_text):
+        again = pickle.loads(pickle.dumps(given))
+        assert again == given and type(again) is type(given)
+        np.testing.assert_array_equal(again.vector, query.vector)
+    assert query == MentionQuery(*query) and query.in_text == MentionInText(*query[:3])
+
+
+def test_generators_in_an_ensemble_take_them_too(make, calls, tmp_path):
+    parts = {"@pel_candidates": "spacy-pel.EnsembleCandidates.v1"}
+    parts["generators"] = {"near": {"@pel_candidates": BiEncoderCandidates.registered_name}}
+    nlp = make(generator=parts)
+    found = [links(doc) for doc in nlp.pipe(TEXTS)]
+    assert calls["mentions"] == 0
+    plain = without_states(nlp, tmp_path / "pipeline")
+    assert [links(doc) for doc in plain.pipe(TEXTS)] == found
+
+
+# -- gold mentions, disk, processes --------------------------------------------------------------------
+
+
+def test_gold_mentions_are_read_as_at_inference(make, calls):
+    nlp = make(12, 8)
+    doc = nlp(LONG)
+    mentions = [Mention(ent.start_char, ent.end_char, ent.label_, ("C02",)) for ent in doc.ents]
+    document = Document("1", LONG, [*mentions, Mention(1, 7, "CHEMICAL")])
+    queries = query_maker(nlp)(document)
+    expected = encoded(nlp, doc)
+    assert queries[:-1] == expected
+    np.testing.assert_allclose(
+        [query.vector for query in queries[:-1]], [query.vector for query in expected], atol=1e-5
+    )
+    assert type(queries[-1]) is MentionQuery, "ends inside of a token"
+    assert query_maker(nlp)(Document("2", LONG)) == []
+    nlp.get_pipe(NAME).calibrate(nlp, [document])
+    assert calls["mentions"] == 1
+
+
+def test_the_benchmark_of_stages_runs_the_transformer(shared, tmp_path):
+    document = Document("1", TEXTS[0], [Mention(0, 7, "CHEMICAL", ("C02",))])
+    _, seconds = measure(shared, [document], warm_up=[document])
+    assert seconds[UPSTREAM] > 0 and ENCODE not in seconds
+    _, seconds = measure(without_states(shared, tmp_path / "pipeline"), [document])
+    assert seconds[ENCODE] > 0 and UPSTREAM not in seconds
+
+
+def test_round_trips(shared, make, tmp_path):
+    expected = [links(doc) for doc in shared.pipe(TEXTS)]
+    assert any(expected)
+    shared.to_disk(tmp_path / "pipeline")
+    again = spacy.load(tmp_path / "pipeline")
+    assert again.get_pipe(NAME).transformer == "transformer"
+    assert [links(doc) for doc in again.pipe(TEXTS)] == expected
+    assert [links(doc) for doc in make().from_bytes(shared.to_bytes()).pipe(TEXTS)] == expected
+    component = pickle.loads(pickle.dumps(shared.get_pipe(NAME)))
+    assert component.states is not None
+    with shared.select_pipes(disable=[NAME]):
+        assert [links(component(doc)) for doc in shared.pipe(TEXTS)] == expected
+
+
+def test_two_processes_find_the_same(shared, tmp_path):
+    shared.to_disk(tmp_path / "pipeline")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf8")
+    texts = TEXTS * 3
+    arguments = [str(script), str(tmp_path / "pipeline"), json.dumps(texts), *METHODS]
+    result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=250)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    for method in METHODS:
+        assert found[method] == found["alone"], method
+    ids = [[ent[0] for ent in doc] for doc in found["alone"]]
+    assert ids == [[ent.kb_id_ for ent in doc.ents] for doc in shared.pipe(texts)] and any(ids)
+
+
+# -- errors --------------------------------------------------------------------------------------------
+
+
+def test_other_weights_are_refused(make, model, tmp_path):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        other = AutoModel.from_pretrained(model / "mention")
+        for weights in other.encoder.parameters():
+            weights.data += 0.1 * torch.randn_like(weights)
+    other.save_pretrained(tmp_path / "other")
+    AutoTokenizer.from_pretrained(model / "mention").save_pretrained(tmp_path / "other")
+    with pytest.raises(PelError, match="PEL-E515.*transformer = null"):
+        make(weights=tmp_path / "other")
+    nlp = make()
+    nlp(TEXTS[0])
+    nlp.to_disk(tmp_path / "pipeline")
+    nlp = spacy.load(tmp_path / "pipeline")
+    for weights in nlp.get_pipe("transformer").model.transformer.encoder.parameters():
+        weights.data += 0.1
+    for _ in range(2):
+        with pytest.raises(PelError, match="PEL-E515"):
+            nlp(TEXTS[0])
+
+
+def test_a_missing_transformer_is_named(make, kb_path, model, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns(PATTERNS)
+    nlp.add_pipe(NAME, config={**PLAIN, "encoder": ENCODER, "transformer": "trf"})
+    with pytest.raises(PelError, match=f"PEL-E514.*'trf'.* got only entity_ruler, {NAME}"):
+        initialize(nlp, kb_path, model)
+    add_transformer(nlp, model / "mention", name="trf")
+    with pytest.raises(PelError, match="PEL-E514.* got one that comes later"):
+        initialize(nlp, kb_path, model)
+    initialize(nlp, kb_path, model, nlp_is_known=False)
+    with pytest.raises(PelError, match="PEL-E514.* got a document without states"):
+        nlp(TEXTS[0])
+    make().to_disk(tmp_path / "pipeline")
+    nlp = spacy.load(tmp_path / "pipeline", disable=["transformer"])
+    with pytest.raises(PelError, match="PEL-E514.* got a document without states"):
+        nlp(TEXTS[0])
+    with pytest.raises(PelError, match="PEL-E514.* got only entity_ruler"):
+        query_maker(nlp)
+
+
+@pytest.mark.parametrize(
+    "config, got",
+    [
+        ({"encoder": PLAIN["encoder"]}, "spacy-pel.HashEmbed.v1"),
+        (
+            {
+                "encoder": None,
+                "index": None,
+                "generator": {"@pel_candidates": "spacy-pel.TfIdf.v1"},
+            },
+            "no encoder",
+        ),
+    ],
+)
+def test_an_encoder_without_windows_is_refused(make_nlp, config, got):
+    with pytest.raises(PelError, match=f"PEL-E516.*got {got}"):
+        make_nlp(transformer="transformer", **config)
+
+
+def test_a_template_with_markers_is_refused(make_nlp, tiny_bert):
+    encoder = {"@pel_encoders": "spacy-pel.BiEncoder.v1", "name": str(tiny_bert)}
+    with pytest.raises(PelError, match="PEL-E516.*got spacy-pel.MarkedContext.v1"):
+        make_nlp(transformer="transformer", encoder=encoder)

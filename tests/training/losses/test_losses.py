@@ -1,0 +1,402 @@
+"""Losses: a contract for every registered one; the papers' equations in closed form, in float64."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.encoders.similarities.euclidean import Euclidean
+from spacy_pel.errors import PelError
+from spacy_pel.registry import registry
+from spacy_pel.training.losses.balanced_loss import balance
+from spacy_pel.training.losses.binary_cross_entropy import BinaryCrossEntropy
+from spacy_pel.training.losses.cross_entropy import CrossEntropy
+from spacy_pel.training.losses.multi_similarity import MultiSimilarity
+from spacy_pel.training.losses.proxy_softplus import ProxySoftplus
+from spacy_pel.training.losses.triplet import Triplet
+
+
+def offset_of(loss):
+    return loss.offset if isinstance(loss.offset, (int, float)) else float(loss.offset.detach())
+
+
+def slow_proxy_softplus(loss, positive, negatives):
+    """Eq. 3 as it is written, about the offset."""
+    offset = offset_of(loss)
+    pull = math.log1p(math.exp(-loss.alpha * (positive - offset - loss.margin)))
+    return pull + math.log1p(sum(math.exp(loss.alpha * (s - offset + loss.margin)) for s in negatives))
+
+
+def slow_cross_entropy(loss, positive, negatives):
+    """Eq. 1 as it is written."""
+    own = math.exp(loss.scale * positive)
+    return -math.log(own / (own + sum(math.exp(loss.scale * s) for s in negatives)))
+
+
+def slow_triplet(loss, positive, negatives):
+    """Le & Nguyen (2023), from distances d = -s: Eq. 2, with squared norms, or Eq. 3, without; of the
+    triplets with each negative, that of the nearest counts, which is the largest."""
+    norms = [abs(s) ** 2 if loss.squared else abs(s) for s in (positive, *negatives)]
+    return max([0.0, *(norms[0] - other + loss.margin for other in norms[1:])])
+
+
+def slow_binary_cross_entropy(loss, positive, negatives):
+    """Section 3.4 of Cai et al. (2023) as it is written, about the offset."""
+    logits = [loss.scale * (s - offset_of(loss)) for s in (positive, *negatives)]
+    sigma = [1 / (1 + math.exp(-logit)) for logit in logits]
+    return -math.log(sigma[0]) - sum(math.log(1 - one) for one in sigma[1:])
+
+
+def slow_multi_similarity(loss, positive, negatives):
+    """Eq. 2 of Liu et al. (2021) with the pairs of Eq. 1."""
+    hard = [s for s in negatives if s > positive - loss.margin]
+    pull = math.log(1 + math.exp(-loss.alpha * (positive - loss.base))) / loss.alpha
+    push = math.log(1 + sum(math.exp(loss.beta * (s - loss.base)) for s in hard)) / loss.beta
+    return pull + push if hard else 0.0
+
+
+SLOW = {
+    "spacy-pel.BinaryCrossEntropy.v1": slow_binary_cross_entropy,
+    "spacy-pel.ProxySoftplus.v1": slow_proxy_softplus,
+    "spacy-pel.CrossEntropy.v1": slow_cross_entropy,
+    "spacy-pel.MultiSimilarity.v1": slow_multi_similarity,
+    "spacy-pel.Triplet.v1": slow_triplet,
+}
+NAMES = sorted(registry.parts("pel_losses").values())
+CASES = [
+    *((name, {}) for name in NAMES),
+    ("spacy-pel.Triplet.v1", {"squared": True}),
+    *((f"spacy-pel.{name}.v1", {"offset": None}) for name in ("ProxySoftplus", "BinaryCrossEntropy")),
+    *((f"spacy-pel.{name}.v1", {"offset": "learned"}) for name in ("ProxySoftplus", "BinaryCrossEntropy")),
+]
+
+
+@pytest.fixture(params=CASES, ids=str)
+def case(request):
+    return request.param
+
+
+@pytest.fixture
+def name(case):
+    return case[0]
+
+
+@pytest.fixture
+def loss(case):
+    name, settings = case
+    return registry.pel_losses.get(name)(**settings)
+
+
+def batch(dtype=torch.float64, n=6, m=9, seed=0):
+    """Similarities in [-1, 1] and a mask, the last row of which is all False."""
+    rng = np.random.default_rng(seed)
+    positives = torch.tensor(rng.uniform(-1, 1, n), dtype=dtype, requires_grad=True)
+    negatives = torch.tensor(rng.uniform(-1, 1, (n, m)), dtype=dtype, requires_grad=True)
+    mask = torch.tensor(rng.random((n, m)) < 0.6)
+    mask[0], mask[-1] = True, False
+    return positives, negatives, mask
+
+
+def test_contract_equals_the_formula(name, loss):
+    positives, negatives, mask = batch()
+    if isinstance(loss, Triplet):  # similarities of the paper's distances
+        positives, negatives = -positives.abs(), -negatives.abs()
+    values = loss(positives, negatives, mask)
+    assert values.shape == (6,) and values.dtype == torch.float64
+    positives, negatives = positives.detach(), negatives.detach()
+    expected = [
+        SLOW[name](loss, float(positive), [float(s) for s, counts in zip(row, used, strict=True) if counts])
+        for positive, row, used in zip(positives, negatives, mask, strict=True)
+    ]
+    np.testing.assert_allclose(values.detach().numpy(), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_contract_finite_at_the_ends(loss, dtype):
+    if isinstance(loss, ProxySoftplus):
+        assert loss.alpha == 32
+    for positive in (-1.0, 0.0, 1.0):
+        for negative in (-1.0, 0.0, 1.0):
+            positives = torch.full((2,), positive, dtype=dtype, requires_grad=True)
+            negatives = torch.full((2, 2048), negative, dtype=dtype, requires_grad=True)
+            mask = torch.ones((2, 2048), dtype=torch.bool)
+            mask[1] = False
+            values = loss(positives, negatives, mask)
+            assert values.dtype == torch.float32, "halves are widened before they are scaled"
+            values.sum().backward()
+            assert torch.isfinite(values).all() and (values >= 0).all()
+            assert torch.isfinite(positives.grad).all() and torch.isfinite(negatives.grad).all()
+
+
+def test_contract_gradient_reaches_both_sides_and_only_what_counts(loss):
+    positives, negatives, mask = batch()
+    loss(positives, negatives, mask).sum().backward()
+    pushed = mask
+    if isinstance(loss, MultiSimilarity):
+        pushed = mask & (negatives > positives.unsqueeze(1) - loss.margin)
+        assert (positives.grad[~pushed.any(dim=1)] == 0).all(), "a pair that is easy does not count"
+    assert (positives.grad[pushed.any(dim=1)] < 0).all(), "a positive is pulled"
+    if getattr(loss, "hardest_only", False):
+        hardest = negatives.masked_fill(~mask, -torch.inf).argmax(dim=1, keepdim=True)
+        pushed = torch.zeros_like(mask).scatter(1, hardest, True) & mask
+        assert (negatives.grad[mask & ~pushed] == 0).all(), "the others do not count"
+    assert (negatives.grad[pushed] > 0).all(), "negatives are pushed"
+    assert (negatives.grad[~mask] == 0).all()
+
+
+def test_contract_gradient_is_that_of_finite_differences(loss):
+    positives, negatives, mask = batch(n=3, m=4)
+    assert torch.autograd.gradcheck(lambda p, n: loss(p, n, mask), (positives, negatives))
+
+
+def test_contract_masked_values_do_not_matter(loss):
+    positives, negatives, mask = batch()
+    other = torch.where(mask, negatives, torch.full_like(negatives, 1e4))
+    assert torch.equal(loss(positives, negatives, mask), loss(positives, other, mask))
+    none = torch.zeros((6, 0), dtype=torch.float64)
+    alone = loss(positives, none, none.bool())
+    assert torch.equal(alone[-1:], loss(positives, negatives, mask)[-1:])
+
+
+FIELDS = ("alpha", "margin", "offset", "scale")
+SETTINGS = [
+    *(
+        ProxySoftplus(alpha=alpha, margin=margin)
+        for alpha in (4.0, 32.0)
+        for margin in (0.0, 0.01, 0.05, 0.1)
+    ),
+    ProxySoftplus(offset=0.3, margin=0.05),
+    *(CrossEntropy(scale=scale) for scale in (1.0, 20.0)),
+]
+
+
+def settings_of(loss):
+    return " ".join(
+        [type(loss).__name__, *(f"{key}={loss.__dict__[key]}" for key in FIELDS if hasattr(loss, key))]
+    )
+
+
+def eq_2(loss, positive, negatives):
+    """RETURNS (tuple): slopes of the cross-entropy at the positive and at the negatives."""
+    total = math.exp(loss.scale * positive) + sum(math.exp(loss.scale * s) for s in negatives)
+    own = -1 + math.exp(loss.scale * positive) / total
+    return loss.scale * own, [loss.scale * math.exp(loss.scale * s) / total for s in negatives]
+
+
+def eq_4(loss, positive, negatives):
+    """RETURNS (tuple): slopes of the proxy-based loss at the positive and at the negatives."""
+    alpha, up = loss.alpha, -loss.alpha * (positive - loss.offset - loss.margin)
+    downs = [math.exp(alpha * (s - loss.offset + loss.margin)) for s in negatives]
+    return -alpha * math.exp(up) / (1 + math.exp(up)), [alpha * down / (1 + sum(downs)) for down in downs]
+
+
+@pytest.mark.parametrize("loss", SETTINGS, ids=settings_of)
+def test_values_and_gradients_are_the_papers(loss):
+    slow, slopes = (
+        (slow_proxy_softplus, eq_4) if isinstance(loss, ProxySoftplus) else (slow_cross_entropy, eq_2)
+    )
+    positives, negatives, mask = batch(seed=1)
+    values = loss(positives, negatives, mask)
+    values.sum().backward()
+    for i, positive in enumerate(positives.tolist()):
+        used = negatives[i][mask[i]].tolist()
+        own, others = slopes(loss, positive, used)
+        # torch's softplus is linear above 20, which is 2e-9 off
+        assert values[i].item() == pytest.approx(slow(loss, positive, used), rel=1e-8, abs=1e-12)
+        assert positives.grad[i].item() == pytest.approx(own, rel=1e-8, abs=1e-12)
+        assert negatives.grad[i][mask[i]].tolist() == pytest.approx(others, rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.01, 0.05, 0.1])
+@pytest.mark.parametrize("n_negatives", [0, 1, 64])
+def test_limits_of_proxy_softplus(margin, n_negatives):
+    """alpha = 32 with similarities of exactly 1 and -1, in float32."""
+    loss = ProxySoftplus(alpha=32.0, margin=margin)
+    for positive in (-1.0, 1.0):
+        for negative in (-1.0, 1.0):
+            positives = torch.tensor([positive], requires_grad=True)
+            negatives = torch.full((1, n_negatives), negative, requires_grad=True)
+            value = loss(positives, negatives, torch.ones((1, n_negatives), dtype=torch.bool))
+            value.sum().backward()
+            expected = slow_proxy_softplus(loss, positive, [negative] * n_negatives)
+            own, others = eq_4(loss, positive, [negative] * n_negatives)
+            assert value.item() == pytest.approx(expected, rel=1e-5, abs=1e-9)
+            assert positives.grad.item() == pytest.approx(own, rel=1e-5, abs=1e-9)
+            assert negatives.grad[0].tolist() == pytest.approx(others, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", SETTINGS, ids=settings_of)
+def test_large_dot_products(loss):
+    """Either loss with either similarity: unscaled vectors have products in the thousands."""
+    for sign in (1, -1):
+        positives = torch.tensor([3000.0 * sign, 0.0], requires_grad=True)
+        negatives = torch.tensor([[-3000.0 * sign, 2500.0], [-3000.0, 0.0]], requires_grad=True)
+        values = loss(positives, negatives, torch.ones((2, 2), dtype=torch.bool))
+        values.sum().backward()
+        assert all(torch.isfinite(x).all() for x in (values, positives.grad, negatives.grad))
+        assert (values >= 0).all() and (sign > 0 or values[0] > 1000)
+
+
+def test_an_offset_moves_the_zero():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    moved = ProxySoftplus(offset=0.4)(positives + 0.4, negatives + 0.4, mask)
+    torch.testing.assert_close(moved, ProxySoftplus()(positives, negatives, mask))
+
+
+def slow_excess(loss, offset, positives, negatives, mask):
+    """How much harder an offset lets the batch pull than push, by the terms' slopes as the paper has them."""
+    total = 0.0
+    for positive, row, used in zip(positives.tolist(), negatives, mask, strict=True):
+        others = row[used].tolist()
+        if isinstance(loss, ProxySoftplus):
+            total += 1 / (1 + math.exp(loss.alpha * (positive - offset - loss.margin)))
+            downs = sum(math.exp(loss.alpha * (s - offset + loss.margin)) for s in others)
+            total -= downs / (1 + downs)
+        else:
+            total += 1 / (1 + math.exp(loss.scale * (positive - offset)))
+            total -= sum(1 / (1 + math.exp(-loss.scale * (s - offset))) for s in others)
+    return total / len(positives)
+
+
+BALANCED = [
+    *((ProxySoftplus, {"alpha": alpha, "margin": margin}) for alpha in (4.0, 32.0) for margin in (0.0, 0.1)),
+    *((BinaryCrossEntropy, {"scale": scale}) for scale in (1.0, 20.0)),
+]
+
+
+@pytest.mark.parametrize("offset", [None, "learned"])
+@pytest.mark.parametrize(("made", "settings"), BALANCED, ids=str)
+@pytest.mark.parametrize("m", [1, 64])
+def test_the_offset_of_the_first_batch_is_the_root(made, settings, offset, m):
+    """Cosines of unrelated texts far above 0, as sentence encoders give them before training."""
+    rng = np.random.default_rng(m)
+    positives = torch.tensor(rng.normal(0.5, 0.1, 50), requires_grad=True)
+    negatives = torch.tensor(rng.normal(0.3, 0.1, (50, m)), requires_grad=True)
+    mask = torch.tensor(rng.random((50, m)) < 0.8)
+    loss = made(offset=offset, **settings)
+    loss(positives, negatives, mask).sum().backward()
+    found = offset_of(loss)
+    low, high = (slow_excess(loss, found + step, positives, negatives, mask) for step in (-1e-6, 1e-6))
+    assert low < 0 < high, "pull and push are equal within the step of float32"
+    pull, push = -float(positives.grad.sum()), float(negatives.grad.sum())
+    assert pull == pytest.approx(push, rel=1e-4), "so are their gradients"
+    assert loss.metrics == {"offset": found}
+    given = made(offset=found, **settings)
+    assert torch.equal(given(positives, negatives, mask), loss(positives, negatives, mask))
+    loss(positives + 1, negatives + 1, mask)
+    assert offset_of(loss) == found, "later batches do not move it"
+
+
+def test_the_balance_in_float64():
+    rng = np.random.default_rng(3)
+    positives, negatives = torch.tensor(rng.normal(43, 4, 40)), torch.tensor(rng.normal(38, 4, (40, 7)))
+    lse = torch.logsumexp(32 * negatives, dim=1, keepdim=True) / 32
+    found = balance(positives, lse, 32.0)
+    pulls = [1 / (1 + np.exp(min(700.0, 32 * (s - found)))) for s in positives.tolist()]
+    pushes = [1 / (1 + np.exp(min(700.0, -32 * (s - found)))) for s in lse[:, 0].tolist()]
+    assert sum(pulls) == pytest.approx(sum(pushes), rel=1e-10) and sum(pulls) > 1
+    assert abs(found - float(negatives.mean())) > 3, "it is not the mean similarity"
+    none = torch.full((40, 1), -torch.inf)
+    assert balance(positives, none, 32.0) is None
+    one = torch.where(torch.arange(40).unsqueeze(1) == 5, lse, none.double())
+    pulled = (positives < balance(positives, one, 32.0)).sum()
+    assert pulled <= 2, "40 pulls add up to one push at most, and each below the offset is half a pull"
+
+
+def test_an_offset_is_not_found_without_negatives():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    loss = ProxySoftplus(offset=None)
+    plain = ProxySoftplus()
+    assert torch.equal(loss(positives, negatives, mask & False), plain(positives, negatives, mask & False))
+    assert not loss.started and loss.metrics == {"offset": 0.0}
+    loss(positives, negatives, mask)
+    assert loss.started and loss.metrics["offset"] != 0
+    other = ProxySoftplus(offset=None)
+    other.load_state_dict(loss.state_dict())
+    assert other.metrics == loss.metrics and other.started
+
+
+def test_an_offset_that_is_given_is_no_state():
+    for offset in (0, 0.0, 0.4):
+        loss = ProxySoftplus(offset=offset)
+        assert loss.offset == offset and not loss.state_dict() and loss.metrics == {}
+    with pytest.raises(PelError, match="E333.*'learned', got 'best'"):
+        BinaryCrossEntropy(offset="best")
+
+
+def test_a_learned_offset_has_the_gradient_of_finite_differences():
+    positives, negatives, mask = (tensor.detach() for tensor in batch(n=3, m=4))
+    for made in (ProxySoftplus(alpha=8.0, offset="learned"), BinaryCrossEntropy(offset="learned")):
+        made(positives, negatives, mask)
+        made.double()
+
+        def value(offset, made=made):
+            return torch.func.functional_call(made, {"offset": offset}, (positives, negatives, mask))
+
+        assert torch.autograd.gradcheck(value, (made.offset,))
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_triplets_of_vectors(squared):
+    """Eq. 2 (squared norms) and Eq. 3 (norms) of Le & Nguyen (2023), from vectors; gradients by hand."""
+    rng = np.random.default_rng(0)
+    anchors = torch.tensor(rng.normal(size=(5, 4)), requires_grad=True)
+    entities = torch.tensor(rng.normal(size=(8, 4)), requires_grad=True)
+    scores = Euclidean()(anchors, entities)
+    mask = ~torch.eye(5, 8, dtype=torch.bool)
+    mask[4] = False
+    values = Triplet(margin=1.2, squared=squared)(scores.diagonal(), scores, mask)
+    values.sum().backward()
+    expected, slopes = [], np.zeros((5, 4))
+    for i, anchor in enumerate(anchors.detach().numpy()):
+        gaps = anchor - entities.detach().numpy()
+        sums = (gaps**2).sum(axis=1)
+        norms = sums if squared else np.sqrt(sums)
+        losses = {j: norms[i] - norms[j] + 1.2 for j in range(8) if mask[i, j]}
+        hardest = max(losses, key=losses.get, default=None)
+        expected.append(max(0.0, losses.get(hardest, 0.0)))
+        if expected[-1] > 0:
+            slope = 2 * gaps if squared else gaps / norms[:, None]
+            slopes[i] = slope[i] - slope[hardest]
+    np.testing.assert_allclose(values.detach().numpy(), expected, rtol=1e-12)
+    np.testing.assert_allclose(anchors.grad.numpy(), slopes, rtol=1e-9)
+    assert torch.isfinite(entities.grad).all() and sum(value > 0 for value in expected) >= 2
+
+
+def test_margin_asks_more_of_positives_and_of_negatives():
+    positives, negatives, mask = batch()
+    strict, plain = ProxySoftplus(margin=0.1), ProxySoftplus(margin=0.0)
+    assert (strict(positives, negatives, mask) > plain(positives, negatives, mask)).all()
+
+
+def test_a_softmax_knows_no_zero_and_proxies_do():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    mask[-1] = True
+    softmax, proxy = CrossEntropy(), ProxySoftplus()
+    shifted = (positives + 0.3, negatives + 0.3, mask)
+    torch.testing.assert_close(softmax(positives, negatives, mask), softmax(*shifted))
+    assert not torch.allclose(proxy(positives, negatives, mask), proxy(*shifted))
+
+
+def test_binary_cross_entropy_about_an_offset():
+    positives, negatives, mask = (tensor.detach() for tensor in batch())
+    loss = BinaryCrossEntropy(scale=0.3, offset=0.7)
+    values = loss(positives, negatives, mask)
+    expected = [
+        slow_binary_cross_entropy(loss, float(p), row[used].tolist())
+        for p, row, used in zip(positives, negatives, mask, strict=True)
+    ]
+    np.testing.assert_allclose(values.numpy(), expected, rtol=1e-8)
+    with pytest.raises(PelError, match="E332.*scale > 0, got 0"):
+        BinaryCrossEntropy(scale=0)
+
+
+def test_binary_cross_entropy_of_large_scores():
+    """Sums over tokens are in the thousands: the loss is linear there, and its slope 1."""
+    positives = torch.tensor([4000.0, -4000.0], requires_grad=True)
+    negatives = torch.tensor([[-4000.0, 3000.0], [3000.0, 3000.0]], requires_grad=True)
+    values = BinaryCrossEntropy()(positives, negatives, torch.ones((2, 2), dtype=torch.bool))
+    values.sum().backward()
+    assert values.tolist() == [3000.0, 10000.0]
+    assert positives.grad.tolist() == [0.0, -1.0] and negatives.grad.tolist() == [[0.0, 1.0], [1.0, 1.0]]

@@ -1,0 +1,206 @@
+"""Mixing: a contract for every registered part, and Eq. 8 to 10 of Cai et al. (2023) one by one."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.encoders.similarities import TokenVectors
+from spacy_pel.encoders.similarities.dot_product import DotProduct
+from spacy_pel.encoders.similarities.sum_of_max import SumOfMax
+from spacy_pel.errors import PelError
+from spacy_pel.registry import registry
+from spacy_pel.training.mixing import Mixing
+from spacy_pel.training.mixing.adaptive_mixup import AdaptiveMixup
+from spacy_pel.training.mixing.hardest import HardestInBatch
+
+N, M, WIDTH, LENGTH = 5, 9, 6, 4
+NAMES = sorted(registry.parts("pel_mixing").values())
+SIMILARITIES = {"pooled": DotProduct(), "tokens": SumOfMax()}
+
+
+@pytest.fixture(params=SIMILARITIES)
+def level(request):
+    return request.param
+
+
+def batch(level, dtype=torch.float64):
+    """Mentions, entities (the first N are the positives), their scores, and a mask: mention 0 has all
+    the others as negatives, 3 has one, and 4 none."""
+    rng = np.random.default_rng(0)
+
+    def texts(n, length):
+        shape = (n, WIDTH) if level == "pooled" else (n, length, WIDTH)
+        values = torch.tensor(rng.normal(size=shape), dtype=dtype, requires_grad=True)
+        if level == "pooled":
+            return values
+        lengths = torch.from_numpy(rng.integers(1, length + 1, n))
+        return TokenVectors(values, torch.arange(length) < lengths[:, None])
+
+    mentions, entities = texts(N, LENGTH - 1), texts(M, LENGTH)
+    mask = torch.from_numpy(rng.random((N, M)) < 0.6)
+    mask[0], mask[3], mask[4] = True, False, False
+    mask[3, 7] = True
+    mask.diagonal().fill_(False)
+    return mentions, entities, SIMILARITIES[level](mentions, entities), mask
+
+
+def leaf(encoded):
+    return encoded.vectors if isinstance(encoded, TokenVectors) else encoded
+
+
+# -- word by word ------------------------------------------------------------------------------
+
+
+def slow_amh(level, entities, scores, mask, alpha, k):
+    """RETURNS (tuple): for each mention W, and the K strong negatives as lists of real tokens (one token
+    where they are pooled)."""
+
+    def tokens(j):
+        if level == "pooled":
+            return [entities[j].tolist()]
+        return entities.vectors[j][entities.mask[j]].tolist()
+
+    weights, strong = [], []
+    for i in range(N):
+        negatives = sorted((j for j in range(M) if mask[i, j]), key=lambda j: -float(scores[i, j].detach()))[
+            :k
+        ]
+        top = math.exp(float(scores[i, i].detach()))
+        weights.append(top / (top + sum(math.exp(float(scores[i, j].detach())) for j in negatives)))
+        strong.append([])
+        for j in negatives:
+            own, other = tokens(i), tokens(j)
+            length = max(len(own), len(other))
+            own, other = (text + [[0.0] * WIDTH] * (length - len(text)) for text in (own, other))
+            strong[-1].append(
+                [
+                    [alpha * weights[i] * p + n for p, n in zip(u, v, strict=True)]
+                    for u, v in zip(own, other, strict=True)
+                ]
+            )
+    return weights, strong
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+def test_adaptive_mixup_is_the_papers(level, alpha, k):
+    _, entities, scores, mask = batch(level)
+    weights, strong = slow_amh(level, entities, scores, mask, alpha, k)
+    found = AdaptiveMixup(alpha=alpha, k=k).strong_negatives(entities, scores, mask)
+    np.testing.assert_allclose(found.weights.numpy(), weights, rtol=1e-12)
+    assert found.mask.shape == (N, min(k, M)) and found.mask.sum(dim=1).tolist() == [len(s) for s in strong]
+    for i, own in enumerate(strong):
+        for j, expected in enumerate(own):
+            if level == "pooled":
+                got = found.entities[i, j][None]
+            else:
+                got = found.entities.vectors[i, j][found.entities.mask[i, j]]
+            np.testing.assert_allclose(got.detach().numpy(), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_tokens_of_different_lengths_by_hand():
+    """The positive has 2 tokens, the negative 1; what stands at the padding is no token."""
+    vectors = torch.tensor([[[1.0], [2.0]], [[10.0], [99.0]]], dtype=torch.float64)
+    entities = TokenVectors(vectors, torch.tensor([[True, True], [True, False]]))
+    scores = torch.tensor([[math.log(3.0), 0.0]], dtype=torch.float64)
+    mask = torch.tensor([[False, True]])
+    found = AdaptiveMixup(alpha=0.4, k=1).strong_negatives(entities, scores, mask)
+    assert found.weights.tolist() == pytest.approx([0.75])
+    assert found.entities.vectors.flatten().tolist() == pytest.approx([10.3, 0.6])
+    assert found.entities.mask.flatten().tolist() == [True, True]
+
+
+# -- for all -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=NAMES)
+def make(request):
+    return registry.pel_mixing.get(request.param)
+
+
+def test_contract_takes_the_hardest_and_no_others(make, level):
+    mentions, entities, scores, mask = batch(level)
+    assert isinstance(make(), Mixing)
+    for k in (1, 2, 50):
+        found = make(k=k).strong_negatives(entities, scores, mask)
+        assert found.mask.shape == (N, min(k, M))
+        assert found.mask.sum(dim=1).tolist() == [min(k, count) for count in mask.sum(dim=1).tolist()]
+        again = SIMILARITIES[level].paired(mentions, found.entities)
+        assert again.shape == found.mask.shape
+        leaf(entities).grad = None
+        again[found.mask].sum().backward()
+        reached = leaf(entities).grad.flatten(1).abs().sum(dim=1) > 0
+        best = scores.detach().masked_fill(~mask, -torch.inf).topk(min(k, M), dim=1)
+        chosen = {int(j) for row, real in zip(best.indices, found.mask, strict=True) for j in row[real]}
+        assert chosen <= set(torch.nonzero(reached).flatten().tolist())
+        assert set(torch.nonzero(reached).flatten().tolist()) <= chosen | set(range(N))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_contract_large_scores_stay_finite(make, level, dtype):
+    _, entities, scores, mask = batch(level, dtype)
+    for factor in (3000.0, -3000.0):
+        found = make(k=3).strong_negatives(entities, factor * scores.float(), mask)
+        assert torch.isfinite(leaf(found.entities)).all()
+        assert found.weights is None or torch.isfinite(found.weights).all()
+
+
+def test_contract_without_any_negatives(make, level):
+    _, entities, scores, mask = batch(level)
+    found = make(k=2).strong_negatives(entities, scores, torch.zeros_like(mask))
+    assert not found.mask.any()
+
+
+@pytest.mark.parametrize("settings", [{"k": 0}, {"k": -1}])
+def test_contract_settings(make, settings):
+    with pytest.raises(PelError, match="E301.*k >= 1"):
+        make(**settings)
+
+
+def test_hardest_are_those_of_no_mixing(level):
+    _, entities, scores, mask = batch(level)
+    plain = HardestInBatch(k=3).strong_negatives(entities, scores, mask)
+    mixed = AdaptiveMixup(alpha=0.0, k=3).strong_negatives(entities, scores, mask)
+    compare = SIMILARITIES[level]
+    mentions = batch(level)[0]
+    assert plain.weights is None and torch.equal(plain.mask, mixed.mask)
+    ours, theirs = (compare.paired(mentions, found.entities) for found in (plain, mixed))
+    if level == "pooled":  # of tokens, zeros take part where the positive is longer
+        torch.testing.assert_close(ours, theirs)
+    assert (theirs >= ours - 1e-12).all()
+
+
+def test_the_weight_has_no_gradient(level):
+    """d(strong negative) = alpha W d(positive) + d(negative), as if W were a number."""
+    mentions, entities, scores, mask = batch(level)
+    amh = AdaptiveMixup(alpha=0.5, k=2)
+    found = amh.strong_negatives(entities, scores, mask)
+    assert not found.weights.requires_grad
+    only = found.entities.vectors if level == "tokens" else found.entities
+    only[3, 0].sum().backward()  # mention 3 has one negative: entity 7
+    grad = leaf(entities).grad
+    assert leaf(mentions).grad is None, "only W depends on the mentions"
+    real = entities.mask if level == "tokens" else None
+    for place, share in ((3, 0.5 * float(found.weights[3])), (7, 1.0)):
+        expected = torch.full_like(grad[place], share)
+        if real is not None:
+            expected[~real[place]] = 0.0
+        torch.testing.assert_close(grad[place], expected)
+    others = [j for j in range(M) if j not in (3, 7)]
+    assert (grad[others] == 0).all()
+
+
+def test_the_weight_rises_with_the_distance_of_the_positive():
+    amh, rows = AdaptiveMixup(k=2), []
+    for lead in (-20.0, -1.0, 0.0, 1.0, 20.0):
+        scores = torch.tensor([[lead, 0.0, 0.0, -5.0]])
+        mask = torch.tensor([[False, True, True, True]])
+        rows.append(float(amh.strong_negatives(torch.zeros((4, 2)), scores, mask).weights))
+    assert rows == sorted(rows) and rows[0] < 1e-6 and rows[2] == pytest.approx(1 / 3) and rows[-1] > 0.999
+
+
+def test_a_negative_alpha():
+    with pytest.raises(PelError, match="E301.*alpha >= 0"):
+        AdaptiveMixup(alpha=-0.1)

@@ -1,0 +1,135 @@
+"""Regularizers: a contract for every registered one, and FGSM against its equations in float64."""
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_pel.errors import PelError
+from spacy_pel.registry import registry
+from spacy_pel.training.regularizers import Regularizer
+from spacy_pel.training.regularizers.fgsm import FGSM, fgsm_deltas
+
+NAMES = sorted(registry.parts("pel_regularizers").values())
+
+
+@pytest.fixture(params=NAMES)
+def regularizer(request):
+    return registry.pel_regularizers.get(request.param)()
+
+
+def draw(*shape, seed=0, dtype=torch.float64):
+    return torch.tensor(np.random.default_rng(seed).normal(size=shape), dtype=dtype)
+
+
+def encode(embeddings, mask):
+    """A pooled reading of each sequence alone, curved, so that its gradient is not a constant."""
+    states = torch.tanh(embeddings @ draw(5, 3, seed=9).to(embeddings.dtype))
+    return (states * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
+
+
+def made(n, length=4, seed=0, dtype=torch.float64):
+    embeddings = draw(n, length, 5, seed=seed, dtype=dtype).requires_grad_()
+    mask = torch.ones((n, length), dtype=torch.int64)
+    mask[::2, -1] = 0
+    return embeddings, mask
+
+
+def test_contract(regularizer):
+    assert isinstance(regularizer, Regularizer) and regularizer.weight > 0
+    sides = [made(2), made(3, length=6, seed=1)]
+    vectors = torch.cat([encode(*side) for side in sides])
+    scores = draw(4, 3, seed=2) @ vectors.T
+    embeddings, masks = zip(*sides, strict=True)
+    deltas = regularizer.deltas(embeddings, masks, scores, torch.ones_like(scores))
+    assert [delta.shape for delta in deltas] == [side.shape for side in embeddings]
+    for delta, mask in zip(deltas, masks, strict=True):
+        assert not delta.requires_grad and torch.isfinite(delta).all()
+        assert (delta[mask == 0] == 0).all(), "padding stays where it is"
+        assert delta[mask == 1].any()
+    assert all(side.grad is None for side in embeddings), "what accumulates gradients is left alone"
+    scores.sum().backward()  # the clean graph is still there
+
+
+@pytest.mark.parametrize(("sign", "equation"), [(1.0, 6), (-1.0, 7)])
+def test_delta_is_the_papers(sign, equation):
+    """The sign of each slope of s(m, e) by finite differences, in float64."""
+    mentions = draw(3, 3, seed=3)
+    embeddings, mask = made(3)
+    scores = (mentions * encode(embeddings, mask)).sum(dim=1)
+    (delta,) = fgsm_deltas([embeddings], [mask], scores, torch.full_like(scores, sign), epsilon=0.01)
+    step, clean = 1e-6, embeddings.detach()
+    for place in np.ndindex(*clean.shape):
+        i, t, _ = place
+        moved = clean.clone()
+        moved[place] += step
+        rise = mentions[i] @ (encode(moved, mask) - encode(clean, mask))[i] / step
+        expected = sign * 0.01 * np.sign(float(rise)) if mask[i, t] else 0.0
+        assert float(delta[place]) == pytest.approx(expected), (equation, place)
+
+
+def test_the_step_raises_negatives_and_lowers_positives():
+    mentions = draw(1, 3, seed=3)
+    embeddings, mask = made(6)
+    signs = torch.tensor([[-1.0, 1.0, 1.0, 0.0, -1.0, 1.0]], dtype=torch.float64)
+    scores = mentions @ encode(embeddings, mask).T
+    (delta,) = fgsm_deltas([embeddings], [mask], scores, signs, epsilon=0.01)
+    risen = mentions @ encode(embeddings + delta, mask).T - scores
+    assert (torch.sign(risen) == signs).all()
+
+
+def test_pairs_of_a_cross_encoder():
+    """Each pair is a sequence with a logit of its own: 2 mentions with 3 candidates each."""
+    embeddings, mask = made(6, length=5)
+    readout = draw(3, seed=4)
+    gold = torch.tensor([[True, False, False], [False, False, True]])
+    signs = torch.where(gold, -1.0, 1.0).double()
+
+    def loss(z):
+        logits = (encode(z, mask) @ readout).view(2, 3)
+        return logits, torch.nn.functional.cross_entropy(logits, torch.tensor([0, 2]))
+
+    logits, clean = loss(embeddings)
+    (delta,) = fgsm_deltas([embeddings], [mask], logits, signs, epsilon=0.01)
+    assert loss(embeddings + delta)[1] > clean
+    each = [
+        fgsm_deltas([z], [m], encode(z, m) @ readout, sign.view(1), epsilon=0.01)[0]
+        for z, m, sign in (
+            (embeddings[i : i + 1].detach().requires_grad_(), mask[i : i + 1], signs.flatten()[i])
+            for i in range(6)
+        )
+    ]
+    torch.testing.assert_close(delta, torch.cat(each))
+
+
+def test_no_graph_of_second_order():
+    embeddings, mask = made(3)
+    scores = encode(embeddings, mask) @ draw(3, seed=3)
+    (delta,) = fgsm_deltas([embeddings], [mask], scores, torch.ones_like(scores), epsilon=0.01)
+    assert delta.grad_fn is None
+    (through,) = torch.autograd.grad((encode(embeddings + delta, mask) @ draw(3, seed=3)).sum(), embeddings)
+    fixed = (embeddings + delta).detach().requires_grad_()
+    (at,) = torch.autograd.grad((encode(fixed, mask) @ draw(3, seed=3)).sum(), fixed)
+    torch.testing.assert_close(through, at)
+
+
+def test_half_precision_gives_the_same_signs():
+    embeddings, mask = made(8, dtype=torch.float32)
+    mentions = draw(8, 3, seed=3, dtype=torch.float32)
+
+    def deltas(dtype):
+        z = embeddings.detach().requires_grad_()
+        with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
+            states = torch.tanh(torch.nn.functional.linear(z, draw(3, 5, seed=9, dtype=torch.float32)))
+            scores = (mentions * states.float().mean(dim=1)).sum(dim=1)
+            return fgsm_deltas([z], [mask], scores, torch.ones(8), epsilon=0.5)[0]
+
+    exact = deltas(torch.float32)
+    for dtype in (torch.bfloat16, torch.float16):
+        assert deltas(dtype).dtype == torch.float32
+        assert (deltas(dtype) == exact).float().mean() > 0.98
+
+
+@pytest.mark.parametrize("changes", [{"epsilon": -0.1}, {"weight": -1.0}, {"epsilon": float("nan")}])
+def test_impossible_settings(changes):
+    with pytest.raises(PelError, match=next(iter(changes))):
+        FGSM(**changes)
