@@ -13,8 +13,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -37,7 +38,7 @@ class Row(NamedTuple):
     given: str
     right: Any
     got: Any
-    is_right: Optional[bool] = None
+    is_right: bool | None = None
 
 
 class Field:
@@ -77,7 +78,7 @@ class Field:
             raise RuntimeError(text)
         return spacy.load(self.work / name)
 
-    def run(self, *arguments: Any) -> Tuple[int, str]:
+    def run(self, *arguments: Any) -> tuple[int, str]:
         """RETURNS (Tuple[int, str]): the exit code of a command, and what it printed."""
         command = [sys.executable, "-m", "spacy_pel", *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60 * MINUTES)
@@ -93,7 +94,7 @@ class Field:
 
 
 Case = Callable[[Field], Iterator[Row]]
-CASES: Dict[int, Tuple[str, bool, Case]] = {}  # title, whether it must be right, what to try
+CASES: dict[int, tuple[str, bool, Case]] = {}  # title, whether it must be right, what to try
 
 
 def case(number: int, title: str, *, must: bool = True) -> Callable[[Case], Case]:
@@ -106,12 +107,12 @@ def case(number: int, title: str, *, must: bool = True) -> Callable[[Case], Case
     return register
 
 
-def links(nlp: Any, text: str) -> Dict[str, str]:
+def links(nlp: Any, text: str) -> dict[str, str]:
     """RETURNS (Dict[str, str]): ids by mention."""
     return {ent.text: ent.kb_id_ for ent in nlp(text).ents}
 
 
-def mentions(nlp: Any, text: str) -> List[str]:
+def mentions(nlp: Any, text: str) -> list[str]:
     """RETURNS (List[str]): texts of the mentions."""
     return [ent.text for ent in nlp(text).ents]
 
@@ -149,7 +150,7 @@ def glued(field: Field) -> Iterator[Row]:
         yield Row(text, right, links(field.table, text))
 
 
-def _default_mentions(field: Field, *pairs: Tuple[str, List[str]]) -> Iterator[Row]:
+def _default_mentions(field: Field, *pairs: tuple[str, list[str]]) -> Iterator[Row]:
     for text, right in pairs:
         yield Row(text, right, mentions(field.nlp, text))
 
@@ -279,14 +280,14 @@ def defined(field: Field) -> Iterator[Row]:
         yield Row(text, right, got, right in (list(got.values())[-1] or "").lower())
 
 
-def _read(field: Field, reader: str, name: str) -> Tuple[Any, List[Dict[str, Any]]]:
+def _read(field: Field, reader: str, name: str) -> tuple[Any, list[dict[str, Any]]]:
     out = field.work / f"{name}.jsonl"
     result = field.answer("convert", out, "--reader", reader, field.files / name)
     lines = out.read_text(encoding="utf8").splitlines() if out.is_file() else []
     return result, [json.loads(line) for line in lines]
 
 
-def _ids(documents: List[Dict[str, Any]]) -> Dict[str, List[str]]:
+def _ids(documents: list[dict[str, Any]]) -> dict[str, list[str]]:
     return {
         document["text"][mention["start"] : mention["end"]]: mention["ids"]
         for document in documents
@@ -322,7 +323,7 @@ def bases(field: Field) -> Iterator[Row]:
     yield Row("offsets_from_passage.xml", "3 mentions", found or result, len(found) == 3)
 
 
-def _kb(field: Field, name: str, *options: str) -> Tuple[Any, Dict[str, List[str]]]:
+def _kb(field: Field, name: str, *options: str) -> tuple[Any, dict[str, list[str]]]:
     out = field.work / f"{name}.{options[-1]}"
     result = field.answer("kb", "build", out, *options, field.files / name)
     if not out.is_dir():
@@ -376,7 +377,7 @@ def too_long(field: Field) -> Iterator[Row]:
 _TERM = "[Term]\nid: {id}\nname: {name}\n{more}\n"
 
 
-def _releases(field: Field) -> Tuple[Path, Path]:
+def _releases(field: Field) -> tuple[Path, Path]:
     old, new = field.work / "old.obo", field.work / "new.obo"
     terms = [("X:1", "velmoparin toxicity"), ("X:2", "spotted elbow"), ("X:3", "blue thumb")]
     old.write_text("".join(_TERM.format(id=i, name=name, more="") for i, name in terms), encoding="utf8")
@@ -389,7 +390,7 @@ def _releases(field: Field) -> Tuple[Path, Path]:
     return old, new
 
 
-def _updated(field: Field, name: str, edit: Optional[Callable[[Any], None]] = None, *options: str) -> Any:
+def _updated(field: Field, name: str, edit: Callable[[Any], None] | None = None, *options: str) -> Any:
     """RETURNS (Tuple): what `kb add` of the second release to a pipeline of the first prints, and the KB."""
     import spacy
 
@@ -478,7 +479,7 @@ def processes(field: Field) -> Iterator[Row]:
 def main(
     files: Annotated[Path, typer.Argument(help="The folder of cases.", exists=True, file_okay=False)],
     pipeline: Annotated[Path, typer.Option(help="The default pipeline.")] = Path("assets/pel_medmentions"),
-    only: Annotated[Optional[List[int]], typer.Option(help="Numbers of cases (repeatable).")] = None,
+    only: Annotated[list[int] | None, typer.Option(help="Numbers of cases (repeatable).")] = None,
 ) -> None:
     """Print each case with the right value and what came; exit with 1 if one that must be right is not."""
     table = Table(title="Cases from the field", show_lines=True)
@@ -502,7 +503,7 @@ def main(
 
 
 def _rows(function: Case, field: Field) -> Sequence[Row]:
-    rows: List[Row] = []
+    rows: list[Row] = []
     try:
         for row in function(field):
             rows.append(row)

@@ -1,14 +1,12 @@
 """Tables of paired differences that benchmarks print."""
 
-from typing import Dict
-
 from rich.table import Table
 
 from spacy_pel.evaluation.metrics.paired_bootstrap import Difference
 
 
 def table_of_differences(
-    found: Dict[str, Dict[str, Difference]], counts: Dict[str, int], *, what: str, title: str
+    found: dict[str, dict[str, Difference]], counts: dict[str, int], *, what: str, title: str
 ) -> Table:
     """Show how each of several systems does, and how far it is from the first.
 

@@ -9,7 +9,7 @@ The weights are the same, so only speeds are compared. Process time (CPU seconds
 import time
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import torch
 import typer
@@ -23,7 +23,7 @@ from spacy_pel.errors import PelError
 from spacy_pel.registry import registry
 from spacy_pel.types import MentionInText
 
-TEMPLATES: Dict[str, MentionTemplate] = {
+TEMPLATES: dict[str, MentionTemplate] = {
     "MarkedContext, 32": MarkedContext(max_length=32),
     "MarkedContext, 128": MarkedContext(max_length=128),
     "DocumentWindows, 128": DocumentWindows(max_length=128),
@@ -43,7 +43,7 @@ _HEAD = (
 )
 
 
-def read_mentions(corpus: Path, n_documents: int) -> List[MentionInText]:
+def read_mentions(corpus: Path, n_documents: int) -> list[MentionInText]:
     """RETURNS (List[MentionInText]): all mentions of the first documents.
 
     RAISES (PelError): if there are none.
@@ -58,11 +58,11 @@ def read_mentions(corpus: Path, n_documents: int) -> List[MentionInText]:
 def measure(
     encoder: str,
     template: MentionTemplate,
-    mentions: List[MentionInText],
+    mentions: list[MentionInText],
     *,
-    backend: Optional[Any] = None,
+    backend: Any | None = None,
     repeats: int = 3,
-) -> Dict[str, float]:
+) -> dict[str, float]:
     """Encode the mentions, tokenising included.
 
     encoder (str): initial weights, see ``BiEncoder``.
@@ -90,7 +90,7 @@ def measure(
     }
 
 
-def table_of(found: Dict[str, Dict[str, float]], title: str) -> Table:
+def table_of(found: dict[str, dict[str, float]], title: str) -> Table:
     """RETURNS (Table): a row for each template; "times" compares CPU seconds with the first."""
     table = Table(title=title)
     for name in _HEAD:

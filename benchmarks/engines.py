@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Dict, List, Optional
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -75,9 +75,9 @@ class Run:
     resident: float = 0.0
     private: float = 0.0
     killed: int = 0
-    _cpu_of: Dict[int, float] = field(default_factory=dict)
+    _cpu_of: dict[int, float] = field(default_factory=dict)
 
-    def look(self, workers: List[int]) -> None:
+    def look(self, workers: list[int]) -> None:
         """Read memory and CPU time of the workers."""
         for pid in workers:
             try:
@@ -92,7 +92,7 @@ class Run:
         self.cpu = sum(self._cpu_of.values())
 
 
-def workers_of(pid: int) -> List[int]:
+def workers_of(pid: int) -> list[int]:
     """RETURNS (List[int]): the descendants of a process that have a model: they have loaded torch."""
     found = []
     for one in processes_of(pid)[1:]:
@@ -104,7 +104,7 @@ def workers_of(pid: int) -> List[int]:
     return found
 
 
-def run(command: List[str], folder: Path, log: Path, *, kill: bool, saved: str = "part-*") -> Run:
+def run(command: list[str], folder: Path, log: Path, *, kill: bool, saved: str = "part-*") -> Run:
     """Run a command and look at its workers.
 
     command (List[str]): arguments of Python.
@@ -141,7 +141,7 @@ def run(command: List[str], folder: Path, log: Path, *, kill: bool, saved: str =
     return seen
 
 
-def _environment() -> Dict[str, str]:
+def _environment() -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
@@ -149,7 +149,7 @@ def _end_of(log: Path) -> str:
     return log.read_text(encoding="utf8", errors="replace")[-1500:]
 
 
-def lines_of(path: Path) -> List[str]:
+def lines_of(path: Path) -> list[str]:
     """RETURNS (List[str]): the linked documents of a file or folder of Parquet, as sorted JSON lines."""
     files = sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]
     return sorted(
@@ -159,7 +159,7 @@ def lines_of(path: Path) -> List[str]:
 
 def command_of(
     engine: str, pipeline: Path, source: Path, output: Path, *, documents: int, workers: int, part_size: int
-) -> List[str]:
+) -> list[str]:
     """RETURNS (List[str]): what runs an engine, as arguments of Python."""
     if engine == "spark":
         return ["-c", _SPARK, *map(str, (pipeline, source, output, workers, -(-documents // part_size)))]
@@ -168,7 +168,7 @@ def command_of(
     return [*command, *(["--engine", engine] if engine != "local" else [])]
 
 
-def installed() -> List[str]:
+def installed() -> list[str]:
     """RETURNS (List[str]): the engines that can run here."""
     spark = find_spec("pyspark") is not None and shutil.which("java") is not None
     return ["local", *(["ray"] if find_spec("ray") else []), *(["spark"] if spark else [])]
@@ -181,7 +181,7 @@ def main(
     workers: Annotated[int, typer.Option(min=1, help="Of each engine.")] = 2,
     part_size: Annotated[int, typer.Option(min=1, help="Documents per part.")] = 10,
     only: Annotated[
-        Optional[List[str]], typer.Option(help="local, ray or spark (repeatable). [default: those installed]")
+        list[str] | None, typer.Option(help="local, ray or spark (repeatable). [default: those installed]")
     ] = None,
 ) -> None:
     """Link with each engine and print a table. Exit code 1 = a document was lost, doubled, or differs."""
@@ -192,10 +192,10 @@ def main(
         source = folder / "in.jsonl"
         texts = list(read_documents(corpus))[:documents]
         write_jsonl(source, ({"id": one.id, "text": one.text} for one in texts))
-        expected: Optional[str] = None
+        expected: str | None = None
         sizes = {"documents": len(texts), "workers": workers, "part_size": part_size}
         for engine in only or installed():
-            seen: Dict[bool, Run] = {}
+            seen: dict[bool, Run] = {}
             for kill in (False, True):
                 output = folder / f"{engine}_{kill}.parquet"
                 command = command_of(engine, pipeline, source, output, **sizes)

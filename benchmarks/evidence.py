@@ -9,7 +9,7 @@ pipeline must not know the corpus.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Dict, List, Optional, Tuple
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -34,7 +34,7 @@ from spacy_pel.util.ragged import segment_order
 Flags = NDArray[np.bool_]
 N_FOLDS, N_SAMPLES = 5, 1000
 # kind -> features to set to 0
-KINDS: Dict[str, Tuple[str, ...]] = {
+KINDS: dict[str, tuple[str, ...]] = {
     "vectors": ("name", "mention", "vote"),
     "vectors of annotated mentions": ("mention", "vote"),
     "counts of annotated text": ("prior", "popularity", "seen", TOPIC),
@@ -61,7 +61,7 @@ def shuffled(table: CandidateTable, seed: int) -> CandidateTable:
     return replace(table, kb_rows=table.kb_rows[order], features=features)
 
 
-def without(table: CandidateTable, features: Tuple[str, ...]) -> CandidateTable:
+def without(table: CandidateTable, features: tuple[str, ...]) -> CandidateTable:
     """RETURNS (CandidateTable): with these features 0 everywhere. Their ranks follow the table's order, so
     that it has to be ``shuffled``."""
     nothing = np.zeros(len(table.kb_rows), dtype=np.float32)
@@ -87,7 +87,7 @@ def first_is_right(examples: Examples, table: CandidateTable) -> Flags:
     return hits
 
 
-def measure(examples: Examples, unseen: Flags, *, seed: int = 0) -> List[Tuple[str, Difference, Difference]]:
+def measure(examples: Examples, unseen: Flags, *, seed: int = 0) -> list[tuple[str, Difference, Difference]]:
     """Leave out each kind of evidence in turn.
 
     examples (Examples): n mentions with an entity.
@@ -112,7 +112,7 @@ def measure(examples: Examples, unseen: Flags, *, seed: int = 0) -> List[Tuple[s
     return rows
 
 
-def read_examples(pipeline: Path, corpus: Path) -> Tuple[Examples, Flags]:
+def read_examples(pipeline: Path, corpus: Path) -> tuple[Examples, Flags]:
     """RETURNS (Tuple[Examples, NDArray[bool]]): the mentions whose entity is in the knowledge base, and which
     of these entities the annotated text of the index does not name.
 
@@ -127,7 +127,7 @@ def read_examples(pipeline: Path, corpus: Path) -> Tuple[Examples, Flags]:
     return found, unseen
 
 
-def table_of(rows: List[Tuple[str, Difference, Difference]], title: str) -> Table:
+def table_of(rows: list[tuple[str, Difference, Difference]], title: str) -> Table:
     """RETURNS (Table): a row for all evidence, and one for each kind left out."""
     table = Table(title=title)
     for column in ("without", "recall@1", "difference", "unseen", "difference, unseen"):
@@ -142,7 +142,7 @@ def table_of(rows: List[Tuple[str, Difference, Difference]], title: str) -> Tabl
 def main(
     pipeline: Annotated[Path, typer.Argument(help="A pipeline with the linker, made without the corpus.")],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
-    output: Annotated[Optional[Path], typer.Option(help="Write the figures to this JSON file.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
 ) -> None:
     """Print recall@1 without each kind of evidence, and the difference with its 95% interval."""
     try:

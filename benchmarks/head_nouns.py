@@ -9,7 +9,7 @@ base nor the encoders may know the corpus.
 """
 
 from pathlib import Path
-from typing import Annotated, Dict, List, Optional
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -34,7 +34,7 @@ N_SAMPLES = 1000
 UNNAMED, NAMED, REST = "bare, no name of its entity", "bare, a name of its entity", "all other mentions"
 
 
-def kinds_of(document: Document, kb: KnowledgeBase) -> List[str]:
+def kinds_of(document: Document, kb: KnowledgeBase) -> list[str]:
     """Sort the mentions of a text. A bare one is a single word that a longer mention of the text ends with.
 
     RETURNS (List[str]): ``UNNAMED`` where the word is no name of the entity, so that only the rest of the
@@ -50,7 +50,7 @@ def kinds_of(document: Document, kb: KnowledgeBase) -> List[str]:
     return kinds
 
 
-def retrieve(kb: KnowledgeBase, encoder: BiEncoder, documents: List[Document]) -> Outcomes:
+def retrieve(kb: KnowledgeBase, encoder: BiEncoder, documents: list[Document]) -> Outcomes:
     """RETURNS (Outcomes): of all mentions, the entities ranked by the cosines of the encoder alone."""
     index = EntityIndex.build(kb, encoder, index=FaissFlat(), kinds=KINDS, show_progress=True)
     return Outcomes.of(Retrieval(kb, index, encoder).predict(documents))
@@ -72,10 +72,10 @@ def main(
     kb: Annotated[Path, typer.Argument(help="The knowledge base, made without the corpus.")],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     encoder: Annotated[
-        List[Path],
+        list[Path],
         typer.Option(help="An encoder, or a pipeline with one (repeatable); first the base."),
     ],
-    output: Annotated[Optional[Path], typer.Option(help="Write the figures to this JSON file.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
 ) -> None:
     """Print recall@1 of each encoder on bare head nouns and on the other mentions."""
     try:
@@ -88,7 +88,7 @@ def main(
         typer.echo(f"Error: {err}", err=True)
         raise typer.Exit(2) from err
     base = next(iter(runs.values()))
-    masks: Dict[str, Flags] = {kind: kinds == kind for kind in (UNNAMED, NAMED, REST)}
+    masks: dict[str, Flags] = {kind: kinds == kind for kind in (UNNAMED, NAMED, REST)}
     counts = {kind: int((mask & ~base.is_nil).sum()) for kind, mask in masks.items()}
     found = {
         name: {kind: measure(run, base, mask) for kind, mask in masks.items()} for name, run in runs.items()

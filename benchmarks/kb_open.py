@@ -11,8 +11,9 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Callable, Dict, Iterator, List, Tuple
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -53,7 +54,7 @@ def made_up_entities(n_entities: int, n_aliases: int, *, seed: int = 0) -> Itera
             )
 
 
-def memory() -> Dict[str, float]:
+def memory() -> dict[str, float]:
     """RETURNS (Dict[str, float]): this process's memory in MB: "private" (pages that no other process
     maps, even of files), "own" (not of files), "files" (of files, shared by all processes that map them)."""
     megabytes = {}
@@ -65,14 +66,14 @@ def memory() -> Dict[str, float]:
     return {"private": private, "own": own, "files": megabytes["Rss"] - own}
 
 
-def timed(function: Callable[[], Any]) -> Tuple[float, Any]:
+def timed(function: Callable[[], Any]) -> tuple[float, Any]:
     """RETURNS (Tuple[float, Any]): seconds and the result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
 
 
-def measure(folder: Path, *, n_queries: int = 10_000) -> Dict[str, float]:
+def measure(folder: Path, *, n_queries: int = 10_000) -> dict[str, float]:
     """Open a knowledge base and look things up; run it in a new process.
 
     RETURNS (Dict[str, float]): times in milliseconds or microseconds, memory in MB.
@@ -109,7 +110,7 @@ def measure(folder: Path, *, n_queries: int = 10_000) -> Dict[str, float]:
     return found
 
 
-def measure_apart(folder: Path, n_processes: int) -> List[Dict[str, float]]:
+def measure_apart(folder: Path, n_processes: int) -> list[dict[str, float]]:
     """Run ``measure`` in several new processes at the same time.
 
     RETURNS (List[Dict[str, float]]): the result of each.

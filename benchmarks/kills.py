@@ -24,9 +24,10 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Callable, Dict, List, Optional, Tuple
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -43,7 +44,7 @@ _VOLATILE = ("seconds", "examples_per_second", "mentions_per_second")  # measure
 _TIMES = ("build.json", "progress.json")  # files that hold them
 HEAD = ("command", "run, s", "kills", "old", "part", "new", "broken", "leftovers", "removed", "resumed equal")
 _OBO = ("--reader", "obo", TINY / "tiny.obo", "--set", "id_xref=UMLS")
-State = Dict[str, str]  # file -> hash
+State = dict[str, str]  # file -> hash
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Outcome:
     old: int = 0
     part: int = 0
     new: int = 0
-    broken: List[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
     leftovers: int = 0
     removed: int = 0
     resumed: int = 0
@@ -124,7 +125,7 @@ def make_base(base: Path) -> None:
     encoder = load_encoder(base / "encoder" / "model-best")
     nlp = spacy.blank("en")
     names = [name for row in kb.live_rows for name in names_of(kb.entity_at(int(row)))]
-    patterns: List[Any] = [
+    patterns: list[Any] = [
         {"label": "FINDING", "pattern": [{"LOWER": w} for w in n.lower().split()]} for n in names
     ]
     nlp.add_pipe("entity_ruler").add_patterns(patterns)  # type: ignore[attr-defined]
@@ -140,7 +141,7 @@ def make_base(base: Path) -> None:
     command("calibrate", base / "pipeline", base / "train.jsonl")
 
 
-def names_of(entity: Any) -> List[str]:
+def names_of(entity: Any) -> list[str]:
     """RETURNS (List[str]): the canonical name and the aliases."""
     return [entity.canonical_name, *entity.aliases]
 
@@ -282,7 +283,7 @@ def _nothing(folder: Path) -> None:
     """There is no old state."""
 
 
-CASES: Dict[str, Case] = {
+CASES: dict[str, Case] = {
     "kb build": Case(
         lambda folder: command(
             "kb", "build", folder / "kb", "--reader", "jsonl", folder / "base" / "few.jsonl"
@@ -365,7 +366,7 @@ _TFIDF_OLD = (*_TFIDF, "--set", "word_ngrams=null")
 # -- children --------------------------------------------------------------------------------------
 
 
-def in_child(work: Callable[[], Any], *, kill_after: Optional[float] = None) -> Tuple[Any, float]:
+def in_child(work: Callable[[], Any], *, kill_after: float | None = None) -> tuple[Any, float]:
     """Do something in a forked process, so that this one stays as it is.
 
     work (Callable): what to do.
@@ -446,7 +447,7 @@ def _without_times(value: Any) -> Any:
     return [_without_times(one) for one in value] if isinstance(value, list) else value
 
 
-def leftovers(folder: Path) -> List[Path]:
+def leftovers(folder: Path) -> list[Path]:
     """RETURNS (List[Path]): hidden folders that a killed process left, and saved parts of its work."""
     from spacy_pel.util.replacing import is_holder
 
@@ -543,7 +544,7 @@ def _look(case: Case, folder: Path, old: State, new: State, outcome: Outcome) ->
     outcome.resumed += 1
 
 
-def _import(modules: List[str]) -> None:
+def _import(modules: list[str]) -> None:
     """Import what a run imported, so that the kills hit its work."""
     for name in modules:
         if name.split(".")[0] not in ("__main__", "__mp_main__"):
@@ -555,9 +556,7 @@ def _import(modules: List[str]) -> None:
 
 def main(
     kills: Annotated[int, typer.Option(min=1, help="Kills of each command.")] = 50,
-    only: Annotated[
-        Optional[List[str]], typer.Option(help=f"One of: {', '.join(CASES)} (repeatable).")
-    ] = None,
+    only: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(CASES)} (repeatable).")] = None,
     seed: Annotated[int, typer.Option(help="Random seed of the times.")] = 0,
 ) -> None:
     """Kill commands at random times and print a table of what they left. Exit code 1 = something broke."""

@@ -11,8 +11,9 @@ second table has the differences between the first linker and each other one.
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -35,7 +36,7 @@ COLUMNS = (
 TITLES = {"accuracy_seen": "recall@1 seen", "accuracy_unseen": "unseen", "answer_ece": "P(right) ECE"}
 DIFFERENCES = ("recall@1", "recall@64", "recall@1 unseen")
 DRAWS, SEED = 1000, 0  # of the paired bootstrap
-Result = Tuple[Dict[str, Any], Any]  # metrics and outcomes
+Result = tuple[dict[str, Any], Any]  # metrics and outcomes
 
 
 def main(
@@ -45,14 +46,14 @@ def main(
     ],
     output: Annotated[Path, typer.Option(help="Folder for linkers.json and the figures.")],
     pipeline: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             help="A pipeline of ours as FOLDER or NAME=FOLDER (repeatable; all on one KB); without it the "
             "peers only."
         ),
     ] = None,
-    kb: Annotated[Optional[Path], typer.Option(help="The KB folder, if there is no pipeline.")] = None,
-    cache: Annotated[Optional[Path], typer.Option(help="Folder to cache the answers of the peers.")] = None,
+    kb: Annotated[Path | None, typer.Option(help="The KB folder, if there is no pipeline.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Folder to cache the answers of the peers.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Compare linkers on gold mentions."""
@@ -82,10 +83,10 @@ def compare(
     output: Path,
     *,
     pipelines: Mapping[str, Path],
-    kb_path: Optional[Path],
-    cache: Optional[Path],
-    more_peers: Optional[Mapping[str, Peer]] = None,
-) -> Dict[str, Result]:
+    kb_path: Path | None,
+    cache: Path | None,
+    more_peers: Mapping[str, Peer] | None = None,
+) -> dict[str, Result]:
     """Evaluate all linkers.
 
     pipelines (Mapping[str, Path]): ours, by name; may be empty.
@@ -98,7 +99,7 @@ def compare(
     from spacy_pel.kb import KnowledgeBase
 
     documents, train_documents = list(read_corpus(corpus)), list(read_corpus(train))
-    results: Dict[str, Result] = {}
+    results: dict[str, Result] = {}
     kb: Any = None if kb_path is None else KnowledgeBase.from_disk(kb_path)
     is_seen: Any = None if kb is None else seen_in_corpus(kb, train_documents)
     for name, folder in pipelines.items():
@@ -130,7 +131,7 @@ def compare(
     return results
 
 
-def differences(results: Mapping[str, Result]) -> Dict[str, Dict[str, Dict[str, float]]]:
+def differences(results: Mapping[str, Result]) -> dict[str, dict[str, dict[str, float]]]:
     """Paired differences between the first linker and each other one.
 
     RETURNS (Dict): name of the other -> one of ``DIFFERENCES`` -> first - other, with its 95% interval from
@@ -141,7 +142,7 @@ def differences(results: Mapping[str, Result]) -> Dict[str, Dict[str, Dict[str, 
 
     (_, (_, first)), *others = results.items()
     linkable = ~first.is_nil
-    table: Dict[str, Dict[str, Dict[str, float]]] = {}
+    table: dict[str, dict[str, dict[str, float]]] = {}
     for name, (_, other) in others:
         table[name] = {}
         for key, k, counted in zip(
@@ -154,8 +155,8 @@ def differences(results: Mapping[str, Result]) -> Dict[str, Dict[str, Dict[str, 
     return table
 
 
-def _named(given: Sequence[str]) -> Dict[str, Path]:
-    pipelines: Dict[str, Path] = {}
+def _named(given: Sequence[str]) -> dict[str, Path]:
+    pipelines: dict[str, Path] = {}
     for each in given:
         name, _, folder = each.partition("=")
         if not folder or "/" in name or Path(each).is_dir():  # a folder may have a "=" in its name
@@ -169,7 +170,7 @@ def _named(given: Sequence[str]) -> Dict[str, Path]:
     return pipelines
 
 
-def _ours(loaded: Any, documents: List[Document], is_seen: Any, output: Path, corpus: Path) -> Result:
+def _ours(loaded: Any, documents: list[Document], is_seen: Any, output: Path, corpus: Path) -> Result:
     from spacy_pel.evaluation import evaluate
     from spacy_pel.evaluation.run_folder import read_run
     from spacy_pel.pipeline.gold import query_maker
@@ -198,7 +199,7 @@ def _predictions(kb: Any, documents: Sequence[Document], answers: Sequence[Any],
             yield prediction
 
 
-def _plot(output: Path, results: Dict[str, Result]) -> None:
+def _plot(output: Path, results: dict[str, Result]) -> None:
     from spacy_pel.evaluation.report.figure import save_figure
     from spacy_pel.evaluation.report.plots import nil_figure, recall_figure
 
@@ -208,7 +209,7 @@ def _plot(output: Path, results: Dict[str, Result]) -> None:
     save_figure(*nil, output / "nil.png")
 
 
-def _print_table(report: Dict[str, Any]) -> None:
+def _print_table(report: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -242,7 +243,7 @@ def _differences_table(first: str, found: Mapping[str, Mapping[str, Mapping[str,
     return table
 
 
-def _cell(metrics: Dict[str, Any], key: str) -> str:
+def _cell(metrics: dict[str, Any], key: str) -> str:
     if metrics.get(key) is None:
         return "–"
     value = f"{100 * metrics[key]:.1f}"

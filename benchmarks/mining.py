@@ -8,7 +8,7 @@ mines with the whole knowledge base and all mentions, or with parts of both (``-
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -36,8 +36,8 @@ _COLUMNS = {
 
 
 def part_of(
-    kb: KnowledgeBase, mentions: List[LinkedMention], n_entities: int, n_mentions: int, *, seed: int = 0
-) -> "tuple[KnowledgeBase, List[LinkedMention]]":
+    kb: KnowledgeBase, mentions: list[LinkedMention], n_entities: int, n_mentions: int, *, seed: int = 0
+) -> "tuple[KnowledgeBase, list[LinkedMention]]":
     """Draw mentions, and a part of the knowledge base with their entities and others.
 
     n_entities, n_mentions (int): sizes; there are more entities if the mentions need more.
@@ -63,16 +63,16 @@ def main(
     model: Annotated[Path, typer.Argument(help="The model folder.")],
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     entities: Annotated[
-        Optional[List[int]], typer.Option(help="Sizes of the KB; may be given several times.")
+        list[int] | None, typer.Option(help="Sizes of the KB; may be given several times.")
     ] = None,
     mentions: Annotated[
-        Optional[List[int]], typer.Option(help="Numbers of mentions; may be given several times.")
+        list[int] | None, typer.Option(help="Numbers of mentions; may be given several times.")
     ] = None,
     depth: Annotated[int, typer.Option(help="Entities for each mention.")] = 64,
-    index: Annotated[Optional[List[str]], typer.Option(help="flat, ivf; may be given several times.")] = None,
-    backend: Annotated[Optional[str], typer.Option(help="Backend that computes the vectors.")] = None,
+    index: Annotated[list[str] | None, typer.Option(help="flat, ivf; may be given several times.")] = None,
+    backend: Annotated[str | None, typer.Option(help="Backend that computes the vectors.")] = None,
     gpu_id: Annotated[int, typer.Option(help="CUDA device; -1 = CPU.")] = -1,
-    output: Annotated[Optional[Path], typer.Option(help="Also write the rows as JSON lines.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Also write the rows as JSON lines.")] = None,
 ) -> None:
     """Mine and print a table. Without sizes: all entities and all mentions."""
     whole = KnowledgeBase.from_disk(kb)
@@ -82,7 +82,7 @@ def main(
     )
     if gpu_id >= 0:
         encoder.towers.to(f"cuda:{gpu_id}")
-    rows: List[Dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for n_entities in entities or [len(whole)]:
         for n_mentions in mentions or [len(everything)]:
             part, chosen = part_of(whole, everything, n_entities, n_mentions)

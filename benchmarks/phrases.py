@@ -10,8 +10,9 @@ decide everything. ``phrase_probability`` has the weights that this prints.
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
@@ -67,8 +68,8 @@ def finds(world: Path) -> Finds:
     """RETURNS (Finds): the names of a world's knowledge base in its text."""
     kb = KnowledgeBase.from_disk(world / "kb")
     table = NameTable(name for names in kb.names_at(kb.live_rows) for name in names)
-    surfaces: List[str] = []
-    right: List[bool] = []
+    surfaces: list[str] = []
+    right: list[bool] = []
     for document in read_corpus(world / "test.jsonl"):
         runs = runs_of(document.text)
         gold = {(mention.start, mention.end): set(mention.ids) for mention in document.mentions}
@@ -88,7 +89,7 @@ def finds(world: Path) -> Finds:
     )
 
 
-def fit(worlds: Sequence[Finds]) -> Tuple[float, float]:
+def fit(worlds: Sequence[Finds]) -> tuple[float, float]:
     """RETURNS (Tuple[float, float]): bias and weight of a logistic regression on the length."""
     from sklearn.linear_model import LogisticRegression
 
@@ -99,7 +100,7 @@ def fit(worlds: Sequence[Finds]) -> Tuple[float, float]:
     return float(model.intercept_[0]), float(model.coef_[0, 0])
 
 
-def table_of(found: Dict[str, Finds]) -> Table:
+def table_of(found: dict[str, Finds]) -> Table:
     """RETURNS (Table): a row for each world."""
     table = Table(title="Share of finds that are annotated so, by characters; errors of P(right) in points")
     starts = (1, *(end + 1 for end in _ENDS[:-1]))

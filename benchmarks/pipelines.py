@@ -9,7 +9,7 @@ indexes and encoders must not know the corpus.
 """
 
 from pathlib import Path
-from typing import Annotated, Dict, List, NamedTuple, Optional
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
@@ -43,7 +43,7 @@ class Run(NamedTuple):
     found: Flags
     unseen: Flags
     documents: NDArray[np.int64]
-    surfaces: List[str]
+    surfaces: list[str]
 
 
 def run_of(examples: Examples, unseen: Flags) -> Run:
@@ -54,7 +54,7 @@ def run_of(examples: Examples, unseen: Flags) -> Run:
     return Run(first, found, unseen, examples.document_numbers, examples.surfaces)
 
 
-def compare(base: Run, other: Run, *, seed: int = 0) -> Dict[str, Difference]:
+def compare(base: Run, other: Run, *, seed: int = 0) -> dict[str, Difference]:
     """Compare two runs on the same mentions.
 
     seed (int): random seed of the bootstrap over documents.
@@ -85,9 +85,9 @@ def compare(base: Run, other: Run, *, seed: int = 0) -> Dict[str, Difference]:
 def main(
     corpus: Annotated[Path, typer.Argument(help="The annotated corpus (JSON lines).")],
     pipeline: Annotated[
-        List[Path], typer.Option(help="A pipeline with the linker (repeatable); first the base.")
+        list[Path], typer.Option(help="A pipeline with the linker (repeatable); first the base.")
     ],
-    output: Annotated[Optional[Path], typer.Option(help="Write the figures to this JSON file.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
 ) -> None:
     """Print recall@1 of each pipeline, whether the entity is among its candidates, and the differences."""
     try:

@@ -16,9 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Dict, Iterator, List, Optional, Tuple
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -61,7 +62,7 @@ def made_up(vectors: Vectors, n_rows: int, *, seed: int = 0) -> Iterator[Vectors
         yield block.astype(np.float32)
 
 
-def save(index: Any, folder: Path, groups: List[List[int]]) -> None:
+def save(index: Any, folder: Path, groups: list[list[int]]) -> None:
     """Write a vector index and what is needed to open it. groups: first row and end of each."""
     folder.mkdir(parents=True)
     index.to_disk(folder)
@@ -69,7 +70,7 @@ def save(index: Any, folder: Path, groups: List[List[int]]) -> None:
     write_json(folder / _ABOUT, about)
 
 
-def measure(folder: Path, queries: Path, k: int, batch: int) -> Dict[str, Any]:
+def measure(folder: Path, queries: Path, k: int, batch: int) -> dict[str, Any]:
     """Open an index and search; run it in a new process. Rows found are written to the folder.
 
     RETURNS (Dict[str, Any]): wall and CPU time in ms per query, memory in MB, seconds to open.
@@ -78,7 +79,7 @@ def measure(folder: Path, queries: Path, k: int, batch: int) -> Dict[str, Any]:
     make = registry.pel_indexes.get(about["name"])
     before, started = memory(), time.perf_counter()
     index = make(**about["settings"]).from_disk(folder)
-    found: Dict[str, Any] = {"open, s": time.perf_counter() - started}
+    found: dict[str, Any] = {"open, s": time.perf_counter() - started}
     found["private, MB"] = memory()["private"] - before["private"]
     masks = []
     for first, end in about["groups"]:
@@ -101,7 +102,7 @@ def measure(folder: Path, queries: Path, k: int, batch: int) -> Dict[str, Any]:
     return found
 
 
-def measure_apart(folder: Path, queries: Path, k: int, batch: int) -> Dict[str, Any]:
+def measure_apart(folder: Path, queries: Path, k: int, batch: int) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): ``measure`` in a new process, and the size of the files."""
     size = sum(file.stat().st_size for file in folder.iterdir() if file.name not in (_ABOUT, _FOUND)) / 1e6
     command = [sys.executable, "-m", "benchmarks.search", str(folder), "--only-measure"]
@@ -110,10 +111,10 @@ def measure_apart(folder: Path, queries: Path, k: int, batch: int) -> Dict[str, 
     return {**json.loads(output), "disk, MB": size}
 
 
-def recall(found: Path, exact: Path) -> Dict[str, float]:
+def recall(found: Path, exact: Path) -> dict[str, float]:
     """RETURNS (Dict[str, float]): share of the best rows found, the lowest of all groups; a row with the
     same score is as good."""
-    shares: Dict[str, float] = {}
+    shares: dict[str, float] = {}
     with np.load(found) as mine, np.load(exact) as best:
         for name in best.files:
             for top in _TOP:
@@ -124,7 +125,7 @@ def recall(found: Path, exact: Path) -> Dict[str, float]:
     return shares
 
 
-def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> Tuple[Path, Path]:
+def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> tuple[Path, Path]:
     """Write an exact index and its FaissIVF form.
 
     index (EntityIndex): the source. n_rows (int): number of rows; 0 = the index itself.
@@ -155,11 +156,11 @@ def exact_and_fast(index: EntityIndex, n_rows: int, folder: Path) -> Tuple[Path,
 def main(
     index: Annotated[Path, typer.Argument(help="An index folder.")],
     rows: Annotated[str, typer.Option(help="Numbers of rows, by commas; 0 = the index as it is.")] = "0",
-    queries: Annotated[Optional[Path], typer.Option(help="A .npy file of more query vectors.")] = None,
+    queries: Annotated[Path | None, typer.Option(help="A .npy file of more query vectors.")] = None,
     n_queries: Annotated[int, typer.Option(help="Number of queries.")] = 512,
     k: Annotated[int, typer.Option(help="Rows to find.")] = 64,
     batch: Annotated[int, typer.Option(help="Queries of a batch.")] = 256,
-    folder: Annotated[Optional[Path], typer.Option(help="For the indexes; default: a temporary one.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="For the indexes; default: a temporary one.")] = None,
     only_measure: Annotated[bool, typer.Option("--only-measure", hidden=True)] = False,
 ) -> None:
     """Print speed, memory, size and recall of an index and its FaissIVF form."""

@@ -19,10 +19,11 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Dict, Iterable, Iterator, List, Optional, Sequence
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -81,7 +82,7 @@ def _edited(text: str, rng: random.Random) -> str:
     return " ".join(words)
 
 
-def processes_of(pid: int) -> List[int]:
+def processes_of(pid: int) -> list[int]:
     """RETURNS (List[int]): a process and its descendants."""
     found = [pid]
     for one in found:
@@ -93,7 +94,7 @@ def processes_of(pid: int) -> List[int]:
     return found
 
 
-def memory_of(pid: int) -> Dict[str, float]:
+def memory_of(pid: int) -> dict[str, float]:
     """RETURNS (Dict[str, float]): "resident" and "own" MB of a process; zeros if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf8").splitlines()
@@ -103,7 +104,7 @@ def memory_of(pid: int) -> Dict[str, float]:
     return {"resident": int(found.get("VmRSS:", 0)) / 1024, "own": int(found.get("RssAnon:", 0)) / 1024}
 
 
-def reading_of(pid: int, documents: int, seconds: float) -> List[Reading]:
+def reading_of(pid: int, documents: int, seconds: float) -> list[Reading]:
     """RETURNS (List[Reading]): one, of a process and its descendants; none if it has ended."""
     found = [one for one in map(memory_of, processes_of(pid)) if one["resident"]]
     if not found:
@@ -113,7 +114,7 @@ def reading_of(pid: int, documents: int, seconds: float) -> List[Reading]:
     return [Reading(documents, seconds, sum(sizes), own, max(sizes), len(found))]
 
 
-def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> List[Reading]:
+def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> list[Reading]:
     """Run ``link`` and read its memory until it ends.
 
     command (Sequence[str]): its arguments.
@@ -122,7 +123,7 @@ def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> Lis
     log (Path): what it writes.
     RETURNS (List[Reading]): in order. RAISES (RuntimeError): if it fails.
     """
-    readings: List[Reading] = []
+    readings: list[Reading] = []
     done = 0
     started = time.monotonic()
     with log.open("w", encoding="utf8") as output:
@@ -143,7 +144,7 @@ def watch(command: Sequence[str], parts: Path, part_size: int, log: Path) -> Lis
     return readings
 
 
-def watch_server(pipeline: Path, texts: Iterable[str], log: Path) -> List[Reading]:
+def watch_server(pipeline: Path, texts: Iterable[str], log: Path) -> list[Reading]:
     """Run ``serve``, have it link texts, and read its memory between requests.
 
     pipeline (Path): the pipeline folder.
@@ -151,7 +152,7 @@ def watch_server(pipeline: Path, texts: Iterable[str], log: Path) -> List[Readin
     log (Path): what the server writes.
     RETURNS (List[Reading]): in order. RAISES (RuntimeError): if it fails.
     """
-    readings: List[Reading] = []
+    readings: list[Reading] = []
     done, started = 0, time.monotonic()
     command = [sys.executable, "-m", "spacy_pel", "serve", str(pipeline), "--port", "0", "--json"]
     with log.open("w", encoding="utf8") as output:
@@ -177,19 +178,19 @@ def watch_server(pipeline: Path, texts: Iterable[str], log: Path) -> List[Readin
     return readings
 
 
-def batched(texts: Iterable[str], n: int) -> Iterator[List[str]]:
+def batched(texts: Iterable[str], n: int) -> Iterator[list[str]]:
     """YIELDS (List[str]): the next n texts, or what is left."""
     rest = iter(texts)
     while some := list(islice(rest, n)):
         yield some
 
 
-def in_steps(readings: Sequence[Reading], step: int) -> List[Reading]:
+def in_steps(readings: Sequence[Reading], step: int) -> list[Reading]:
     """Take from each step of documents the reading with the most resident memory.
 
     step (int): number of documents. RETURNS (List[Reading]): in order of documents.
     """
-    best: Dict[int, Reading] = {}
+    best: dict[int, Reading] = {}
     for reading in readings:
         key = reading.documents // step
         if key not in best or reading.resident > best[key].resident:
@@ -218,14 +219,14 @@ def table_of(steps: Sequence[Reading], command: str) -> Table:
 
 def main(
     pipeline: Annotated[Path, typer.Argument(help="The pipeline folder.")],
-    corpora: Annotated[List[Path], typer.Argument(help="Texts, as link reads them.")],
+    corpora: Annotated[list[Path], typer.Argument(help="Texts, as link reads them.")],
     documents: Annotated[int, typer.Option(min=1, help="Number of texts.")] = 20_000,
     processes: Annotated[int, typer.Option(min=1, help="Of link.")] = 1,
     after: Annotated[int, typer.Option(min=0, help="Documents after which memory must be flat.")] = 2000,
     step: Annotated[int, typer.Option(min=1, help="Documents per row of the table.")] = 1000,
     limit: Annotated[float, typer.Option(min=0.0, help="Growth that still counts as flat.")] = 0.03,
     seed: Annotated[int, typer.Option(help="Random seed of the edits.")] = 0,
-    work: Annotated[Optional[Path], typer.Option(help="Where the texts and the output go; kept.")] = None,
+    work: Annotated[Path | None, typer.Option(help="Where the texts and the output go; kept.")] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Through serve instead of link.")] = False,
 ) -> None:
     """Link many texts, print a table of the memory it took, and exit with 1 if it grew."""

@@ -11,9 +11,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Callable, Dict, List, Optional, Sequence
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -27,7 +28,7 @@ SCISPACY, SPACY = "scispaCy candidates", "spaCy candidates"
 BACKENDS = {TORCH: "spacy-pel.TorchBackend.v1", OPENVINO: "spacy-pel.OpenVinoBackend.v1"}
 DEFAULT = (OURS, EXACT, TORCH, SCISPACY, SPACY)
 NAME = "proxy_entity_linker"
-Figures = Dict[str, Optional[float]]  # by the names of the columns
+Figures = dict[str, float | None]  # by the names of the columns
 COLUMNS = {
     "load_seconds": "load, s",
     "load_cpu_seconds": "load, CPU s",
@@ -59,7 +60,7 @@ def measure(linker: str, pipeline: Path, texts: Sequence[str], n_process: int = 
         config = {"components": {NAME: {"encoder": {"backend": {"@pel_backends": BACKENDS[linker]}}}}}
     nlp = spacy.load(pipeline, config=config)
     component: Any = nlp.get_pipe(NAME)
-    find: Callable[[List[Any]], Any] = component.predict
+    find: Callable[[list[Any]], Any] = component.predict
     if linker == EXACT:
         _use_exact_index(component)
     if linker in (SCISPACY, SPACY):
@@ -69,7 +70,7 @@ def measure(linker: str, pipeline: Path, texts: Sequence[str], n_process: int = 
         find = _scispacy(kb) if linker == SCISPACY else _spacy(kb, nlp.vocab)
     loaded = {"load_seconds": time.perf_counter() - clock, "load_cpu_seconds": time.process_time() - cpu}
 
-    def link() -> List[Any]:
+    def link() -> list[Any]:
         batch = None if n_process == 1 else -(-len(texts) // (4 * n_process))  # every process gets some
         docs = list(nlp.pipe(texts, n_process=n_process, batch_size=batch))
         if NAME not in nlp.pipe_names:
@@ -105,19 +106,19 @@ def _use_exact_index(component: Any) -> None:
     )
 
 
-def _scispacy(kb: Any) -> Callable[[List[Any]], Any]:
+def _scispacy(kb: Any) -> Callable[[list[Any]], Any]:
     from benchmarks.peers import ScispacyLinker
 
     linker = ScispacyLinker(kb)
     return lambda docs: linker.rank([ent.text for doc in docs for ent in doc.ents])
 
 
-def _spacy(kb: Any, vocab: Any) -> Callable[[List[Any]], Any]:
+def _spacy(kb: Any, vocab: Any) -> Callable[[list[Any]], Any]:
     """The look-up of ``entity_linker``: the entities with this alias, each as likely as the others."""
     from spacy.kb import InMemoryLookupKB
 
     table = InMemoryLookupKB(vocab, entity_vector_length=1)
-    ids: Dict[str, List[str]] = {}
+    ids: dict[str, list[str]] = {}
     for entity in kb.entities():
         table.add_entity(entity.concept_id, freq=1, entity_vector=[0.0])
         for name in {entity.canonical_name, *entity.aliases}:
@@ -145,7 +146,7 @@ def measure_apart(linker: str, pipeline: Path, texts: Path, n_process: int = 1) 
     return found
 
 
-def made_up_pipeline(folder: Path, n_entities: int) -> List[str]:
+def made_up_pipeline(folder: Path, n_entities: int) -> list[str]:
     """Save a pipeline whose KB has this many made-up entities with two aliases each.
 
     RETURNS (List[str]): 100 documents, each with one of their names, which its ruler marks.
@@ -170,11 +171,11 @@ def main(
     pipeline: Annotated[Path, typer.Argument(help="Our pipeline.")],
     corpus: Annotated[Path, typer.Argument(help="Documents: JSON lines with a text.")],
     documents: Annotated[int, typer.Option(help="Number of documents.")] = 50,
-    linker: Annotated[Optional[List[str]], typer.Option(help=f"Any of {DEFAULT + (OPENVINO,)}.")] = None,
-    processes: Annotated[Optional[List[int]], typer.Option(help="Numbers of processes.")] = None,
-    entities: Annotated[Optional[List[int]], typer.Option(help="Sizes of made-up KBs.")] = None,
-    output: Annotated[Optional[Path], typer.Option(help="Write the figures to this JSON file.")] = None,
-    only: Annotated[Optional[str], typer.Option(hidden=True)] = None,
+    linker: Annotated[list[str] | None, typer.Option(help=f"Any of {DEFAULT + (OPENVINO,)}.")] = None,
+    processes: Annotated[list[int] | None, typer.Option(help="Numbers of processes.")] = None,
+    entities: Annotated[list[int] | None, typer.Option(help="Sizes of made-up KBs.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
+    only: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Compare linkers, numbers of processes and sizes of the KB; print tables."""
     if only is not None:
@@ -184,7 +185,7 @@ def main(
     from spacy_pel.corpora import read_corpus
     from spacy_pel.util import machine_note, write_json
 
-    tables: Dict[str, Dict[str, Figures]] = {}
+    tables: dict[str, dict[str, Figures]] = {}
     with tempfile.TemporaryDirectory(prefix="pel_speed_") as holder:
         file = Path(holder) / "texts.json"
         write_json(file, [document.text for document in islice(read_corpus(corpus), documents)])
@@ -202,7 +203,7 @@ def main(
         write_json(output, {"machine": machine_note(), "documents": documents, **tables})
 
 
-def _print_table(title: str, rows: Dict[str, Figures]) -> None:
+def _print_table(title: str, rows: dict[str, Figures]) -> None:
     if not rows:
         return
     table = Table(title=title)

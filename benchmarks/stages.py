@@ -8,10 +8,11 @@ documents that are not measured.
 """
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Annotated, Any
 from unittest.mock import patch
 
 import spacy
@@ -42,9 +43,9 @@ class Stopwatch:
     """
 
     def __init__(self, clock: Callable[[], float] = time.process_time):
-        self.seconds: Dict[str, float] = {}
+        self.seconds: dict[str, float] = {}
         self._clock = clock
-        self._stages: List[str] = []
+        self._stages: list[str] = []
         self._since = 0.0
 
     @contextmanager
@@ -75,7 +76,7 @@ class Stopwatch:
         return measured
 
 
-def stages_of(component: Any) -> List[Tuple[str, Any, str]]:
+def stages_of(component: Any) -> list[tuple[str, Any, str]]:
     """RETURNS (List[Tuple[str, Any, str]]): each stage, and the class or module and name of a function of it;
     outer ones first."""
     linker = component.linker
@@ -100,7 +101,7 @@ def stages_of(component: Any) -> List[Tuple[str, Any, str]]:
     return [(stage, owner, name) for stage, owner, name in found if owner is not missing]
 
 
-def gold_docs(nlp: Language, documents: Sequence[Document]) -> List[Doc]:
+def gold_docs(nlp: Language, documents: Sequence[Document]) -> list[Doc]:
     """RETURNS (List[Doc]): with the gold mentions that ``doc.ents`` can hold, where the component looks."""
     docs = [with_gold(nlp.make_doc(document.text), document, {}) for document in documents]
     spans_key = nlp.get_pipe(NAME).spans_key  # type: ignore[attr-defined]
@@ -109,7 +110,7 @@ def gold_docs(nlp: Language, documents: Sequence[Document]) -> List[Doc]:
     return docs
 
 
-def read_upstream(nlp: Language, docs: List[Doc]) -> List[Doc]:
+def read_upstream(nlp: Language, docs: list[Doc]) -> list[Doc]:
     """RETURNS (List[Doc]): as the component gets them, where it reads the states of another one."""
     states = nlp.get_pipe(NAME).states  # type: ignore[attr-defined]
     for pipe in () if states is None else states.upstream(nlp):
@@ -119,7 +120,7 @@ def read_upstream(nlp: Language, docs: List[Doc]) -> List[Doc]:
 
 def measure(
     nlp: Language, documents: Sequence[Document], *, warm_up: Sequence[Document] = ()
-) -> Tuple[int, Dict[str, float]]:
+) -> tuple[int, dict[str, float]]:
     """Link the gold mentions of documents.
 
     nlp (Language): a pipeline with the component.
@@ -150,7 +151,7 @@ def measure(
     return n_mentions, {name: watch.seconds[name] for name in names if name in watch.seconds}
 
 
-def table_of(n_mentions: int, seconds: Dict[str, float], title: str) -> Table:
+def table_of(n_mentions: int, seconds: dict[str, float], title: str) -> Table:
     """RETURNS (Table): a row for each stage, one for all, and one for all but the encoder."""
     total = sum(seconds.values())
     encoding = seconds.get(UPSTREAM, 0.0) + seconds.get(ENCODE, 0.0)
@@ -172,7 +173,7 @@ def main(
     documents: Annotated[int, typer.Option(help="Number of documents to measure.")] = 100,
     warm_up: Annotated[int, typer.Option(help="Number of documents linked before them.")] = 5,
     threads: Annotated[int, typer.Option(help="Threads of torch and FAISS.")] = 1,
-    output: Annotated[Optional[Path], typer.Option(help="Write the figures to this JSON file.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file.")] = None,
 ) -> None:
     """Print CPU milliseconds per mention and share of each stage."""
     import faiss

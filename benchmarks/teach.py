@@ -11,8 +11,9 @@ linkers on the same mentions, 95% bootstrap intervals over documents. Mentions a
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -36,13 +37,13 @@ class Mentions(NamedTuple):
     gold (List[Tuple[str, ...]]): ids in the knowledge base; empty = NIL.
     """
 
-    queries: List[Any]
+    queries: list[Any]
     documents: Any
-    doc_ids: List[str]
-    gold: List[Tuple[str, ...]]
+    doc_ids: list[str]
+    gold: list[tuple[str, ...]]
 
 
-def read_mentions(linker: Any, documents: Sequence[Any], cache: Optional[Path]) -> Mentions:
+def read_mentions(linker: Any, documents: Sequence[Any], cache: Path | None) -> Mentions:
     """Encode the gold mentions of documents; those with several ids that are all meant are left out.
 
     linker (Linker): its encoder reads them.
@@ -81,7 +82,7 @@ class Result(NamedTuple):
 
     hits: Any
     first: Any
-    links: List[Any]
+    links: list[Any]
 
 
 def link(linker: Any, mentions: Mentions) -> Result:
@@ -95,7 +96,7 @@ def link(linker: Any, mentions: Mentions) -> Result:
     return Result(np.array(hits), np.array(first), links)
 
 
-def measure(result: Result, before: Result, mentions: Mentions, seed: int) -> Dict[str, Any]:
+def measure(result: Result, before: Result, mentions: Mentions, seed: int) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): metrics, and the paired difference to ``before``."""
     from spacy_pel.evaluation.metrics.paired_bootstrap import share_difference
     from spacy_pel.evaluation.metrics.reliability import reliability_metrics
@@ -129,11 +130,11 @@ def measure(result: Result, before: Result, mentions: Mentions, seed: int) -> Di
     }
 
 
-def _share(hits: Any, chosen: Any) -> Optional[float]:
+def _share(hits: Any, chosen: Any) -> float | None:
     return float(hits[chosen].mean()) if chosen.any() else None
 
 
-def corrections_of(result: Result, mentions: Mentions) -> Tuple[List[int], List[Any]]:
+def corrections_of(result: Result, mentions: Mentions) -> tuple[list[int], list[Any]]:
     """RETURNS (Tuple[List[int], List[Correction]]): wrong mentions, in order, and their right answers."""
     from spacy_pel.linking import Correction
     from spacy_pel.types import NIL
@@ -148,8 +149,8 @@ def corrections_of(result: Result, mentions: Mentions) -> Tuple[List[int], List[
 
 
 def run(
-    linker: Any, taught: Mentions, tests: Dict[str, Mentions], counts: Sequence[int], seed: int
-) -> List[Dict[str, Any]]:
+    linker: Any, taught: Mentions, tests: dict[str, Mentions], counts: Sequence[int], seed: int
+) -> list[dict[str, Any]]:
     """Teach n corrections, link all tests, undo; for each n.
 
     linker (Linker): is as before afterwards.
@@ -165,7 +166,7 @@ def run(
         started = time.perf_counter()
         learned = linker.learn([taught.queries[i] for i in wrong[:n]], made[:n], by="benchmark") if n else []
         seconds = time.perf_counter() - started
-        row: Dict[str, Any] = {"corrections": n, "learned": len(learned), "seconds": seconds}
+        row: dict[str, Any] = {"corrections": n, "learned": len(learned), "seconds": seconds}
         for name, mentions in tests.items():
             row[name] = measure(link(linker, mentions), before[name], mentions, seed)
         rows.append(row)
@@ -173,7 +174,7 @@ def run(
     return rows
 
 
-def plot(rows: Sequence[Dict[str, Any]], path: Path) -> None:
+def plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
     """Draw accuracy over the number of corrections, with the intervals of the gain."""
     from matplotlib.figure import Figure
 
@@ -202,7 +203,7 @@ def plot(rows: Sequence[Dict[str, Any]], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def show(rows: Sequence[Dict[str, Any]], console: Console) -> None:
+def show(rows: Sequence[dict[str, Any]], console: Console) -> None:
     """Print the table."""
     table = Table(*HEAD)
     for row in rows:
@@ -220,22 +221,20 @@ def show(rows: Sequence[Dict[str, Any]], console: Console) -> None:
     console.print(table)
 
 
-def _percent(value: Optional[float]) -> str:
+def _percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f}"
 
 
-def _gain(found: Dict[str, Any]) -> str:
+def _gain(found: dict[str, Any]) -> str:
     return f"{100 * found['gain']:+.1f} [{100 * found['gain_low']:+.1f}, {100 * found['gain_high']:+.1f}]"
 
 
 def main(
     pipeline: Annotated[Path, typer.Argument(help="The pipeline folder; it is not changed.")],
     corpus: Annotated[Path, typer.Argument(help="Annotated corpus (JSON lines), cut into halves.")],
-    old: Annotated[
-        Optional[Path], typer.Option(help="Another annotated corpus, which is only linked.")
-    ] = None,
+    old: Annotated[Path | None, typer.Option(help="Another annotated corpus, which is only linked.")] = None,
     test: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(help="Link this corpus instead of the second half, and correct all of CORPUS."),
     ] = None,
     documents: Annotated[int, typer.Option(min=0, help="Number of documents of each corpus; 0 = all.")] = 0,
@@ -243,8 +242,8 @@ def main(
         str, typer.Option(help="Numbers of corrections, separated by commas.")
     ] = "0,50,200,1000",
     seed: Annotated[int, typer.Option(help="Random seed of the halves and of the bootstrap.")] = 0,
-    output: Annotated[Optional[Path], typer.Option(help="Folder for teach.json and teach.png.")] = None,
-    cache: Annotated[Optional[Path], typer.Option(help="Folder that keeps the vectors of mentions.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for teach.json and teach.png.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Folder that keeps the vectors of mentions.")] = None,
 ) -> None:
     """Print accuracy over the number of corrections."""
     from spacy_pel.corpora import read_corpus
@@ -253,7 +252,7 @@ def main(
 
     linker = load_pipeline(pipeline).component.linker
 
-    def chosen(path: Path) -> List[Any]:
+    def chosen(path: Path) -> list[Any]:
         read = list(read_corpus(path))
         order = np.random.default_rng(seed).permutation(len(read))
         return [read[i] for i in order[: documents or None].tolist()]

@@ -8,7 +8,7 @@ a pipeline. The folder of `candidates eval` (candidates.json) gives one row per 
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -38,12 +38,12 @@ class Times(NamedTuple):
     machine (Optional[str]): on which linking was measured.
     """
 
-    seconds: Optional[float] = None
-    updates: Optional[int] = None
-    trained_per_second: Optional[float] = None
-    linked_per_second: Optional[float] = None
-    model_bytes: Optional[int] = None
-    machine: Optional[str] = None
+    seconds: float | None = None
+    updates: int | None = None
+    trained_per_second: float | None = None
+    linked_per_second: float | None = None
+    model_bytes: int | None = None
+    machine: str | None = None
 
 
 def read_times(folder: Path) -> Times:
@@ -51,7 +51,7 @@ def read_times(folder: Path) -> Times:
     RAISES (PelError): if there is no such folder, or a file is damaged."""
     if not folder.is_dir():
         raise PelError(f"Expected the folder of a run at {folder}, but there is none. Check the path.")
-    known: Dict[str, Any] = {}
+    known: dict[str, Any] = {}
     records = list(read_jsonl(folder / "metrics.jsonl")) if (folder / "metrics.jsonl").is_file() else []
     if records:
         known["seconds"] = records[-1].get("seconds")
@@ -72,10 +72,10 @@ def read_times(folder: Path) -> Times:
     return Times(**known)
 
 
-def joined(parts: List[Times]) -> Times:
+def joined(parts: list[Times]) -> Times:
     """RETURNS (Times): the first known value of each; for model sizes the last."""
 
-    def first(values: Tuple[Any, ...]) -> Any:
+    def first(values: tuple[Any, ...]) -> Any:
         return next((value for value in values if value is not None), None)
 
     columns = list(zip(*parts, strict=True))
@@ -83,7 +83,7 @@ def joined(parts: List[Times]) -> Times:
     return found._replace(model_bytes=first(columns[Times._fields.index("model_bytes")][::-1]))
 
 
-def table_rows(run: str) -> List[List[str]]:
+def table_rows(run: str) -> list[list[str]]:
     """run (str): "FOLDER", or "NAME=FOLDER,FOLDER".
 
     RETURNS (List[List[str]]): its row, or one per generator in candidates.json.
@@ -99,7 +99,7 @@ def table_rows(run: str) -> List[List[str]]:
     return [*rows, *([cells(name, joined([read_times(path) for path in paths]))] if paths else [])]
 
 
-def cells(name: str, times: Times) -> List[str]:
+def cells(name: str, times: Times) -> list[str]:
     """RETURNS (List[str]): a row under HEAD."""
     minutes = None if times.seconds is None else times.seconds / 60
     megabytes = None if times.model_bytes is None else times.model_bytes / 1e6
@@ -117,8 +117,8 @@ def cells(name: str, times: Times) -> List[str]:
 
 
 def main(
-    runs: Annotated[List[str], typer.Argument(help="FOLDER, or NAME=FOLDER[,FOLDER...]")],
-    output: Annotated[Optional[Path], typer.Option(help="Also write the table as Markdown.")] = None,
+    runs: Annotated[list[str], typer.Argument(help="FOLDER, or NAME=FOLDER[,FOLDER...]")],
+    output: Annotated[Path | None, typer.Option(help="Also write the table as Markdown.")] = None,
 ) -> None:
     """Print training and inference times of finished runs."""
     from spacy_pel.cli._table import markdown_table

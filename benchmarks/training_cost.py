@@ -12,7 +12,7 @@ import sys
 import time
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,7 +29,7 @@ from spacy_pel.training.regularizers.fgsm import FGSM
 from spacy_pel.training.retriever.batches import PairBatch, Side
 from spacy_pel.training.retriever.objective import Objective
 
-_LOSSES: Dict[str, Any] = {"Pb": (ProxySoftplus(), Cosine()), "CE": (CrossEntropy(), DotProduct())}
+_LOSSES: dict[str, Any] = {"Pb": (ProxySoftplus(), Cosine()), "CE": (CrossEntropy(), DotProduct())}
 
 
 class Sizes(NamedTuple):
@@ -77,7 +77,7 @@ def made_up_batch(sizes: Sizes, *, shared: bool, vocabulary: int, seed: int = 0)
 
 def measure(
     encoder: str, case: Case, sizes: Sizes, *, steps: int, precision: str = "no", gpu_id: int = -1
-) -> Dict[str, float]:
+) -> dict[str, float]:
     """Train some steps; run it in a new process, as freed memory is not returned to the system.
 
     RETURNS (Dict[str, float]): "ms" and "CPU ms" (medians of the steps after the first; the latter does
@@ -109,7 +109,7 @@ def measure(
     return {"ms": wall, "CPU ms": cpu, "MB": _memory(device)["peak"] - before}
 
 
-def _memory(device: torch.device) -> Dict[str, float]:
+def _memory(device: torch.device) -> dict[str, float]:
     """RETURNS (Dict[str, float]): this process's MB on the device: "now" and "peak"."""
     if device.type == "cuda":
         now, peak = torch.cuda.memory_allocated(device), torch.cuda.max_memory_allocated(device)
@@ -119,7 +119,7 @@ def _memory(device: torch.device) -> Dict[str, float]:
     return {"now": int(kilobytes["VmRSS"]) / 1024, "peak": int(kilobytes["VmHWM"]) / 1024}
 
 
-def table_of(found: List[Dict[str, float]], title: str) -> Table:
+def table_of(found: list[dict[str, float]], title: str) -> Table:
     """RETURNS (Table): a row for each of CASES; with FGSM, "times" is relative to the step without it."""
     table = Table(title=title)
     for name in ("negatives", "loss", "FGSM"):

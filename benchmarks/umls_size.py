@@ -14,10 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Dict, Iterator, List, Tuple
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -50,7 +51,7 @@ _DEFINED = 0.12  # of the concepts
 _MERGED = 0.1  # retired CUIs per concept
 
 
-def write_tables(folder: Path, n_concepts: int, *, seed: int = 0) -> Dict[str, int]:
+def write_tables(folder: Path, n_concepts: int, *, seed: int = 0) -> dict[str, int]:
     """Write made-up tables, block by block.
 
     folder (Path): the META folder to write.
@@ -72,7 +73,7 @@ def write_tables(folder: Path, n_concepts: int, *, seed: int = 0) -> Dict[str, i
     return counts
 
 
-def _blocks(n_concepts: int, rng: np.random.Generator) -> Iterator[Dict[str, List[str]]]:
+def _blocks(n_concepts: int, rng: np.random.Generator) -> Iterator[dict[str, list[str]]]:
     """YIELDS (Dict[str, List[str]]): lines by table."""
     yield {"MRRANK": [f"{rank:04}|{source}|N|\n" for rank, source in enumerate(reversed(_SOURCES))]}
     words = np.array(["".join(rng.choice(_SYLLABLES, rng.integers(2, 5))) for _ in range(60_000)])
@@ -98,7 +99,7 @@ def _blocks(n_concepts: int, rng: np.random.Generator) -> Iterator[Dict[str, Lis
         n_done, n_kept = n_done + len(kept), n_kept + int(kept.sum())
 
 
-def _texts(n_texts: int, low: int, high: int, words: NDArray[np.str_], rng: np.random.Generator) -> List[str]:
+def _texts(n_texts: int, low: int, high: int, words: NDArray[np.str_], rng: np.random.Generator) -> list[str]:
     """RETURNS (List[str]): texts of low to high words; few words are frequent."""
     lengths = rng.integers(low, high + 1, size=n_texts)
     picked = words[(rng.random(lengths.sum()) ** 3 * len(words)).astype(np.int64)].tolist()
@@ -106,7 +107,7 @@ def _texts(n_texts: int, low: int, high: int, words: NDArray[np.str_], rng: np.r
     return [" ".join(picked[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def _names(n_concepts: int, words: NDArray[np.str_], rng: np.random.Generator) -> Iterator[List[str]]:
+def _names(n_concepts: int, words: NDArray[np.str_], rng: np.random.Generator) -> Iterator[list[str]]:
     """YIELDS (List[str]): the names of a concept; half of them are forms of the first one."""
     spread = 0.6  # most concepts have one or two names, a few have dozens
     n_names = 1 + rng.negative_binomial(spread, spread / (spread + _NAMES - 1), size=n_concepts)
@@ -122,7 +123,7 @@ def _names(n_concepts: int, words: NDArray[np.str_], rng: np.random.Generator) -
         yield list(dict.fromkeys([texts[start].capitalize(), *others]))
 
 
-def _name_lines(rows: List[Tuple[str, int, str]], rng: np.random.Generator) -> List[str]:
+def _name_lines(rows: list[tuple[str, int, str]], rng: np.random.Generator) -> list[str]:
     sources = rng.integers(len(_SOURCES), size=len(rows)).tolist()
     chances = rng.random(len(rows)).tolist()
     lines, last = [], ""
@@ -140,7 +141,7 @@ def _name_lines(rows: List[Tuple[str, int, str]], rng: np.random.Generator) -> L
     return lines
 
 
-def _type_lines(cuis: List[str], kept: NDArray[np.bool_], rng: np.random.Generator) -> List[str]:
+def _type_lines(cuis: list[str], kept: NDArray[np.bool_], rng: np.random.Generator) -> list[str]:
     picks, chances = rng.random((2, len(cuis))).tolist()
     lines = []
     for cui, wanted, pick, chance in zip(cuis, kept.tolist(), picks, chances, strict=True):
@@ -154,8 +155,8 @@ def _type_lines(cuis: List[str], kept: NDArray[np.bool_], rng: np.random.Generat
 
 
 def _definition_lines(
-    rows: List[Tuple[str, int, str]], words: NDArray[np.str_], rng: np.random.Generator
-) -> List[str]:
+    rows: list[tuple[str, int, str]], words: NDArray[np.str_], rng: np.random.Generator
+) -> list[str]:
     defined = np.flatnonzero(rng.random(len(rows)) < _DEFINED / _NAMES).tolist()
     texts = _texts(len(defined), 8, 45, words, rng)
     sources = rng.choice(["MSH", "NCI", "HPO", "CSP"], size=len(defined)).tolist()
@@ -166,7 +167,7 @@ def _definition_lines(
     return lines
 
 
-def build(meta: Path, out: Path) -> Dict[str, float]:
+def build(meta: Path, out: Path) -> dict[str, float]:
     """Run ``kb build`` in a new process.
 
     meta (Path): the META folder.
@@ -186,7 +187,7 @@ def build(meta: Path, out: Path) -> Dict[str, float]:
     return {"seconds": seconds, "CPU seconds": cpu, "peak memory, GB": used.ru_maxrss / 1e6}
 
 
-def measure(meta: Path, out: Path) -> Dict[str, float]:
+def measure(meta: Path, out: Path) -> dict[str, float]:
     """RETURNS (Dict[str, float]): the columns of the table, of building and opening a knowledge base."""
     built = build(meta, out)
     counts = read_json(out / "meta.json")["counts"]

@@ -11,8 +11,9 @@ training corpus serves the frequency prior, and says which entities count as see
 
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Mapping, Optional, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -37,7 +38,7 @@ def main(
         Path, typer.Argument(help="Gets indexes, pipelines and results; what is there is used.")
     ],
     world: Annotated[
-        Optional[List[str]], typer.Option(help="Only these (repeatable); default: all in the folder.")
+        list[str] | None, typer.Option(help="Only these (repeatable); default: all in the folder.")
     ] = None,
     pipeline: Annotated[
         Path, typer.Option(help="Provides the trained encoder, the tokenizer and the detector.")
@@ -61,7 +62,7 @@ def main(
             "untrained": untrained_encoder(pipeline, untrained, output),
         }
         check_origin(output, [worlds / name / "kb" for name in names], pipeline, untrained)
-        report: Dict[str, Any] = {"machine": machine_note(), "part": part, "worlds": {}}
+        report: dict[str, Any] = {"machine": machine_note(), "part": part, "worlds": {}}
         for name in names:
             built = {
                 kind: build(worlds / name / "kb", encoder, pipeline, output / "built" / name / kind)
@@ -142,7 +143,7 @@ def build(kb: Path, encoder: Path, pipeline: Path, folder: Path) -> Path:
     return made
 
 
-def summary(results: Mapping[str, Result]) -> Dict[str, Any]:
+def summary(results: Mapping[str, Result]) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): metrics of each linker, and paired differences from ours, as JSON data."""
     return {
         "linkers": {name: metrics for name, (metrics, _) in results.items()},

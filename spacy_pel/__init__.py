@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .training.retriever.loop import train
     from .training.retriever.settings import read_settings
 
-_LAZY: Dict[str, str] = {
+_LAZY: dict[str, str] = {
     "BiEncoder": ".encoders.bi_encoder",
     "EntityIndex": ".index",
     "KnowledgeBase": ".kb",
@@ -64,5 +64,5 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def __dir__() -> List[str]:
+def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

@@ -2,7 +2,7 @@
 
 import re
 from importlib.metadata import entry_points
-from typing import Any, Dict, List
+from typing import Any
 
 import catalogue
 from spacy.util import registry as spacy_registry
@@ -37,12 +37,12 @@ class registry:
     pel_engines = catalogue.create("spacy", "pel_engines", entry_points=True)
 
     @classmethod
-    def names(cls) -> List[str]:
+    def names(cls) -> list[str]:
         """RETURNS (List[str]): the names of all registries, e.g. "pel_losses"."""
         return sorted(name for name in vars(cls) if name.startswith("pel_"))
 
     @classmethod
-    def parts(cls, registry_name: str) -> Dict[str, str]:
+    def parts(cls, registry_name: str) -> dict[str, str]:
         """Short names of a registry's parts, for the command line.
 
         The short name of "spacy-pel.MeshKB.v1" in "pel_kb_readers" is "mesh": the

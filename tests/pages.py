@@ -2,8 +2,9 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, List, NamedTuple, Tuple
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -24,7 +25,7 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def blocks(path: Path) -> List[Block]:
+def blocks(path: Path) -> list[Block]:
     """RETURNS (List[Block]): the fenced blocks of a page, in order."""
     found = re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(encoding="utf8"), re.DOTALL | re.MULTILINE)
     return [Block(*one) for one in found]
@@ -46,7 +47,7 @@ def section_of(path: Path, heading: str) -> str:
     return text.partition("\n## ")[0]
 
 
-def rows(text: str) -> Iterator[List[str]]:
+def rows(text: str) -> Iterator[list[str]]:
     """YIELDS (List[str]): the cells of each row of the tables in a text, without heads."""
     lines = text.splitlines()
     for i, line in enumerate(lines):
@@ -55,7 +56,7 @@ def rows(text: str) -> Iterator[List[str]]:
             yield [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 
 
-def shell_commands(path: Path) -> Iterator[List[str]]:
+def shell_commands(path: Path) -> Iterator[list[str]]:
     """YIELDS (List[str]): the words of each command in the shell blocks and inline code of a page, or in
     the comments of a config."""
     text = path.read_text(encoding="utf8")
@@ -71,7 +72,7 @@ def shell_commands(path: Path) -> Iterator[List[str]]:
             yield from _split(line)
 
 
-def options_after(path: Path, words: str) -> List[str]:
+def options_after(path: Path, words: str) -> list[str]:
     """RETURNS (List[str]): the options that a comment of a config lists behind these words, without
     ``--gpu-id``."""
     comments = " ".join(re.findall(r"^#\s*(.*)$", path.read_text(encoding="utf8"), re.MULTILINE))
@@ -82,14 +83,14 @@ def options_after(path: Path, words: str) -> List[str]:
     return [word for name, value in pairs if name != "--gpu-id" for word in (name, value)]
 
 
-def _split(line: str) -> Iterator[List[str]]:
+def _split(line: str) -> Iterator[list[str]]:
     for part in re.split(r"; (?:do |done)?|&& ", line):
         words = shlex.split(part, comments=True)
         if words:
             yield words
 
 
-def product_commands(path: Path) -> Iterator[Tuple[str, ...]]:
+def product_commands(path: Path) -> Iterator[tuple[str, ...]]:
     """YIELDS (Tuple[str, ...]): the words after ``spacy-pel`` or ``python -m spacy pel``."""
     for words in shell_commands(path):
         if words[:4] == ["python", "-m", "spacy", "pel"]:

@@ -3,9 +3,9 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import resolve_name
 from pathlib import Path
-from typing import Iterator, Tuple
 
 import pytest
 
@@ -37,7 +37,7 @@ def room_of(module: str) -> str:
     return parts[1] if parts[0] == "spacy_pel" and len(parts) > 1 else ""
 
 
-def imported_by(path: Path) -> Iterator[Tuple[str, int]]:
+def imported_by(path: Path) -> Iterator[tuple[str, int]]:
     """YIELDS (Tuple[str, int]): full names of what a file imports, anywhere in it, and the line."""
     package = ".".join(["spacy_pel", *path.relative_to(ROOT).parent.parts])
     for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):

@@ -13,7 +13,7 @@ there is one. Inputs are made from the seed and their number, so each failure ca
 import tempfile
 import time
 from pathlib import Path
-from typing import Annotated, Dict, List, Optional
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -37,9 +37,9 @@ from benchmarks.attack.texts import TextAttack
 _SHOWN = 20  # failures of one attack
 
 
-def attacks(only: Optional[str] = None) -> Dict[str, Attack]:
+def attacks(only: str | None = None) -> dict[str, Attack]:
     """RETURNS (Dict[str, Attack]): by name; of one kind, or all."""
-    made: List[Attack] = []
+    made: list[Attack] = []
     if only in (None, "readers"):
         made += reader_attacks()
     if only in (None, "folders"):
@@ -49,7 +49,7 @@ def attacks(only: Optional[str] = None) -> Dict[str, Attack]:
     return {attack.name: attack for attack in made}
 
 
-def table_of(tallies: List[Tally]) -> Table:
+def table_of(tallies: list[Tally]) -> Table:
     """RETURNS (Table): a row for each attack."""
     table = Table(title="Attacks")
     for title in ("attack", "inputs", REFUSED, NET, ACCEPTED, *FAILURES, "worst, s", "of input"):
@@ -63,13 +63,13 @@ def table_of(tallies: List[Tally]) -> Table:
 
 def main(
     seconds: Annotated[float, typer.Option(min=0.1, help="For all attacks together.")] = 60.0,
-    only: Annotated[Optional[str], typer.Option(help="readers, folders or texts.")] = None,
-    target: Annotated[Optional[List[str]], typer.Option(help="Names of attacks (repeatable).")] = None,
+    only: Annotated[str | None, typer.Option(help="readers, folders or texts.")] = None,
+    target: Annotated[list[str] | None, typer.Option(help="Names of attacks (repeatable).")] = None,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    inputs: Annotated[Optional[int], typer.Option(help="At most this many of each attack.")] = None,
+    inputs: Annotated[int | None, typer.Option(help="At most this many of each attack.")] = None,
     hang: Annotated[float, typer.Option(help="Seconds after which an input hangs.")] = 30.0,
-    number: Annotated[Optional[int], typer.Option(help="Repeat this input, in this process.")] = None,
-    keep: Annotated[Optional[Path], typer.Option(help="A folder for the input that is repeated.")] = None,
+    number: Annotated[int | None, typer.Option(help="Repeat this input, in this process.")] = None,
+    keep: Annotated[Path | None, typer.Option(help="A folder for the input that is repeated.")] = None,
 ) -> None:
     """Run attacks and print what became of the inputs; exit with 1 if one succeeded."""
     if only not in (None, "readers", "folders", "texts"):

@@ -3,8 +3,9 @@
 import os
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable, List
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +126,7 @@ def _endless(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-def folder_attacks() -> List[FolderAttack]:
+def folder_attacks() -> list[FolderAttack]:
     """RETURNS (List[FolderAttack]): for each kind of folder."""
     linker = "pipeline/proxy_entity_linker"
     return [

@@ -3,7 +3,8 @@
 import json
 import random
 import re
-from typing import Any, Callable, Dict, List
+from collections.abc import Callable
+from typing import Any
 
 _NUMBER = re.compile(rb"-?\d+")
 _QUOTED = re.compile(rb'"[^"\n]*"|>[^<\n]*<')
@@ -39,7 +40,7 @@ BYTES = [
     b"\xff\xfe",
     b"\x00\x00",
 ]
-VALUES: List[Any] = [
+VALUES: list[Any] = [
     None, True, 5, -1, 0, 1.5, float("inf"), float("nan"), 3_000_000_000, 10**19, 10**400, "", " ", "x",
     "NIL", "-1", "1e999", "\ud800", "a\x00b", "x" * 100_000, [], {}, [5], [None], ["x"], [[]], {"a": 1},
     {"": {}}, [{"a": []}],
@@ -196,7 +197,7 @@ def json_tree(data: bytes, rng: random.Random) -> bytes:
 
 def changed_tree(tree: Any, rng: random.Random) -> Any:
     """RETURNS (Any): the tree with one change."""
-    places: List[Any] = [(None, None)]
+    places: list[Any] = [(None, None)]
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -219,13 +220,13 @@ def changed_tree(tree: Any, rng: random.Random) -> Any:
     return tree
 
 
-CHANGES: List[Change] = [
+CHANGES: list[Change] = [
     flip, flip, truncate, delete, duplicate, line_order, line_order, swap_fields, swap_fields, number, number,
     odd_text, odd_text, odd_string, odd_bytes, separator, separator, nested, long_run, line_ends, encoding,
     declared_encoding, empty, json_tree, json_tree, json_tree,
 ]  # fmt: skip
 
 
-def changes_by_name() -> Dict[str, Change]:
+def changes_by_name() -> dict[str, Change]:
     """RETURNS (Dict[str, Callable]): each kind of damage."""
     return {change.__name__: change for change in CHANGES}

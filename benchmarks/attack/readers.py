@@ -4,8 +4,9 @@ import gzip
 import json
 import random
 import zlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List
+from typing import Any
 
 import spacy
 
@@ -28,8 +29,8 @@ ONTOLOGIES = ("pain.obo", "graph.json", "terms.json", "oncotree.json", "cells.tt
 _PACKED = 0.08  # share of inputs whose file is gzipped
 _INSIDE = 0.5  # share of inputs that are damaged before they are compressed
 _BUILT = 0.02  # share of inputs whose entities become a knowledge base
-Files = Dict[str, bytes]
-Read = Callable[[List[Path], Path], None]  # takes the entries of the folder and a place for its output
+Files = dict[str, bytes]
+Read = Callable[[list[Path], Path], None]  # takes the entries of the folder and a place for its output
 
 
 class ReaderAttack:
@@ -92,7 +93,7 @@ class ReaderAttack:
                 (given / name).write_bytes(self.files[name])
 
 
-def reader_attacks() -> List[ReaderAttack]:
+def reader_attacks() -> list[ReaderAttack]:
     """RETURNS (List[ReaderAttack]): for each registered reader, and each format that one of them reads."""
     spacy.blank("en")  # imported before the processes are forked, not in each of them
     made = []
@@ -124,7 +125,7 @@ def reader_attacks() -> List[ReaderAttack]:
 def _corpus_with(name: str) -> Read:
     make = registry.resolve_short("pel_corpus_readers", name)
 
-    def read(paths: List[Path], out: Path) -> None:
+    def read(paths: list[Path], out: Path) -> None:
         reader = make()
         check_documents(reader(paths))
 
@@ -134,19 +135,19 @@ def _corpus_with(name: str) -> Read:
 def _kb_with(name: str) -> Read:
     make = registry.resolve_short("pel_kb_readers", name)
 
-    def read(paths: List[Path], out: Path) -> None:
+    def read(paths: list[Path], out: Path) -> None:
         reader = make()
         check_entities(reader(paths), reader.redirects, out)
 
     return read
 
 
-def _read_sssom(paths: List[Path], out: Path) -> None:
+def _read_sssom(paths: list[Path], out: Path) -> None:
     for mapping in read_sssom(paths[0]):
         _check_text(*mapping)
 
 
-def _read_merge(paths: List[Path], out: Path) -> None:
+def _read_merge(paths: list[Path], out: Path) -> None:
     path = next(path for path in paths if path.name == "merge.cfg")
     config = load_config(path)
     if "merge" in config:
@@ -159,17 +160,17 @@ def _read_merge(paths: List[Path], out: Path) -> None:
             _check_text(*row)
 
 
-def _read_changes(paths: List[Path], out: Path) -> None:
+def _read_changes(paths: list[Path], out: Path) -> None:
     changes = read_changes(paths[0])
     if out.exists():
         apply_changes(KnowledgeBase([Entity("C1", "fever"), Entity("C2", "pain")]), changes)
 
 
-def _read_texts(paths: List[Path], out: Path) -> None:
+def _read_texts(paths: list[Path], out: Path) -> None:
     check_documents(read_documents(paths[0]))
 
 
-def _read_folder(paths: List[Path], out: Path) -> None:
+def _read_folder(paths: list[Path], out: Path) -> None:
     check_documents(read_documents(paths[0].parent))
 
 
@@ -185,7 +186,7 @@ def check_documents(documents: Iterable[Document]) -> None:
                 raise Wrong(f"a label or an id that is not text: {mention!r:.200}")
 
 
-def check_entities(entities: Iterable[Entity], redirects: Dict[str, str], out: Path) -> None:
+def check_entities(entities: Iterable[Entity], redirects: dict[str, str], out: Path) -> None:
     """Check entities, and if ``out`` is there build a knowledge base of them.
 
     RAISES (Wrong): if an entity has no id or name, or one that is not text.

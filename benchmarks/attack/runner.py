@@ -11,11 +11,11 @@ import shutil
 import time
 import traceback
 from collections import Counter
+from collections import Counter as CounterType
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, List, Optional, Protocol
-from typing import Counter as CounterType
+from typing import Any, Protocol
 
 from tqdm import tqdm
 
@@ -62,7 +62,7 @@ class Tally:
     counts: CounterType[str] = field(default_factory=Counter)
     worst: float = 0.0  # seconds
     slowest: int = 0  # the input that took them
-    failures: List[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
     @property
     def inputs(self) -> int:
@@ -133,7 +133,7 @@ def prepared(attack: Attack, folder: Path) -> Path:
 
 
 def run_attack(
-    attack: Attack, *, seed: int, seconds: float, most: Optional[int], hang: float, folder: Path
+    attack: Attack, *, seed: int, seconds: float, most: int | None, hang: float, folder: Path
 ) -> Tally:
     """Run inputs until the time is over.
 

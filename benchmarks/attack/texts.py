@@ -3,7 +3,7 @@
 import random
 import shutil
 from pathlib import Path
-from typing import Any, List
+from typing import Any
 
 import spacy
 
@@ -23,7 +23,7 @@ class TextAttack:
 
     def __init__(self) -> None:
         self.nlp: Any = None
-        self.texts: List[str] = []
+        self.texts: list[str] = []
 
     def prepare(self, folder: Path) -> None:
         """Copy a pipeline of a few made-up entities."""

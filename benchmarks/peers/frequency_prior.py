@@ -1,7 +1,7 @@
 """The frequency prior of a surface form in annotated text, P(entity | surface form), without context."""
 
 from collections import Counter, defaultdict
-from typing import DefaultDict, Iterable, List, Sequence, Tuple
+from collections.abc import Iterable, Sequence
 
 from benchmarks.peers.scispacy_linker import Answer
 from spacy_pel.kb import KnowledgeBase
@@ -23,16 +23,16 @@ class FrequencyPrior:
     """
 
     def __init__(
-        self, kb: KnowledgeBase, named: Iterable[Tuple[str, Sequence[str]]], *, top_k: int = 64
+        self, kb: KnowledgeBase, named: Iterable[tuple[str, Sequence[str]]], *, top_k: int = 64
     ) -> None:
         self.top_k = top_k
-        self._counts: DefaultDict[str, Counter] = defaultdict(Counter)
+        self._counts: defaultdict[str, Counter] = defaultdict(Counter)
         for surface, ids in named:
             live = {kb.resolve(entity_id) for entity_id in ids} - {None}
             if live:
                 self._counts[normalize_alias(surface)].update(live)
 
-    def rank(self, surfaces: Sequence[str], fallback: Sequence[Answer]) -> List[Answer]:
+    def rank(self, surfaces: Sequence[str], fallback: Sequence[Answer]) -> list[Answer]:
         """Rank the entities of each surface form.
 
         surfaces (Sequence[str]): of the mentions.

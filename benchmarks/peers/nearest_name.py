@@ -1,8 +1,8 @@
 """The nearest name by an encoder's vectors, of the surface form alone: what an encoder finds without context
 and without any other evidence."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, Sequence
 
 from benchmarks.peers.scispacy_linker import Answer
 from spacy_pel.errors import PelError
@@ -31,15 +31,15 @@ class NearestName:
         self._kb, self._encoder, self._index = linker.kb, linker.encoder, linker.index
         self.top_k = top_k
 
-    def rank(self, surfaces: Sequence[str]) -> List[Answer]:
+    def rank(self, surfaces: Sequence[str]) -> list[Answer]:
         """RETURNS (List[Answer]): the candidates of each surface form by cosine; an entity's best name
         counts."""
         distinct = list(dict.fromkeys(surfaces))
         vectors = self._encoder.encode_names(distinct)
         found = self._index.search_groups(vectors, self.top_k * _ROWS_EACH, None, (NAME_KINDS,))
-        answers: Dict[str, Answer] = {}
+        answers: dict[str, Answer] = {}
         for surface, scores, rows in zip(distinct, *found[0], strict=True):
-            best: Dict[int, float] = {}
+            best: dict[int, float] = {}
             for score, row in zip(scores.tolist(), rows.tolist(), strict=True):
                 if row >= 0:
                     best.setdefault(row, score)  # they come with the best first

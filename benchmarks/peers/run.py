@@ -3,8 +3,9 @@
 import gzip
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import NamedTuple, Protocol
 
 from benchmarks.peers.frequency_prior import FrequencyPrior
 from benchmarks.peers.scispacy_linker import Answer, ScispacyLinker
@@ -19,7 +20,7 @@ PEERS = ("frequency prior", "scispaCy, abbreviations expanded", "scispaCy")
 class Peer(Protocol):
     """Ranks the entities of surface forms, without context."""
 
-    def rank(self, surfaces: Sequence[str]) -> List[Answer]: ...
+    def rank(self, surfaces: Sequence[str]) -> list[Answer]: ...
 
 
 class PeerRun(NamedTuple):
@@ -29,7 +30,7 @@ class PeerRun(NamedTuple):
     per_second (float): distinct surface forms looked up per second.
     """
 
-    answers: List[Answer]
+    answers: list[Answer]
     per_second: float
 
 
@@ -39,9 +40,9 @@ def run_peers(
     test: Sequence[Document],
     *,
     key: str,
-    cache: Optional[Path],
+    cache: Path | None,
     top_k: int = 64,
-) -> Dict[str, PeerRun]:
+) -> dict[str, PeerRun]:
     """Link the gold mentions with every peer.
 
     kb (KnowledgeBase): the entities.
@@ -60,7 +61,7 @@ def run_peers(
     runs = {PEERS[2]: _timed(linker, plain), PEERS[1]: _timed(linker, expanded)}
     ids = [mention.ids for document in train for mention in document.mentions]
     # abbreviations of the training text are not expanded: that made the prior worse
-    named: Sequence[Tuple[str, Sequence[str]]] = list(zip(surfaces(train, expand=False), ids, strict=True))
+    named: Sequence[tuple[str, Sequence[str]]] = list(zip(surfaces(train, expand=False), ids, strict=True))
     prior = FrequencyPrior(kb, named, top_k=top_k)
     answers = prior.rank(expanded, runs[PEERS[1]].answers)
     runs[PEERS[0]] = PeerRun(answers, runs[PEERS[1]].per_second)
@@ -82,7 +83,7 @@ def _timed(linker: Peer, asked: Sequence[str]) -> PeerRun:
     return PeerRun(answers, len(set(asked)) / max(time.perf_counter() - started, 1e-9))
 
 
-def _load(path: Path) -> Dict[str, PeerRun]:
+def _load(path: Path) -> dict[str, PeerRun]:
     with gzip.open(path, "rt", encoding="utf8") as file:
         saved = json.load(file)
     return {

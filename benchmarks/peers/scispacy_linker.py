@@ -1,6 +1,7 @@
 """scispaCy's own CandidateGenerator on our knowledge bases."""
 
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from spacy_pel.candidates.scispacy_candidates import ScispacyCandidates
 from spacy_pel.kb import KnowledgeBase
@@ -21,7 +22,7 @@ class Answer(NamedTuple):
     nil_score (float): higher = more likely NIL.
     """
 
-    candidates: List[Tuple[str, float]]
+    candidates: list[tuple[str, float]]
     nil_score: float
 
 
@@ -40,10 +41,10 @@ class ScispacyLinker:
         self._generator = ScispacyCandidates(neighbours=neighbours)
         self._generator.build(kb)
 
-    def rank(self, surfaces: Sequence[str]) -> List[Answer]:
+    def rank(self, surfaces: Sequence[str]) -> list[Answer]:
         """RETURNS (List[Answer]): the candidates of each surface form by similarity, ties in KB order. The
         NIL score is 1 - the best similarity."""
-        numbers: Dict[str, int] = {}
+        numbers: dict[str, int] = {}
         rows = [numbers.setdefault(surface, len(numbers)) for surface in surfaces]
         mentions = [MentionInText(surface, 0, len(surface)) for surface in numbers]
         ranked = self._generator.rank(self._kb, mentions, top_k=self.top_k)

@@ -1,11 +1,11 @@
 """The surface forms of gold mentions, unchanged or with abbreviations expanded."""
 
-from typing import Iterable, List
+from collections.abc import Iterable
 
 from spacy_pel.types import Document
 
 
-def surfaces(documents: Iterable[Document], *, expand: bool) -> List[str]:
+def surfaces(documents: Iterable[Document], *, expand: bool) -> list[str]:
     """RETURNS (List[str]): one per gold mention; with ``expand`` a document's abbreviations
     are replaced by the long forms that scispaCy's detector finds in it."""
     import spacy

@@ -8,8 +8,9 @@ To add a file, add an entry to corpora.py, ontologies.py or releases.py: its pat
 functions from the file to counts.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Dict, Iterable, List, Optional
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -21,11 +22,11 @@ from spacy_pel.errors import PelError
 from spacy_pel.util import machine_note, write_json
 
 FIXTURES = Path(__file__).parents[2] / "tests" / "fixtures"
-ENTRIES: List[Entry] = [*corpora.ENTRIES, *ontologies.ENTRIES, *releases.ENTRIES]
+ENTRIES: list[Entry] = [*corpora.ENTRIES, *ontologies.ENTRIES, *releases.ENTRIES]
 NOT_A_REASON = {"documents", "mentions", "mismatches"}  # counts of a report that explain no difference
 
 
-def located(entry: Entry, data: Optional[Path]) -> List[Path]:
+def located(entry: Entry, data: Path | None) -> list[Path]:
     """RETURNS (List[Path]): the files of an entry, in the data folder or the fixtures; empty if one is
     missing."""
     for folder in (data, FIXTURES):
@@ -35,7 +36,7 @@ def located(entry: Entry, data: Optional[Path]) -> List[Path]:
     return []
 
 
-def compare(entry: Entry, paths: List[Path]) -> Dict[str, Any]:
+def compare(entry: Entry, paths: list[Path]) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): the counts of one entry by our reader and by the other parser, and what the
     report of our reader says about the difference."""
     ours, failure, theirs = entry.ours(paths), "", {}
@@ -57,7 +58,7 @@ def compare(entry: Entry, paths: List[Path]) -> Dict[str, Any]:
     }
 
 
-def table_of(rows: Iterable[Dict[str, Any]]) -> Table:
+def table_of(rows: Iterable[dict[str, Any]]) -> Table:
     """RETURNS (Table): a row for each file; where the counts differ, with the reader's report."""
     table = Table("file", "format", "counted", "ours", "theirs", "equal, or the reader's report")
     for row in rows:
@@ -76,9 +77,9 @@ def table_of(rows: Iterable[Dict[str, Any]]) -> Table:
 
 
 def main(
-    data: Annotated[Optional[Path], typer.Option(help="The folder of published files.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The folder of published files.")] = None,
     only: Annotated[str, typer.Option(help="Compare the entries of this format.")] = "",
-    output: Annotated[Optional[Path], typer.Option(help="Write the counts to this JSON file.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the counts to this JSON file.")] = None,
 ) -> None:
     """Print the counts of each file by our reader and by an independent parser."""
     rows = []

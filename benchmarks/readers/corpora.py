@@ -4,8 +4,9 @@ import csv
 import json
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List
+from typing import Any
 
 from spacy_pel.cli._settings import make_reader
 
@@ -21,10 +22,10 @@ BIOC = ("corpora/bioc/tiny.xml", "published/cdr.bioc.xml", "published/pubtator3.
 NO_ID = {"", "-", "-1", "NIL", "None", "null", "CUI-less"}
 
 
-def corpus(name: str, **settings: Any) -> Callable[[List[Path]], Read]:
+def corpus(name: str, **settings: Any) -> Callable[[list[Path]], Read]:
     """RETURNS (Callable): counts what a corpus reader gives."""
 
-    def count(paths: List[Path]) -> Read:
+    def count(paths: list[Path]) -> Read:
         reader = make_reader("pel_corpus_readers", name, settings)
         counts = Counter(documents=0, mentions=0, ids=0)
         for document in reader(paths):
@@ -35,7 +36,7 @@ def corpus(name: str, **settings: Any) -> Callable[[List[Path]], Read]:
     return count
 
 
-def counts_of(documents: Iterable[List[str]]) -> Counts:
+def counts_of(documents: Iterable[list[str]]) -> Counts:
     """RETURNS (Dict[str, int]): of documents, each given as the id fields of its mentions."""
     counts = Counter(documents=0, mentions=0, ids=0)
     for fields in documents:
@@ -44,7 +45,7 @@ def counts_of(documents: Iterable[List[str]]) -> Counts:
     return dict(counts)
 
 
-def bioc_pubtator(paths: List[Path]) -> Counts:
+def bioc_pubtator(paths: list[Path]) -> Counts:
     """RETURNS (Dict[str, int]): what the package ``bioc`` finds in PubTator."""
     from bioc import pubtator
 
@@ -52,7 +53,7 @@ def bioc_pubtator(paths: List[Path]) -> Counts:
         return counts_of([one.id for one in document.annotations] for document in pubtator.load(file))
 
 
-def bioc_collection(paths: List[Path]) -> Counts:
+def bioc_collection(paths: list[Path]) -> Counts:
     """RETURNS (Dict[str, int]): what the package ``bioc`` finds in BioC."""
     from bioc import annotations, biocjson, biocxml
 
@@ -64,13 +65,13 @@ def bioc_collection(paths: List[Path]) -> Counts:
     )
 
 
-def _identifier(infons: Dict[str, str]) -> str:
+def _identifier(infons: dict[str, str]) -> str:
     return next(
         (str(infons[key]) for key in ("identifier", "concept_id", "CUI", "MESH") if infons.get(key)), ""
     )
 
 
-def bioc_brat(paths: List[Path]) -> Counts:
+def bioc_brat(paths: list[Path]) -> Counts:
     """RETURNS (Dict[str, int]): what the package ``bioc`` finds in BRAT, of which it reads no ids."""
     from bioc import brat
 
@@ -81,16 +82,16 @@ def bioc_brat(paths: List[Path]) -> Counts:
     return dict(counts)
 
 
-def craft_table(paths: List[Path]) -> Counts:
+def craft_table(paths: list[Path]) -> Counts:
     """RETURNS (Dict[str, int]): the texts, and the rows of the table of concepts."""
     texts, table = sorted(paths, key=lambda path: ".tsv" in path.name)
-    fields: Dict[str, List[str]] = {str(json.loads(line)["pmid"]): [] for line in opened(texts)}
+    fields: dict[str, list[str]] = {str(json.loads(line)["pmid"]): [] for line in opened(texts)}
     for row in csv.DictReader(opened(table), delimiter="\t", quoting=csv.QUOTE_NONE):
         fields[row["pmid"]].append(row["id"])
     return counts_of(fields.values())
 
 
-def st21pv_lines(paths: List[Path]) -> Counts:
+def st21pv_lines(paths: list[Path]) -> Counts:
     """RETURNS (Dict[str, int]): the mentions in the sentences of JSON lines."""
     return counts_of(
         [mention["cui"] for sentence in json.loads(line)["sentences"] for mention in sentence["mentions"]]
@@ -98,15 +99,15 @@ def st21pv_lines(paths: List[Path]) -> Counts:
     )
 
 
-def mention_rows(paths: List[Path]) -> Counts:
+def mention_rows(paths: list[Path]) -> Counts:
     """RETURNS (Dict[str, int]): the rows of a list of mentions by their document."""
-    fields: Dict[str, List[str]] = {}
+    fields: dict[str, list[str]] = {}
     for row in csv.DictReader(opened(paths[0]), delimiter="\t", quoting=csv.QUOTE_NONE):
         fields.setdefault(row["pmid"], []).append(row["cui"])
     return counts_of(fields.values())
 
 
-ENTRIES: List[Entry] = [
+ENTRIES: list[Entry] = [
     *(Entry((path,), "pubtator", corpus("pubtator"), bioc_pubtator) for path in PUBTATOR),
     *(Entry((path,), "bioc", corpus("bioc"), bioc_collection) for path in BIOC),
     *(

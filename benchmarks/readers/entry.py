@@ -1,10 +1,11 @@
 """What is compared: a file, our reader of it and an independent parser."""
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Callable, Dict, List, NamedTuple, Tuple
+from typing import IO, NamedTuple
 
-Counts = Dict[str, int]
+Counts = dict[str, int]
 
 
 class Read(NamedTuple):
@@ -18,10 +19,10 @@ class Entry(NamedTuple):
     """One file or, for formats of several files, one group; paths are relative to the data folder or to
     ``tests/fixtures``."""
 
-    paths: Tuple[str, ...]
+    paths: tuple[str, ...]
     format: str
-    ours: Callable[[List[Path]], Read]
-    theirs: Callable[[List[Path]], Counts]
+    ours: Callable[[list[Path]], Read]
+    theirs: Callable[[list[Path]], Counts]
     note: str = ""  # why the counts differ, where the report does not say it
 
 

@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Iterable, List, Tuple
 
 from spacy_pel.kb.readers.ontology import read_terms
 
@@ -26,7 +26,7 @@ GRAPHS = (
 TURTLE = tuple(f"kb_nifstd/NIF-{part}.ttl.gz" for part in ("Cell", "Chemical", "Function", "Organism"))
 
 
-def counted(terms: Iterable[Tuple[str, int, bool, int]]) -> Counts:
+def counted(terms: Iterable[tuple[str, int, bool, int]]) -> Counts:
     """terms: of each live term its name, how many synonyms it has, whether it has a definition, how many
     cross references."""
     counts: Counter = Counter(entities=0, names=0, synonyms=0, definitions=0, xrefs=0)
@@ -35,7 +35,7 @@ def counted(terms: Iterable[Tuple[str, int, bool, int]]) -> Counts:
     return dict(counts)
 
 
-def ours(paths: List[Path]) -> Read:
+def ours(paths: list[Path]) -> Read:
     """RETURNS (Read): counts of the ontology reader's live terms."""
     live = {term.id: term for term in read_terms(paths[0]) if not term.obsolete}
     counts = counted(
@@ -44,7 +44,7 @@ def ours(paths: List[Path]) -> Read:
     return Read(counts, {})
 
 
-def by_obonet(paths: List[Path]) -> Counts:
+def by_obonet(paths: list[Path]) -> Counts:
     import obonet
 
     return counted(
@@ -54,7 +54,7 @@ def by_obonet(paths: List[Path]) -> Counts:
     )
 
 
-def by_json(paths: List[Path]) -> Counts:
+def by_json(paths: list[Path]) -> Counts:
     with opened(paths[0]) as file:
         nodes = [node for graph in json.load(file)["graphs"] for node in graph["nodes"]]
     metas = [(node, node.get("meta", {})) for node in nodes if node.get("type", "CLASS") == "CLASS"]
@@ -65,7 +65,7 @@ def by_json(paths: List[Path]) -> Counts:
     )
 
 
-def by_rdflib(paths: List[Path]) -> Counts:
+def by_rdflib(paths: list[Path]) -> Counts:
     """Synonyms and cross references are those of NIFSTD's own properties and of oboInOwl."""
     from rdflib import OWL, RDF, RDFS, SKOS, Graph, Namespace
 
@@ -82,7 +82,7 @@ def by_rdflib(paths: List[Path]) -> Counts:
         subject for kind in (OWL.Class, OWL.NamedIndividual) for subject in graph.subjects(RDF.type, kind)
     }
 
-    def terms() -> Iterable[Tuple[str, int, bool, int]]:
+    def terms() -> Iterable[tuple[str, int, bool, int]]:
         for subject in subjects:
             if str(graph.value(subject, OWL.deprecated)) == "true" or not hasattr(subject, "defrag"):
                 continue  # deprecated, or a blank node
@@ -103,7 +103,7 @@ def by_rdflib(paths: List[Path]) -> Counts:
     return counted(terms())
 
 
-ENTRIES: List[Entry] = [
+ENTRIES: list[Entry] = [
     *(Entry((path,), "obo", ours, by_obonet) for path in OBO),
     *(Entry((path,), "obograph", ours, by_json) for path in GRAPHS),
     *(Entry((path,), "turtle", ours, by_rdflib) for path in TURTLE),

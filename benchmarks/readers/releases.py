@@ -2,8 +2,9 @@
 
 import csv
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Set, Tuple
+from typing import Any
 
 from spacy_pel.cli._settings import make_reader
 
@@ -16,7 +17,7 @@ LOINC_NAMES = ("LONG_COMMON_NAME", "SHORTNAME", "CONSUMER_NAME", "DisplayName")
 def ours(name: str) -> Any:
     """RETURNS (Callable): counts what a reader of knowledge bases gives."""
 
-    def count(paths: List[Path]) -> Read:
+    def count(paths: list[Path]) -> Read:
         reader = make_reader("pel_kb_readers", name, {})
         names = {
             (one.concept_id, text) for one in reader(paths) for text in (one.canonical_name, *one.aliases)
@@ -26,13 +27,13 @@ def ours(name: str) -> Any:
     return count
 
 
-def counted(names: Iterable[Tuple[str, str]]) -> Counts:
+def counted(names: Iterable[tuple[str, str]]) -> Counts:
     """names: of each entity its id and a name."""
     distinct = {(one, " ".join(text.split())) for one, text in names if text.strip()}
     return {"entities": len({one for one, _ in distinct}), "names": len(distinct)}
 
 
-def rf2(paths: List[Path]) -> Counts:
+def rf2(paths: list[Path]) -> Counts:
     """RETURNS (Dict[str, int]): active descriptions of active concepts; full names without their tags."""
     tables = {path.name: _latest(path) for path in paths[0].rglob("*.txt")}
     concepts = next(table for name, table in tables.items() if "sct2_Concept" in name)
@@ -49,7 +50,7 @@ def rf2(paths: List[Path]) -> Counts:
     )
 
 
-def _latest(path: Path) -> List[Dict[str, str]]:
+def _latest(path: Path) -> list[dict[str, str]]:
     with opened(path) as file:
         rows = sorted(
             csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE), key=lambda row: row["effectiveTime"]
@@ -57,22 +58,22 @@ def _latest(path: Path) -> List[Dict[str, str]]:
     return list({row["id"]: row for row in rows}.values())
 
 
-def rxnorm(paths: List[Path]) -> Counts:
+def rxnorm(paths: list[Path]) -> Counts:
     """RETURNS (Dict[str, int]): English names that are not suppressed."""
     with opened(paths[0] / "RXNCONSO.RRF") as file:
         rows = [line.split("|") for line in file]
     return counted((row[0], row[14]) for row in rows if row[1] == "ENG" and row[16] == "N")
 
 
-def loinc(paths: List[Path]) -> Counts:
+def loinc(paths: list[Path]) -> Counts:
     """RETURNS (Dict[str, int]): names of terms that are neither deprecated nor discouraged."""
-    gone: Set[str] = {"DEPRECATED", "DISCOURAGED"}
+    gone: set[str] = {"DEPRECATED", "DISCOURAGED"}
     with opened(next(path for path in paths if path.name == "Loinc.csv")) as file:
         rows = [row for row in csv.DictReader(file) if row["STATUS"] not in gone]
     return counted((row["LOINC_NUM"], row[column]) for row in rows for column in LOINC_NAMES)
 
 
-ENTRIES: List[Entry] = [
+ENTRIES: list[Entry] = [
     Entry(("kb/rf2",), "rf2", ours("rf2"), rf2),
     Entry(("kb/rxnorm/rrf",), "rxnorm", ours("rxnorm"), rxnorm),
     Entry(("kb/loinc/Loinc.csv", "kb/loinc/MapTo.csv"), "loinc", ours("loinc"), loinc),

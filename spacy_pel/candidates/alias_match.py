@@ -1,6 +1,6 @@
 """Candidates that have the surface form itself among their names."""
 
-from typing import Optional, Sequence, Tuple
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +34,12 @@ class AliasMatch(GeneratorBase):
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Mask]] = None,
+        allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
         """RETURNS (CandidateTable): "name" and "exact" are 1."""
 
-        def search(texts: Sequence[str], k: int, mask: Mask) -> Tuple[RankedRows, NDArray[np.bool_]]:
+        def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
             found = kb.rows_of_aliases(texts)
             if mask is not None:
                 found = [rows[mask[rows]] for rows in found]

@@ -1,7 +1,8 @@
 """Candidates near a mention's vector, and those that its surface form names."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +35,10 @@ class BiEncoderCandidates(GeneratorBase):
 
     def __init__(self, *, row_k: int = 128):
         self.row_k = row_k
-        self._bound: Optional[Tuple[Encoder, EntityIndex]] = None
+        self._bound: tuple[Encoder, EntityIndex] | None = None
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): those it was built with."""
         return {"row_k": self.row_k}
 
@@ -63,7 +64,7 @@ class BiEncoderCandidates(GeneratorBase):
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Optional[NDArray[np.bool_]]]] = None,
+        allowed: Sequence[NDArray[np.bool_] | None] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
         """Find candidates.
@@ -95,17 +96,17 @@ class BiEncoderCandidates(GeneratorBase):
 
     # encoder and index are saved by their owner
 
-    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+    def _read(self, path: Path, settings: dict[str, Any]) -> None:
         self.row_k = int(settings["row_k"])
 
-    def __getstate__(self) -> Dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         # the owner of encoder and index sends them to the other process, and binds them there
         return {**self.__dict__, "_bound": None}
 
 
 def _encoded(encoder: Encoder, mentions: Sequence[MentionInText]) -> Vectors:
     """RETURNS (Vectors): (n, width); each distinct mention without a vector is encoded once."""
-    numbers: Dict[MentionInText, int] = {}
+    numbers: dict[MentionInText, int] = {}
     which = [numbers.setdefault(mention, len(numbers)) for mention in mentions]
     if not which:
         return np.zeros((0, encoder.width), dtype=np.float32)

@@ -1,7 +1,8 @@
 """Sparse candidates by BM25 over the words of names."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ class BM25(GeneratorBase[_Names]):
         self.b = b
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): those it was made with."""
         return {"k1": self.k1, "b": self.b}
 
@@ -87,13 +88,13 @@ class BM25(GeneratorBase[_Names]):
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Mask]] = None,
+        allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
         """RETURNS (CandidateTable): entities by the best score of their names, which is "name"."""
         table, scorer = self.built(kb)
 
-        def search(texts: Sequence[str], k: int, mask: Mask) -> Tuple[RankedRows, NDArray[np.bool_]]:
+        def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
             usable = table.usable(mask)
             found = [_best_names(scorer, words_of(text), k, usable) for text in texts]
             lengths = np.array([len(names) for names, _ in found], dtype=np.int64)
@@ -109,7 +110,7 @@ class BM25(GeneratorBase[_Names]):
         write_arrays(path / _NAMES, table.columns())
         scorer.save(path / _BM25, show_progress=False)
 
-    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+    def _read(self, path: Path, settings: dict[str, Any]) -> None:
         k1, b = float(settings["k1"]), float(settings["b"])
         table = NameTable.of(read_arrays(path / _NAMES))
         scorer = _bm25s().BM25.load(path / _BM25, show_progress=False)
@@ -119,8 +120,8 @@ class BM25(GeneratorBase[_Names]):
 
 
 def _best_names(
-    scorer: Any, words: List[str], k: int, usable: Optional[NDArray[np.bool_]]
-) -> Tuple[Rows, Scores]:
+    scorer: Any, words: list[str], k: int, usable: NDArray[np.bool_] | None
+) -> tuple[Rows, Scores]:
     known = scorer.get_tokens_ids(words)
     if not known:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)

@@ -1,7 +1,8 @@
 """Dense candidates: names whose vectors are near that of the surface form; the context is not read."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, Literal, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,11 +64,11 @@ class DenseSynonyms(GeneratorBase[_Names]):
     def __init__(
         self,
         *,
-        name: Optional[str] = None,
+        name: str | None = None,
         pooling: Literal["cls", "mean"] = "cls",
         max_length: int = 50,
         codes: Literal["fp32", "fp16"] = "fp32",
-        backend: Optional[Backend] = None,
+        backend: Backend | None = None,
         batch_size: int = 256,
     ):
         self.name = name
@@ -80,7 +81,7 @@ class DenseSynonyms(GeneratorBase[_Names]):
         FaissFlat(codes=codes)  # checks the codes
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): the settings that affect the result."""
         names = ("name", "pooling", "max_length", "codes")
         return {name: getattr(self, name) for name in names}
@@ -108,14 +109,14 @@ class DenseSynonyms(GeneratorBase[_Names]):
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Mask]] = None,
+        allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
         """RETURNS (CandidateTable): entities by the cosine of their nearest name, which is "name"."""
         encoder, index = self.built(kb)
-        vectors: Dict[str, Vectors] = {}
+        vectors: dict[str, Vectors] = {}
 
-        def search(texts: Sequence[str], k: int, mask: Mask) -> Tuple[RankedRows, NDArray[np.bool_]]:
+        def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
             new = [text for text in texts if text not in vectors]
             vectors.update(zip(new, encoder.encode_names(new), strict=True))
             k = min(k, len(index))
@@ -144,7 +145,7 @@ class DenseSynonyms(GeneratorBase[_Names]):
         encoder.to_disk(path / _ENCODER)
         index.to_disk(path / _INDEX)
 
-    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+    def _read(self, path: Path, settings: dict[str, Any]) -> None:
         saved = DenseSynonyms(**settings, backend=self.backend, batch_size=self.batch_size)
         encoder = saved._new_encoder()
         encoder.from_disk(path / _ENCODER)

@@ -1,6 +1,7 @@
 """Searching until k distinct entities are found; an entity may be found several times."""
 
-from typing import Callable, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from ..util.ragged import offsets_of, owners, places_in_pieces, take_pieces
 Mask = Optional[NDArray[np.bool_]]  # over the rows of the knowledge base; None = all
 # (texts, k, mask) -> the entities of the best k matches of each text, best first, with repeats; and for each
 # text, whether there may be more
-Search = Callable[[Sequence[str], int, Mask], Tuple[RankedRows, NDArray[np.bool_]]]
+Search = Callable[[Sequence[str], int, Mask], tuple[RankedRows, NDArray[np.bool_]]]
 _FIRST, _MORE = 2, 4  # matches per requested entity in the first search, and the factor for the next one
 
 
@@ -24,7 +25,7 @@ def find_entities(
     mentions: Sequence[MentionInText],
     *,
     fold: Callable[[str], str],
-    allowed: Optional[Sequence[Mask]],
+    allowed: Sequence[Mask] | None,
     top_k: int,
 ) -> RankedRows:
     """Search for mentions by their surface forms. Each distinct form is searched once, a blank one finds
@@ -43,7 +44,7 @@ def find_entities(
         raise PelError(Errors.E440.format(top_k=top_k))
     texts = [fold(mention.surface) if normalize_alias(mention.surface) else "" for mention in mentions]
     masks: Sequence[Mask] = [None] * len(texts) if allowed is None else allowed
-    members: Dict[int, Dict[str, List[int]]] = {}  # by mask, by text
+    members: dict[int, dict[str, list[int]]] = {}  # by mask, by text
     for number, (text, mask) in enumerate(zip(texts, masks, strict=True)):
         if text:
             members.setdefault(id(mask), {}).setdefault(text, []).append(number)
@@ -87,8 +88,8 @@ def first_distinct(found: RankedRows, n_rows: int, top_k: int) -> RankedRows:
     return RankedRows(found.kb_rows[kept], found.scores[kept], offsets_of(np.minimum(counts, top_k)))
 
 
-def _search_until_enough(search: Search, texts: List[str], mask: Mask, n_rows: int, top_k: int) -> RankedRows:
-    done: List[Optional[Tuple[Rows, NDArray[np.float32]]]] = [None] * len(texts)
+def _search_until_enough(search: Search, texts: list[str], mask: Mask, n_rows: int, top_k: int) -> RankedRows:
+    done: list[tuple[Rows, NDArray[np.float32]] | None] = [None] * len(texts)
     waiting, k = np.arange(len(texts)), _FIRST * top_k
     while len(waiting):
         found, more = search([texts[number] for number in waiting.tolist()], k, mask)

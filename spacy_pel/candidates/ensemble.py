@@ -1,8 +1,9 @@
 """Several generators as one: their candidates are merged, by reciprocal-rank fusion or by the best rank."""
 
+from collections.abc import Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, Dict, List, Literal, Optional, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class EnsembleCandidates(GeneratorBase):
     registered_name = "spacy-pel.EnsembleCandidates.v1"
 
     # not Dict[str, CandidateGenerator]: to check the protocol, a config would compute all fingerprints
-    def __init__(self, *, generators: Dict[str, Any], how: How = "rrf", rrf_constant: float = 60.0):
+    def __init__(self, *, generators: dict[str, Any], how: How = "rrf", rrf_constant: float = 60.0):
         if not generators:
             raise PelError(self._wrong("generators", "at least one part of pel_candidates", "none"))
         for name, part in generators.items():
@@ -58,7 +59,7 @@ class EnsembleCandidates(GeneratorBase):
             raise PelError(self._wrong("how", "rrf or union", repr(how)))
         if not rrf_constant >= 0:
             raise PelError(self._wrong("rrf_constant", "a number of at least 0", rrf_constant))
-        self.generators: Dict[str, CandidateGenerator] = dict(generators)
+        self.generators: dict[str, CandidateGenerator] = dict(generators)
         self.how: How = how
         self.rrf_constant = rrf_constant
 
@@ -71,7 +72,7 @@ class EnsembleCandidates(GeneratorBase):
         return any(part.needs_encoder for part in self.generators.values())
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): those it was made with, the generators' among them."""
         parts = {
             name: {"@pel_candidates": part.registered_name, **part.settings}
@@ -107,7 +108,7 @@ class EnsembleCandidates(GeneratorBase):
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Mask]] = None,
+        allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
         """RETURNS (CandidateTable): candidates of all generators."""
@@ -116,7 +117,7 @@ class EnsembleCandidates(GeneratorBase):
         ]
         return self._fuse(tables, kb.n_rows, top_k)
 
-    def _fuse(self, tables: List[CandidateTable], n_rows: int, top_k: int) -> CandidateTable:
+    def _fuse(self, tables: list[CandidateTable], n_rows: int, top_k: int) -> CandidateTable:
         n_mentions = len(tables[0])
         keys = np.concatenate([owners(table.offsets) * n_rows + table.kb_rows for table in tables])
         # ranks from 1: tables are sorted, best first
@@ -172,7 +173,7 @@ class EnsembleCandidates(GeneratorBase):
         for name, part in self.generators.items():
             part.to_disk(path / name)
 
-    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+    def _read(self, path: Path, settings: dict[str, Any]) -> None:
         theirs = {name: part["@pel_candidates"] for name, part in settings["generators"].items()}
         how, rrf_constant = settings["how"], settings["rrf_constant"]
         EnsembleCandidates(generators=self.generators, how=how, rrf_constant=rrf_constant)  # checks them
@@ -185,5 +186,5 @@ class EnsembleCandidates(GeneratorBase):
         self.how, self.rrf_constant = how, rrf_constant
 
 
-def _listed(parts: Dict[str, str]) -> str:
+def _listed(parts: dict[str, str]) -> str:
     return ", ".join(f"{name} ({kind})" for name, kind in parts.items())

@@ -1,7 +1,5 @@
 """Exact search over sparse vectors with the interface of the nmslib index that scispaCy calls."""
 
-from typing import List, Tuple
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
@@ -26,7 +24,7 @@ class ExactNeighbours:
 
     def knnQueryBatch(
         self, queries: csr_matrix, k: int, num_threads: int = 1
-    ) -> List[Tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """RETURNS (List[tuple]): rows and distances of each query's k nearest, nearest first;
         rows without a common n-gram (cosine 0) are left out. Equal distances: lower row first."""
         found = self._rows.search(queries, k)

@@ -1,9 +1,10 @@
 """What all generators share: settings, fingerprint, the built data and its folder. No pickle."""
 
 import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Generic, Iterator, List, Mapping, Optional, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -35,7 +36,7 @@ class GeneratorBase(Generic[Built]):
     """
 
     registered_name: str
-    _built: Optional[Built] = None
+    _built: Built | None = None
     _kb_fingerprint: str = ""
 
     @property
@@ -44,7 +45,7 @@ class GeneratorBase(Generic[Built]):
         return False
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): the settings that affect the result, as JSON."""
         return {}
 
@@ -60,7 +61,7 @@ class GeneratorBase(Generic[Built]):
         """Prepare the generator for a knowledge base."""
         self._kb_fingerprint = kb.fingerprint
 
-    def built(self, kb: Optional[KnowledgeBase] = None) -> Built:
+    def built(self, kb: KnowledgeBase | None = None) -> Built:
         """What the generator was built into.
 
         kb (Optional[KnowledgeBase]): the one to search; its rows never move.
@@ -108,7 +109,7 @@ class GeneratorBase(Generic[Built]):
     def _write(self, path: Path) -> None:
         """Write the generator's own files to a folder."""
 
-    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+    def _read(self, path: Path, settings: dict[str, Any]) -> None:
         """Read what ``_write`` wrote and take over the saved settings; after an error nothing has changed."""
 
 
@@ -130,18 +131,18 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         np.savez(file, **arrays)
 
 
-def read_arrays(path: Path) -> Dict[str, NDArray[Any]]:
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """RETURNS (Dict[str, NDArray]): the arrays of an .npz file; pickled ones are refused."""
     with np.load(path, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
 
-def write_strings(path: Path, strings: List[str]) -> None:
+def write_strings(path: Path, strings: list[str]) -> None:
     """Write strings as one JSON list."""
     path.write_text(json.dumps(strings, ensure_ascii=False), encoding="utf8", errors="surrogatepass")
 
 
-def read_strings(path: Path) -> List[str]:
+def read_strings(path: Path) -> list[str]:
     """RETURNS (List[str]): from what ``write_strings`` wrote.
 
     RAISES (ValueError): if the file holds something else.

@@ -1,7 +1,7 @@
 """Creating a generator by name, and loading the one in a folder."""
 
 from pathlib import Path
-from typing import Any, Dict, Optional, Union
+from typing import Any
 
 from catalogue import RegistryError
 
@@ -14,7 +14,7 @@ from ..util.saved_part import read_part
 from .generator_base import reading
 
 
-def make_generator(name: str, settings: Dict[str, Any]) -> CandidateGenerator:
+def make_generator(name: str, settings: dict[str, Any]) -> CandidateGenerator:
     """Create a registered generator, without building it.
 
     name (str): its short or its full name, e.g. "tfidf" or "spacy-pel.TfIdf.v1".
@@ -38,7 +38,7 @@ def make_generator(name: str, settings: Dict[str, Any]) -> CandidateGenerator:
     return made
 
 
-def load_generator(path: Union[str, Path], *, kb: Optional[KnowledgeBase] = None) -> CandidateGenerator:
+def load_generator(path: str | Path, *, kb: KnowledgeBase | None = None) -> CandidateGenerator:
     """Load a generator from its folder.
 
     path (Union[str, Path]): the folder.

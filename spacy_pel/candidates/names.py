@@ -1,7 +1,8 @@
 """The distinct names of a knowledge base, and the entities of each name."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ class NameTable:
     @classmethod
     def build(
         cls, kb: KnowledgeBase, kb_rows: Rows, fold: Fold, *, show_progress: bool = False
-    ) -> Tuple["NameTable", List[str]]:
+    ) -> tuple["NameTable", list[str]]:
         """Read the names of entities.
 
         kb (KnowledgeBase): has the names.
@@ -42,9 +43,9 @@ class NameTable:
         show_progress (bool): show a progress bar.
         RETURNS (Tuple[NameTable, List[str]]): the table, and the folded names by their numbers.
         """
-        numbers: Dict[str, int] = {}
-        of_names: List[int] = []
-        of_rows: List[int] = []
+        numbers: dict[str, int] = {}
+        of_names: list[int] = []
+        of_rows: list[int] = []
         starts = range(0, len(kb_rows), _CHUNK)
         for start in progress(starts, description="Reading names (16k entities)", show=show_progress):
             chunk = kb_rows[start : start + _CHUNK]
@@ -70,7 +71,7 @@ class NameTable:
         """RETURNS (int): the knowledge base must have at least this many rows."""
         return int(self.kb_rows.max()) + 1 if len(self.kb_rows) else 0
 
-    def usable(self, allowed: Optional[NDArray[np.bool_]]) -> Optional[NDArray[np.bool_]]:
+    def usable(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
         """Which names lead to an entity?
 
         allowed (Optional[NDArray[bool]]): mask over the rows of the knowledge base; None = all.
@@ -82,7 +83,7 @@ class NameTable:
         return np.logical_or.reduceat(pairs, self.offsets[:-1])
 
     def entities(
-        self, names: Rows, scores: Scores, offsets: Rows, allowed: Optional[NDArray[np.bool_]]
+        self, names: Rows, scores: Scores, offsets: Rows, allowed: NDArray[np.bool_] | None
     ) -> RankedRows:
         """Replace ranked names by their entities.
 
@@ -99,7 +100,7 @@ class NameTable:
         lengths = np.bincount(mentions, minlength=len(offsets) - 1)
         return RankedRows(kb_rows, np.repeat(scores, counts)[kept], offsets_of(lengths))
 
-    def change(self, kb: KnowledgeBase, kb_rows: Rows, fold: Fold) -> List[str]:
+    def change(self, kb: KnowledgeBase, kb_rows: Rows, fold: Fold) -> list[str]:
         """Update after a change of the knowledge base.
 
         kb_rows (NDArray[int64]): rows that were added, updated or retired.
@@ -114,7 +115,7 @@ class NameTable:
         self.live = np.concatenate([self.live, new.live])
         return names
 
-    def columns(self) -> Dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, NDArray]): the columns by name, as they are stored."""
         return {"kb_rows": self.kb_rows, "offsets": self.offsets, "live": self.live}
 
@@ -123,5 +124,5 @@ class NameTable:
         """RETURNS (NameTable): from what ``columns`` gave."""
         return cls(columns["kb_rows"], columns["offsets"], columns["live"])
 
-    def _pairs(self, allowed: Optional[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    def _pairs(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
         return self.live if allowed is None else self.live & allowed[self.kb_rows]

@@ -1,7 +1,8 @@
 """scispaCy's own CandidateGenerator on our knowledge bases: the baseline of every table."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,8 @@ class _Aliases(NamedTuple):
     leading zeros, serve as ids: scispaCy orders by id."""
 
     table: NameTable
-    texts: List[str]
-    numbers: Dict[str, int]
+    texts: list[str]
+    numbers: dict[str, int]
     vectors: VectorizedNames
 
     @property
@@ -75,7 +76,7 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
         self.neighbours = neighbours
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): those it was made with."""
         return {"neighbours": self.neighbours}
 
@@ -89,7 +90,7 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
         self._set(table, texts, VectorizedNames.fit(vectorizer, texts))
         self._kb_fingerprint = kb.fingerprint
 
-    def _set(self, table: NameTable, texts: List[str], vectors: VectorizedNames) -> None:
+    def _set(self, table: NameTable, texts: list[str], vectors: VectorizedNames) -> None:
         numbers = {name: number for number, name in enumerate(texts)}
         self._built = _Aliases(table, texts, numbers, vectors)
 
@@ -98,7 +99,7 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Mask]] = None,
+        allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
         """RETURNS (CandidateTable): "name" is the best similarity."""
@@ -109,14 +110,14 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Mask]] = None,
+        allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> RankedRows:
         """RETURNS (RankedRows): what scispaCy finds, without further evidence."""
         if top_k < 1:
             raise PelError(Errors.E440.format(top_k=top_k))
         built, live = self.built(kb), live_mask(kb)
-        numbers: Dict[str, int] = {}
+        numbers: dict[str, int] = {}
         asked = [mention.surface if normalize_alias(mention.surface) else "" for mention in mentions]
         which = [numbers.setdefault(text, len(numbers)) if text else -1 for text in asked]
         ask = _generator_class()(
@@ -152,7 +153,7 @@ class ScispacyCandidates(GeneratorBase[_Aliases]):
         write_strings(path / _TEXTS, built.texts)
         built.vectors.to_disk(path, _VECTORS)
 
-    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+    def _read(self, path: Path, settings: dict[str, Any]) -> None:
         neighbours = int(settings["neighbours"])
         table, texts = NameTable.of(read_arrays(path / _NAMES)), read_strings(path / _TEXTS)
         vectors = VectorizedNames.from_disk(path, _VECTORS, _vectorizer(1))

@@ -8,7 +8,8 @@ best k by that bound are compared in full. Nothing is approximate; with the 813,
 half the time of the plain product.
 """
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +68,7 @@ class SparseRows:
         rare, frequent = _split(vectors, self._is_frequent)
         self._set(hstack([self._rare, rare], format="csr"), vstack([self._frequent, frequent], format="csr"))
 
-    def search(self, queries: csr_matrix, k: int, usable: Optional[NDArray[np.bool_]] = None) -> FoundRows:
+    def search(self, queries: csr_matrix, k: int, usable: NDArray[np.bool_] | None = None) -> FoundRows:
         """Find the rows with the largest inner products.
 
         queries (csr_matrix): (n, columns), none below 0.
@@ -76,7 +77,7 @@ class SparseRows:
         RETURNS (FoundRows): without rows that share no column with the query. Equal scores: the lower
             row comes first.
         """
-        found: List[Tuple[Rows, Scores]] = []
+        found: list[tuple[Rows, Scores]] = []
         shares = np.zeros(len(self), dtype=np.float32)  # of one query, filled and emptied again
         for start in range(0, queries.shape[0], _BLOCK):
             block = queries[start : start + _BLOCK].tocsc()
@@ -98,9 +99,9 @@ class SparseRows:
         products: Scores,
         query: Scores,
         k: int,
-        usable: Optional[NDArray[np.bool_]],
+        usable: NDArray[np.bool_] | None,
         shares: Scores,
-    ) -> Tuple[Rows, Scores]:
+    ) -> tuple[Rows, Scores]:
         if usable is not None:
             kept = usable[rows]
             rows, products = rows[kept], products[kept]
@@ -130,7 +131,7 @@ class SparseRows:
         rest: Scores = (self._frequent if every else self._frequent[near]) @ query
         return shares[near] + rest
 
-    def columns(self) -> Dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, NDArray]): what is stored, by name."""
         parts = {"rare": self._rare, "frequent": self._frequent}
         arrays = {
@@ -157,7 +158,7 @@ class SparseRows:
         return cls(parts[0], parts[1], is_frequent)
 
 
-def best_of(rows: Rows, scores: Scores, k: int) -> Tuple[Rows, Scores]:
+def best_of(rows: Rows, scores: Scores, k: int) -> tuple[Rows, Scores]:
     """RETURNS (Tuple[Rows, Scores]): those of the k best scores, best first; equal ones by row."""
     if len(rows) > k:
         # all scores equal to the k-th are kept until ties are broken by row
@@ -167,6 +168,6 @@ def best_of(rows: Rows, scores: Scores, k: int) -> Tuple[Rows, Scores]:
     return rows[order], scores[order]
 
 
-def _split(vectors: csr_matrix, is_frequent: NDArray[np.bool_]) -> Tuple[csr_matrix, csr_matrix]:
+def _split(vectors: csr_matrix, is_frequent: NDArray[np.bool_]) -> tuple[csr_matrix, csr_matrix]:
     columns = vectors.tocsc()
     return columns[:, ~is_frequent].T.tocsr(), columns[:, is_frequent].tocsr()

@@ -1,7 +1,8 @@
 """Sparse candidates: names that share letters or words with the surface form."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ class _Names(NamedTuple):
     """table: which entities have a name. lists: the names' vectors, by "char" and "word"."""
 
     table: NameTable
-    lists: Dict[str, VectorizedNames]
+    lists: dict[str, VectorizedNames]
 
     @property
     def n_rows(self) -> int:
@@ -54,8 +55,8 @@ class TfIdf(GeneratorBase[_Names]):
     def __init__(
         self,
         *,
-        char_ngrams: Optional[Sequence[int]] = (2, 5),
-        word_ngrams: Optional[Sequence[int]] = (1, 1),
+        char_ngrams: Sequence[int] | None = (2, 5),
+        word_ngrams: Sequence[int] | None = (1, 1),
     ):
         self.char_ngrams = _checked("char_ngrams", char_ngrams)
         self.word_ngrams = _checked("word_ngrams", word_ngrams)
@@ -70,7 +71,7 @@ class TfIdf(GeneratorBase[_Names]):
             )
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): those it was made with, as JSON."""
         ranges = {"char_ngrams": self.char_ngrams, "word_ngrams": self.word_ngrams}
         return {name: None if one is None else list(one) for name, one in ranges.items()}
@@ -93,13 +94,13 @@ class TfIdf(GeneratorBase[_Names]):
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Mask]] = None,
+        allowed: Sequence[Mask] | None = None,
         top_k: int = 64,
     ) -> CandidateTable:
         """RETURNS (CandidateTable): entities by their most similar name; "name" is its cosine."""
         table, by_kind = self.built(kb)
 
-        def search(texts: Sequence[str], k: int, mask: Mask) -> Tuple[RankedRows, NDArray[np.bool_]]:
+        def search(texts: Sequence[str], k: int, mask: Mask) -> tuple[RankedRows, NDArray[np.bool_]]:
             usable = table.usable(mask)
             lists = [kind.search(texts, k, usable) for kind in by_kind.values()]
             found = merge_best(lists, k, len(table))
@@ -126,7 +127,7 @@ class TfIdf(GeneratorBase[_Names]):
         for kind, names in lists.items():
             names.to_disk(path, kind)
 
-    def _read(self, path: Path, settings: Dict[str, Any]) -> None:
+    def _read(self, path: Path, settings: dict[str, Any]) -> None:
         saved = TfIdf(char_ngrams=settings["char_ngrams"], word_ngrams=settings["word_ngrams"])
         table = NameTable.of(read_arrays(path / _NAMES))
         lists = {
@@ -138,7 +139,7 @@ class TfIdf(GeneratorBase[_Names]):
         self.char_ngrams, self.word_ngrams = saved.char_ngrams, saved.word_ngrams
         self._built = _Names(table, lists)
 
-    def _vectorizers(self) -> Dict[str, Any]:
+    def _vectorizers(self) -> dict[str, Any]:
         made = {}
         if self.char_ngrams is not None:
             made["char"] = char_vectorizer(self.char_ngrams)
@@ -166,10 +167,10 @@ def merge_best(lists: Sequence[FoundRows], k: int, n_rows: int) -> FoundRows:
     return FoundRows(rows[order], best[order], offsets_of(np.minimum(counts, k)))
 
 
-def _checked(setting: str, given: Optional[Sequence[int]]) -> Optional[Tuple[int, int]]:
+def _checked(setting: str, given: Sequence[int] | None) -> tuple[int, int] | None:
     if given is None:
         return None
-    values: List[int] = list(given)
+    values: list[int] = list(given)
     if len(values) != 2 or not 1 <= values[0] <= values[1]:
         raise PelError(
             Errors.E447.format(

@@ -1,7 +1,8 @@
 """Tf-idf vectors of names: scikit-learn's vectoriser, and the names as its rows."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +13,14 @@ from .sparse_rows import FoundRows, SparseRows
 from .words import words_of
 
 
-def char_vectorizer(ngrams: Tuple[int, int]) -> Any:
+def char_vectorizer(ngrams: tuple[int, int]) -> Any:
     """RETURNS (TfidfVectorizer): of character n-grams, blanks between words included."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(analyzer="char", ngram_range=ngrams, lowercase=False, dtype=np.float32)
 
 
-def word_vectorizer(ngrams: Tuple[int, int]) -> Any:
+def word_vectorizer(ngrams: tuple[int, int]) -> Any:
     """RETURNS (TfidfVectorizer): of words, split at what is no letter or digit."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -40,7 +41,7 @@ class VectorizedNames:
         self.rows = rows
 
     @classmethod
-    def fit(cls, vectorizer: Any, names: List[str]) -> "VectorizedNames":
+    def fit(cls, vectorizer: Any, names: list[str]) -> "VectorizedNames":
         """Learn the n-grams of names.
 
         vectorizer (TfidfVectorizer): not fitted.
@@ -58,12 +59,12 @@ class VectorizedNames:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def add(self, names: List[str]) -> None:
+    def add(self, names: list[str]) -> None:
         """Add names at the end."""
         if names:
             self.rows.add(self.vectorizer.transform(names))
 
-    def search(self, texts: Sequence[str], k: int, usable: Optional[NDArray[np.bool_]] = None) -> FoundRows:
+    def search(self, texts: Sequence[str], k: int, usable: NDArray[np.bool_] | None = None) -> FoundRows:
         """RETURNS (FoundRows): the k names with the best cosine each; those without a common n-gram are
         left out."""
         return self.rows.search(self.vectorizer.transform(texts), k, usable)

@@ -1,7 +1,6 @@
 """The words of a name, for parts that compare names by words."""
 
 import re
-from typing import List
 
 _WORD = re.compile(r"[^\W_]+")
 # Function words. scikit-learn's list would also drop "system", "fire" and "cry", which occur in names of
@@ -12,7 +11,7 @@ STOP_WORDS = frozenset(
 )
 
 
-def words_of(name: str) -> List[str]:
+def words_of(name: str) -> list[str]:
     """RETURNS (List[str]): the runs of letters and digits, stop words left out, unless there are no
     others: "IT" is a name, too."""
     words = _WORD.findall(name)

@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from importlib.metadata import entry_points
-from typing import Any, List, Type
+from typing import Any
 
 import typer
 from catalogue import RegistryError
@@ -19,7 +19,7 @@ from ._help import HelpGroup, HelpTyper
 from ._output import is_utf8
 
 # typer has its own copy of click since 0.26: this finds the class in either one
-UsageError: Type[Exception] = typer.BadParameter.__mro__[1]
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 VERBOSE = "--verbose"
 PLUGINS = "spacy_pel_commands"  # group of entry points, each a typer app
 CONFIG_CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}  # for commands with overrides
@@ -33,7 +33,7 @@ class PelGroup(HelpGroup):
     ``research = spacy_pel_studies.cli:research_cli``; they are imported when they are called or listed.
     """
 
-    def list_commands(self, ctx: Any) -> List[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         known = super().list_commands(ctx)
         return [*known, *sorted({point.name for point in entry_points(group=PLUGINS)}.difference(known))]
 
@@ -44,7 +44,7 @@ class PelGroup(HelpGroup):
                 return typer.main.get_group(point.load())
         return command
 
-    def parse_args(self, ctx: Any, args: List[str]) -> List[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         _read_utf8()
         ctx.meta[VERBOSE] = VERBOSE in args
         return super().parse_args(ctx, [arg for arg in args if arg != VERBOSE])

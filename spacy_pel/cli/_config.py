@@ -1,13 +1,13 @@
 """Configs on the command line: ``--section.key value`` overrides."""
 
 import json
-from typing import Any, Dict, List
+from typing import Any
 
 from ..errors import Errors, PelError
 from ..util.files import JSON_ERRORS
 
 
-def parse_overrides(args: List[str]) -> Dict[str, Any]:
+def parse_overrides(args: list[str]) -> dict[str, Any]:
     """Read the overrides among a command's extra arguments (``ctx.args``).
 
     args (List[str]): e.g. ["--pel.training.max_epochs", "2", "--system.seed=1"]; values are
@@ -15,7 +15,7 @@ def parse_overrides(args: List[str]) -> Dict[str, Any]:
     RETURNS (Dict[str, Any]): e.g. {"pel.training.max_epochs": 2, "system.seed": 1}.
     RAISES (PelError): for an argument that does not have this form.
     """
-    overrides: Dict[str, Any] = {}
+    overrides: dict[str, Any] = {}
     rest = list(args)
     while rest:
         name, equals, value = rest.pop(0).partition("=")

@@ -2,9 +2,7 @@
 meanings (cold, discharge), define abbreviations, and name drugs (murepavadin,
 sotagliflozin) that the default knowledge base lacks."""
 
-from typing import Dict
-
-DEMO_TEXTS: Dict[str, str] = {
+DEMO_TEXTS: dict[str, str] = {
     "Winter infections of the airways": (
         "Children with asthma were followed through one winter. The common cold was followed by wheezing "
         "in most children, and rhinovirus was found in nasal discharge. In a second group of adults with "

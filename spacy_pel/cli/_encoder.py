@@ -2,7 +2,7 @@
 
 import copy
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_parts
@@ -45,7 +45,7 @@ def default_pipeline(option: str) -> Path:
     return found
 
 
-def open_bi_encoder(path: str, *, like: Optional[Any] = None, seed: int = 0) -> Any:
+def open_bi_encoder(path: str, *, like: Any | None = None, seed: int = 0) -> Any:
     """Open a bi-encoder.
 
     path (str): its folder, that of a ranker made of one, or that of a pipeline; with ``like`` also plain

@@ -1,13 +1,14 @@
 """Help pages: commands in the order of use, whole phrases, and words that say what a value is."""
 
 import re
-from typing import Any, Callable, Dict, List, Optional, Type
+from collections.abc import Callable
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 # groups of commands -> panels of their help pages -> commands; others come last
-_PANELS: Dict[str, Dict[str, List[str]]] = {
+_PANELS: dict[str, dict[str, list[str]]] = {
     "pel": {
         "Link": ["quickstart", "demo", "link", "explain", "teach", "serve", "verify"],
         "Knowledge bases": ["kb"],
@@ -31,7 +32,7 @@ _TYPE = re.compile(r" <([^<>]*)>$")  # that typer adds to a name, e.g. " <list[P
 class HelpGroup(TyperGroup):
     """Lists its commands in the order of use, and a phrase about each that is not cut."""
 
-    def list_commands(self, ctx: Any) -> List[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         known = super().list_commands(ctx)
         ordered = [name for names in _PANELS.get(self.name or "", {}).values() for name in names]
         return [
@@ -42,7 +43,7 @@ class HelpGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         panels = _PANELS.get(self.name or "", {})
         panel_of = {name: panel for panel, names in panels.items() for name in names}
-        rows: Dict[str, List[Any]] = {panel: [] for panel in panels}
+        rows: dict[str, list[Any]] = {panel: [] for panel in panels}
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
             if command is not None and not command.hidden:
@@ -58,12 +59,12 @@ class HelpGroup(TyperGroup):
 class HelpCommand(TyperCommand):
     """Names its values by their metavars alone, without the types that they have in Python."""
 
-    def collect_usage_pieces(self, ctx: Any) -> List[str]:
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
         pieces = (re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx))
         return [re.sub(r"(\.\.\.\]?)\.\.\.$", r"\1", piece) for piece in pieces]  # [FOLDER...]...
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        sections: Dict[str, List[Any]] = {"Arguments": [], "Options": []}
+        sections: dict[str, list[Any]] = {"Arguments": [], "Options": []}
         for param in self.get_params(ctx):
             if record := param.get_help_record(ctx):
                 is_argument = param.param_type_name == "argument"
@@ -79,6 +80,6 @@ class HelpTyper(typer.Typer):
     """An app with such help pages for its commands."""
 
     def command(
-        self, name: Optional[str] = None, *, cls: Optional[Type[TyperCommand]] = None, **settings: Any
+        self, name: str | None = None, *, cls: type[TyperCommand] | None = None, **settings: Any
     ) -> Callable[[Any], Any]:
         return super().command(name, cls=cls or HelpCommand, **settings)

@@ -1,8 +1,9 @@
 """Opening a KB from its own folder or from a pipeline's."""
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import FACTORY, saved_part

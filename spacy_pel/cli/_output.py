@@ -2,8 +2,9 @@
 
 import json
 import sys
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any, Callable, Dict, Iterable, Optional
+from typing import Any
 
 import typer
 
@@ -13,7 +14,7 @@ _N_SHOWN = 3  # examples
 JSON = typer.Option(False, "--json", help="Print the result as one JSON object.")
 
 
-def emit(result: Dict[str, Any], *, as_json: bool, text: Callable[[Dict[str, Any]], str]) -> None:
+def emit(result: dict[str, Any], *, as_json: bool, text: Callable[[dict[str, Any]], str]) -> None:
     """Print a command's result on stdout.
 
     result (Dict[str, Any]): the command's result, as JSON data.
@@ -33,7 +34,7 @@ def is_utf8(stream: Any) -> bool:
     return (getattr(stream, "encoding", None) or "utf8").lower().startswith("utf")
 
 
-def key_values(result: Dict[str, Any]) -> str:
+def key_values(result: dict[str, Any]) -> str:
     """The plain text of a flat result: one aligned ``key  value`` line per entry."""
     width = max((len(key) for key in result), default=0)
     return "\n".join(f"{key:<{width}}  {plain(value)}" for key, value in result.items())
@@ -58,6 +59,6 @@ def counted(n: int, examples: Iterable[str]) -> str:
     return f"{n:,}, e.g. {shown}" if shown else f"{n:,}"
 
 
-def percent(share: Optional[float]) -> str:
+def percent(share: float | None) -> str:
     """RETURNS (str): a share in percent, None = unknown."""
     return "–" if share is None else f"{100 * share:.2f}%"

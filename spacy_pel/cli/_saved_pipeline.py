@@ -1,9 +1,10 @@
 """Changing a saved pipeline without loading it: its calibration, its config, its parts."""
 
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import Errors, PelError, Warnings
 from ..pipeline.saved import FACTORY, load_pipeline, no_pipeline
@@ -21,9 +22,9 @@ class PipelineCopy(NamedTuple):
     """
 
     folder: Path
-    settings: Dict[str, Any]
-    loaders: Dict[str, Any]
-    learned: Dict[str, Any]
+    settings: dict[str, Any]
+    loaders: dict[str, Any]
+    learned: dict[str, Any]
 
     def uncalibrate(self, *parts: str) -> None:
         """Forget the NIL thresholds, the calibration of P(right), and what these parts have learned.
@@ -67,7 +68,7 @@ def changed_copy(pipeline: Path, output: Path) -> Iterator[PipelineCopy]:
     message(f"Wrote {output}. Calibrate it now: spacy-pel calibrate {output} CORPUS.jsonl")
 
 
-def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None:
+def check_fits(pipeline: Path, learned: dict[str, Any], *, source: Path) -> None:
     """Check that a pipeline can use the calibration of another one.
 
     pipeline (Path): a saved pipeline.
@@ -82,7 +83,7 @@ def check_fits(pipeline: Path, learned: Dict[str, Any], *, source: Path) -> None
             raise PelError(Errors.E661.format(path=pipeline, part=part, expected=expected[part], got=kind))
 
 
-def store_learned(pipeline: Path, learned: Dict[str, Any]) -> None:
+def store_learned(pipeline: Path, learned: dict[str, Any]) -> None:
     """Replace the calibration of a saved pipeline.
 
     pipeline (Path): a saved pipeline.
@@ -98,7 +99,7 @@ def store_learned(pipeline: Path, learned: Dict[str, Any]) -> None:
         logger.warning(Warnings.W600.format(path=pipeline, value=settings["threshold"]))
 
 
-def copy_pipeline(pipeline: Path, output: Path, learned: Dict[str, Any]) -> None:
+def copy_pipeline(pipeline: Path, output: Path, learned: dict[str, Any]) -> None:
     """Write a copy of a saved pipeline with another calibration."""
     with atomic_path(output) as part:
         shutil.copytree(pipeline, part)
@@ -118,7 +119,7 @@ def learned_path(pipeline: Path) -> Path:
     raise PelError(Errors.E651.format(path=pipeline, factory=FACTORY, got=", ".join(_components(pipeline))))
 
 
-def _read_learned(pipeline: Path) -> Dict[str, Any]:
+def _read_learned(pipeline: Path) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): the calibration of a saved pipeline.
 
     RAISES (PelError): if its folder does not agree with its manifest: a changed one would get a new manifest.
@@ -128,11 +129,11 @@ def _read_learned(pipeline: Path) -> Dict[str, Any]:
 
     path = learned_path(pipeline)
     check_folder(path.parent, kind=KIND, version=VERSION)
-    learned: Dict[str, Any] = read_json(path)
+    learned: dict[str, Any] = read_json(path)
     return learned
 
 
-def _kinds(pipeline: Path, learned: Dict[str, Any]) -> Dict[str, str]:
+def _kinds(pipeline: Path, learned: dict[str, Any]) -> dict[str, str]:
     """RETURNS (Dict[str, str]): fingerprint of the encoder, and the kind of every calibrated part."""
     from ..pipeline.calibration import saved_generator_kind
 
@@ -145,7 +146,7 @@ def _kinds(pipeline: Path, learned: Dict[str, Any]) -> Dict[str, str]:
     }
 
 
-def _components(pipeline: Path) -> Dict[str, Dict[str, Any]]:
+def _components(pipeline: Path) -> dict[str, dict[str, Any]]:
     from ..util.config import load_config
 
     config = Path(pipeline) / "config.cfg"

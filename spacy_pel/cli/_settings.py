@@ -3,7 +3,7 @@
 import inspect
 import json
 import shlex
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from ..errors import Errors, PelError, nearest, quoted
 from ..util.files import JSON_ERRORS
@@ -35,7 +35,7 @@ class _Int(_Typed, int): ...
 class _Float(_Typed, float): ...
 
 
-def parse_settings(settings: List[str]) -> Dict[str, Any]:
+def parse_settings(settings: list[str]) -> dict[str, Any]:
     """Read the values of ``--set``.
 
     settings (List[str]): e.g. ["strip_prefix=MESH:", 'ontologies=["CL"]']; values are parsed as
@@ -43,7 +43,7 @@ def parse_settings(settings: List[str]) -> Dict[str, Any]:
     RETURNS (Dict[str, Any]): values by name.
     RAISES (PelError): for a value that does not have this form.
     """
-    parsed: Dict[str, Any] = {}
+    parsed: dict[str, Any] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name:
@@ -59,13 +59,13 @@ def _value(typed: str) -> Any:
         return typed
 
 
-def split_settings(settings: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+def split_settings(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """RETURNS (Tuple[dict, dict]): the settings of the reader, and those "STEP.NAME" of preprocessing."""
     of_steps = {name: value for name, value in settings.items() if "." in name}
     return {name: value for name, value in settings.items() if name not in of_steps}, of_steps
 
 
-def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
+def make_steps(names: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Create the preprocessing steps.
 
     names (str): short or full names with commas, in their order; "" = none.
@@ -76,7 +76,7 @@ def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if len(set(wanted)) < len(wanted):
         raise PelError(Errors.E243.format(got=names))
-    given: Dict[str, Dict[str, Any]] = {name: {} for name in wanted}
+    given: dict[str, dict[str, Any]] = {name: {} for name in wanted}
     for setting, value in settings.items():
         step, _, name = setting.rpartition(".")
         if step not in given:
@@ -89,7 +89,7 @@ def make_steps(names: str, settings: Dict[str, Any]) -> Dict[str, Any]:
     }
 
 
-def make_reader(registry_name: str, reader: str, settings: Dict[str, Any], *, prefix: str = "") -> Any:
+def make_reader(registry_name: str, reader: str, settings: dict[str, Any], *, prefix: str = "") -> Any:
     """Create a registered reader (or another part) with checked settings.
 
     registry_name (str): e.g. "pel_kb_readers".
@@ -129,7 +129,7 @@ def make_reader(registry_name: str, reader: str, settings: Dict[str, Any], *, pr
     return part(**{name: getattr(checked, name) for name in settings})
 
 
-def _wanted(fault: Any, annotation: Any) -> Tuple[str, str]:
+def _wanted(fault: Any, annotation: Any) -> tuple[str, str]:
     """RETURNS (Tuple[str, str]): what was expected instead of a faulty value, and an example of it or ""."""
     kind = fault["type"].split("_")[0]
     if len(fault["loc"]) > 1:  # of a value within a list or an object

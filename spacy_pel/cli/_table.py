@@ -1,13 +1,13 @@
 """Plain-text tables for the terminal, and Markdown tables for files."""
 
-from typing import List, Sequence
+from collections.abc import Sequence
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """RETURNS (str): aligned columns, the first to the left and the others to the right."""
     table = [list(header), *(list(row) for row in rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
-    lines: List[str] = []
+    lines: list[str] = []
     for row in table:
         cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())

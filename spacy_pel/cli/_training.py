@@ -1,7 +1,7 @@
 """What the commands that train have in common: their arguments, and what they print."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict
+from typing import Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ Resume = Annotated[bool, typer.Option("--resume", help="Resume from the checkpoi
 PelConfig = Annotated[Path, typer.Argument(metavar="CONFIG", help="A config with a [pel] section.")]
 
 
-def emit_best(best: Dict[str, Any], output: Path, *, as_json: bool) -> None:
+def emit_best(best: dict[str, Any], output: Path, *, as_json: bool) -> None:
     """Print the metrics of the best model, and where it is.
 
     best (Dict[str, Any]): metrics on dev.

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional, Tuple
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +25,7 @@ def calibrate(
         ),
     ],
     apply_to: Annotated[
-        Optional[List[Path]],
+        list[Path] | None,
         typer.Option(
             metavar="PIPELINE",
             help="Store the calibration in this pipeline instead (repeatable). For a pipeline that cannot be "
@@ -33,7 +33,7 @@ def calibrate(
         ),
     ] = None,
     fold: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             metavar="PIPELINE=CORPUS",
             help="Fit P(NIL) on another part of the corpus as well, as PIPELINE=CORPUS (repeatable). The KB "
@@ -41,11 +41,11 @@ def calibrate(
         ),
     ] = None,
     output: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(metavar="FOLDER", help="Write a calibrated copy here and leave the pipeline unchanged."),
     ] = None,
     precision: Annotated[
-        Optional[float],
+        float | None,
         typer.Option(
             metavar="NUMBER",
             min=0.0,
@@ -54,7 +54,7 @@ def calibrate(
         ),
     ] = None,
     by_label: Annotated[
-        Optional[int],
+        int | None,
         typer.Option(
             metavar="N",
             min=1,
@@ -108,7 +108,7 @@ def calibrate(
     else:
         for target in targets:
             store_learned(target, learned)
-    result: Dict[str, Any] = {
+    result: dict[str, Any] = {
         "threshold": learned["calibrated_threshold"],
         **({"threshold_by_label": learned.get("calibrated_by_label", {})} if by_label else {}),
         **_metrics(linker, documents, links),
@@ -117,7 +117,7 @@ def calibrate(
     emit(result, as_json=as_json, text=_text)
 
 
-def _fold(given: str) -> Tuple[Path, Path]:
+def _fold(given: str) -> tuple[Path, Path]:
     """RETURNS (Tuple[Path, Path]): a pipeline and its part of the corpus."""
     pipeline, _, corpus = given.partition("=")
     if not (pipeline and corpus):
@@ -125,7 +125,7 @@ def _fold(given: str) -> Tuple[Path, Path]:
     return Path(pipeline), Path(corpus)
 
 
-def _read(pipeline: Path, corpus: Path) -> Tuple[Any, List[Any], List[Any]]:
+def _read(pipeline: Path, corpus: Path) -> tuple[Any, list[Any], list[Any]]:
     """RETURNS (Tuple[Linker, List[Document], List[MentionQuery]]): with a query for each gold mention."""
     from ..corpora import read_gold
     from ..pipeline.gold import query_maker
@@ -142,12 +142,12 @@ def _read(pipeline: Path, corpus: Path) -> Tuple[Any, List[Any], List[Any]]:
     return component.linker, documents, queries
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     shares = {key for key in result if key.startswith(("nil_", "recall_"))}
     return key_values({key: percent(value) if key in shares else value for key, value in result.items()})
 
 
-def _metrics(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, Any]:
+def _metrics(linker: Any, documents: list[Any], links: list[Any]) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): counts, and metrics of NIL and of recall over all classes."""
     from ..evaluation import Outcomes, gold_prediction
     from ..evaluation.metrics.nil import nil_metrics
@@ -162,7 +162,7 @@ def _metrics(linker: Any, documents: List[Any], links: List[Any]) -> Dict[str, A
             predictions.append(prediction)
     outcomes = Outcomes.of(predictions)
     ks = sorted({1, min(64, linker.top_k)})
-    metrics: Dict[str, Any] = nil_metrics(outcomes, ks)
+    metrics: dict[str, Any] = nil_metrics(outcomes, ks)
     if not outcomes.is_nil.any():  # unknown without NIL mentions, which is not the same as 0
         metrics = {name: None if name.startswith("nil_") else value for name, value in metrics.items()}
     return {"n": len(outcomes.rank), "n_nil": int(outcomes.is_nil.sum()), **metrics}

@@ -2,7 +2,7 @@
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -36,7 +36,7 @@ def compare(
         ),
     ] = GroupBy.label,
     kb: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(metavar="FOLDER", help="KB or pipeline with the types, if the predictions lack them."),
     ] = None,
     samples: Annotated[int, typer.Option(metavar="N", min=1, help="Bootstrap samples.")] = 1000,
@@ -64,7 +64,7 @@ def compare(
     emit({**found, "group_by": group_by.value}, as_json=as_json, text=_text)
 
 
-def _text(found: Dict[str, Any]) -> str:
+def _text(found: dict[str, Any]) -> str:
     head = (
         f"A = {found['a']}\nB = {found['b']}\n{found['n']:,} mentions in {found['n_documents']:,} documents, "
         f"{found['n_nil']:,} NIL"
@@ -85,7 +85,7 @@ def _text(found: Dict[str, Any]) -> str:
         ]
         for name, one in tested.items()
     ]
-    rows: List[List[str]] = []
+    rows: list[list[str]] = []
     for group in found["groups"]:
         cells = [f"{group[key]:,}" for key in ("n", "n_nil", "n_documents")]
         for metric in ("recall@1", "accuracy"):
@@ -110,7 +110,7 @@ def _text(found: Dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _cells(one: Dict[str, Any]) -> List[str]:
+def _cells(one: dict[str, Any]) -> list[str]:
     star = "*" if one["significant"] else " "
     interval = f"[{100 * one['low']:+.1f}, {100 * one['high']:+.1f}]{star}"
     return [f"{100 * one['a']:.1f}", f"{100 * one['b']:.1f}", f"{100 * one['difference']:+.1f}", interval]

@@ -1,8 +1,9 @@
 """The command ``convert``: corpora of many formats to the corpus format, or to spaCy's."""
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Callable, Dict, Iterable, Iterator, List, Optional, Set
+from typing import Annotated, Any
 
 import typer
 
@@ -22,7 +23,7 @@ def convert(
         Path, typer.Argument(metavar="OUT", help="What to write: .jsonl, .jsonl.gz, or .spacy for spaCy.")
     ],
     files: Annotated[
-        List[Path],
+        list[Path],
         typer.Argument(metavar="FILE...", help="The corpus: files or folders, depending on the reader."),
     ],
     reader: Annotated[
@@ -34,13 +35,13 @@ def convert(
         ),
     ],
     split: Annotated[
-        Optional[List[Path]],
+        list[Path] | None,
         typer.Option(
             metavar="FILE", help="Keep the documents whose ids are in this file, one per line (repeatable)."
         ),
     ] = None,
     settings: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
@@ -49,7 +50,7 @@ def convert(
         ),
     ] = None,
     preprocess: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(
             metavar="NAMES",
             help="Steps in order, separated by commas: expandabbreviations, lowercase, sentencewindows, "
@@ -73,7 +74,7 @@ def convert(
         ),
     ] = 0.0,
     dev_out: Annotated[
-        Optional[Path], typer.Option(metavar="FILE", help="The file for these documents.")
+        Path | None, typer.Option(metavar="FILE", help="The file for these documents.")
     ] = None,
     nlp: Annotated[
         str,
@@ -120,10 +121,10 @@ def convert(
     )
 
 
-def _checked(part: Any, files: List[Path], *, keep_going: bool) -> Iterator[Document]:
+def _checked(part: Any, files: list[Path], *, keep_going: bool) -> Iterator[Document]:
     """The documents of the reader. A large share of dropped mentions is an error, raised before anything is
     written; a smaller one is a warning."""
-    ids: Set[str] = set()
+    ids: set[str] = set()
     for document in part(files):
         if document.id in ids:
             part.report["duplicate_ids"] = part.report.get("duplicate_ids", 0) + 1
@@ -138,15 +139,15 @@ def _checked(part: Any, files: List[Path], *, keep_going: bool) -> Iterator[Docu
         logger.warning(Warnings.W250.format(**shown))
 
 
-def _kept(part: Any, documents: Iterator[Document], splits: List[Path]) -> Iterator[Document]:
+def _kept(part: Any, documents: Iterator[Document], splits: list[Path]) -> Iterator[Document]:
     """The documents that the split lists name; all without a list."""
     if not splits:
         yield from documents
         return
     from ..corpora import read_ids
 
-    wanted: Set[str] = set(chain.from_iterable(map(read_ids, splits)))
-    found: Set[str] = set()
+    wanted: set[str] = set(chain.from_iterable(map(read_ids, splits)))
+    found: set[str] = set()
     for document in documents:
         if document.id in wanted:
             found.add(document.id)
@@ -156,17 +157,17 @@ def _kept(part: Any, documents: Iterator[Document], splits: List[Path]) -> Itera
     part.report["ids_not_found"] = len(wanted - found)
 
 
-def _writer(nlp_name: str, steps: List[Any]) -> Callable[[Path, Iterable[Document]], Dict[str, Any]]:
-    def write(path: Path, documents: Iterable[Document]) -> Dict[str, Any]:
+def _writer(nlp_name: str, steps: list[Any]) -> Callable[[Path, Iterable[Document]], dict[str, Any]]:
+    def write(path: Path, documents: Iterable[Document]) -> dict[str, Any]:
         from ..corpora import write_corpus
         from ..corpora.preprocessing import preprocess
 
-        counts: Dict[str, Any] = {"path": str(path), "documents": 0, "mentions": 0, "nil": 0}
+        counts: dict[str, Any] = {"path": str(path), "documents": 0, "mentions": 0, "nil": 0}
         counted = _count(preprocess(documents, steps), counts)
         if path.suffix == ".spacy":
             from ..corpora.spacy_reader import to_docbin
 
-            left_out: Dict[str, int] = {}
+            left_out: dict[str, int] = {}
             to_docbin(path, counted, _load_nlp(nlp_name), left_out)
             counts.update(
                 misaligned=left_out.get("misaligned", 0), overlapping=left_out.get("overlapping", 0)
@@ -178,7 +179,7 @@ def _writer(nlp_name: str, steps: List[Any]) -> Callable[[Path, Iterable[Documen
     return write
 
 
-def _count(documents: Iterable[Document], counts: Dict[str, Any]) -> Iterator[Document]:
+def _count(documents: Iterable[Document], counts: dict[str, Any]) -> Iterator[Document]:
     for document in documents:
         counts["documents"] += 1
         counts["mentions"] += len(document.mentions)
@@ -196,7 +197,7 @@ def _load_nlp(name: str) -> Any:
         raise PelError(Errors.E213.format(expected=expected, got=name, option="--nlp")) from err
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     read = result["read"]
     lines = [
         f"{read['documents']:,} documents read, {read['mentions']:,} mentions; text and offsets differ in "

@@ -1,8 +1,9 @@
 """The command ``debug``: check a config and its data without training."""
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Dict, Iterable, List, Optional, Set
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +43,7 @@ def debug(
     emit(result, as_json=as_json, text=key_values)
 
 
-def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
+def _debug_training(config: Path, overrides: dict[str, Any]) -> dict[str, Any]:
     from ..corpora import read_corpus, read_gold
     from ..kb import KnowledgeBase
     from ..kb.id_coverage import prefix_hint
@@ -60,8 +61,8 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
     kb = KnowledgeBase.from_disk(str(settings.paths.kb))
     if not len(kb):
         raise PelError(Errors.E670.format(path=settings.paths.kb))
-    result: Dict[str, Any] = {"kb.entities": len(kb), "kb.fingerprint": kb.fingerprint}
-    seen: Set[str] = set()
+    result: dict[str, Any] = {"kb.entities": len(kb), "kb.fingerprint": kb.fingerprint}
+    seen: set[str] = set()
     for name, read in (("train", read_corpus), ("dev", read_gold)):
         facts = coverage(kb, read(getattr(settings.paths, name)), seen_before=seen or None)
         example = facts.pop("outside")
@@ -93,7 +94,7 @@ def _debug_training(config: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
     return result
 
 
-def coverage(kb: Any, documents: Iterable[Document], *, seen_before: Optional[Set[str]]) -> Dict[str, Any]:
+def coverage(kb: Any, documents: Iterable[Document], *, seen_before: set[str] | None) -> dict[str, Any]:
     """Count how much of a corpus a KB covers.
 
     kb (KnowledgeBase): resolves the ids.
@@ -104,7 +105,7 @@ def coverage(kb: Any, documents: Iterable[Document], *, seen_before: Optional[Se
         is not in the KB, "" = none.
     """
     counts = {"documents": 0, "mentions": 0, "in_kb": 0, "nil": 0}
-    ids: Set[str] = set()
+    ids: set[str] = set()
     n_seen, outside = 0, ""
     for document in documents:
         counts["documents"] += 1
@@ -115,14 +116,14 @@ def coverage(kb: Any, documents: Iterable[Document], *, seen_before: Optional[Se
             n_seen += not live.isdisjoint(seen_before or ())
             ids |= live
             outside = outside or ("" if live else next(iter(mention.ids), ""))
-    facts: Dict[str, Any] = dict(counts, entities=len(ids), ids=ids, outside=outside)
+    facts: dict[str, Any] = dict(counts, entities=len(ids), ids=ids, outside=outside)
     facts["share_in_kb"] = counts["in_kb"] / max(1, counts["mentions"])
     if seen_before is not None:
         facts["share_seen"] = n_seen / max(1, counts["in_kb"])
     return facts
 
 
-def _debug_pipeline(config: Path, settings: Any) -> Dict[str, Any]:
+def _debug_pipeline(config: Path, settings: Any) -> dict[str, Any]:
     from spacy.util import load_model_from_config
     from thinc.api import ConfigValidationError
 
@@ -145,7 +146,7 @@ def _debug_pipeline(config: Path, settings: Any) -> Dict[str, Any]:
         for key, loader in arguments.items()
         if isinstance(loader, dict) and "path" in loader
     ]
-    absent: List[str] = [f"{key} = {path}" for key, path in paths if not Path(str(path)).exists()]
+    absent: list[str] = [f"{key} = {path}" for key, path in paths if not Path(str(path)).exists()]
     if absent:
         raise PelError(Errors.E601.format(path=config, got=f"nothing is at {'; '.join(absent)}"))
     return {

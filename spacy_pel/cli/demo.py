@@ -1,7 +1,7 @@
 """The command ``demo``: link some texts, print a table, write a page."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -16,11 +16,11 @@ _N_CANDIDATES = 5
 @pel_cli.command("demo")
 def demo(
     text: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(metavar="TEXT", help="Your own text (repeatable); default: three abstracts."),
     ] = None,
     pipeline: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(metavar="FOLDER", help="The pipeline folder; default: the default pipeline."),
     ] = None,
     output: Annotated[
@@ -62,7 +62,7 @@ def demo(
     emit({"documents": records}, as_json=as_json, text=lambda result: _tables(result, kb))
 
 
-def _tables(result: Dict[str, Any], kb: Any) -> str:
+def _tables(result: dict[str, Any], kb: Any) -> str:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -1,7 +1,7 @@
 """The command ``evaluate``: how well a pipeline links a corpus."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -26,7 +26,7 @@ def evaluate(
         typer.Option(metavar="N", min=1, max=100_000, help="Candidates per mention (gold mentions only)."),
     ] = 64,
     seen: Annotated[
-        Optional[List[Path]],
+        list[Path] | None,
         typer.Option(
             metavar="FILE",
             help="Training corpus, to tell seen from unseen entities (repeatable); default: the texts that "
@@ -34,7 +34,7 @@ def evaluate(
         ),
     ] = None,
     group_by: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(
             metavar="KEY",
             help="Also compute metrics for each group of documents, and their macro average; a key of the "
@@ -62,7 +62,7 @@ def evaluate(
 
     nlp, name, component = load_pipeline(pipeline)
     documents = list(read_gold(corpus))  # offsets are checked before hours of linking
-    common: Dict[str, Any] = {"output": output, "seed": seed, "show_progress": True}
+    common: dict[str, Any] = {"output": output, "seed": seed, "show_progress": True}
     common["group_by"] = group_by
     common["corpus_fingerprint"] = fingerprint(Path(corpus))
     if seen:
@@ -90,7 +90,7 @@ def evaluate(
     emit(metrics, as_json=as_json, text=table)
 
 
-def table(metrics: Dict[str, Any]) -> str:
+def table(metrics: dict[str, Any]) -> str:
     """RETURNS (str): the metrics with their intervals in percent, one per line."""
     lines = [
         f"{metrics['n']:,} mentions in {metrics['n_documents']:,} documents, {metrics['n_nil']:,} NIL "

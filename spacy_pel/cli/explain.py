@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, Dict, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,7 @@ def explain(
     pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The text to link.")],
     mention: Annotated[
-        Optional[int], typer.Option(metavar="N", min=1, help="Explain this mention of the text only, from 1.")
+        int | None, typer.Option(metavar="N", min=1, help="Explain this mention of the text only, from 1.")
     ] = None,
     n_candidates: Annotated[int, typer.Option(metavar="N", min=1, help="Candidates of each mention.")] = 5,
     as_json: bool = JSON,
@@ -37,5 +37,5 @@ def explain(
     found = [component.explain(span) for span in chosen]
     shown = [replace(one, candidates=one.candidates[:n_candidates]) for one in found]
     texts = [one.to_text(n_candidates) for one in found] or ["No mention was found."]
-    result: Dict[str, Any] = {"mentions": [asdict(one) for one in shown]}
+    result: dict[str, Any] = {"mentions": [asdict(one) for one in shown]}
     emit(result, as_json=as_json, text=lambda _: "\n\n".join(texts))

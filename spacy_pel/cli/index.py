@@ -1,8 +1,9 @@
 """The command ``index``: embeds a knowledge base."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Mapping, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -24,14 +25,14 @@ def index(
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The index folder to write.")],
     kinds: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(
             metavar="NAMES",
             help="Rows of an entity: card, alias, mention; separated by commas. [default: card,alias]",
         ),
     ] = None,
     mentions: Annotated[
-        Optional[List[Path]],
+        list[Path] | None,
         typer.Option(
             metavar="FILE",
             help="Annotated corpus (JSON lines) for the mention rows and the counts of surface forms "
@@ -39,33 +40,33 @@ def index(
         ),
     ] = None,
     max_mentions: Annotated[
-        Optional[int], typer.Option(metavar="N", min=1, help="Maximum number of mention rows per entity.")
+        int | None, typer.Option(metavar="N", min=1, help="Maximum number of mention rows per entity.")
     ] = None,
     topics: Annotated[
         bool, typer.Option(help="Also keep a vector of each annotated text, and which entities it names.")
     ] = True,
     index_type: Annotated[
-        Optional[str], typer.Option(metavar="NAME", help="The type of vector index. [default: faissivf]")
+        str | None, typer.Option(metavar="NAME", help="The type of vector index. [default: faissivf]")
     ] = None,
     codes: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(
             metavar="NAME", help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."
         ),
     ] = None,
     pca: Annotated[
-        Optional[int], typer.Option(metavar="N", min=1, help="Width after a PCA rotation; default: no PCA.")
+        int | None, typer.Option(metavar="N", min=1, help="Width after a PCA rotation; default: no PCA.")
     ] = None,
     row_bytes: Annotated[
-        Optional[int],
+        int | None,
         typer.Option(metavar="N", min=1, help="Bytes of a row (pq); default: a quarter of the width."),
     ] = None,
     backend: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend."),
     ] = None,
     update: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(
             metavar="FOLDER",
             help="An index of the same model with fp32 codes, perhaps OUT itself. Its vectors are reused; "
@@ -137,10 +138,10 @@ def index(
 
 
 def make_vector_index(
-    name: Optional[str],
-    codes: Optional[str],
-    pca: Optional[int],
-    row_bytes: Optional[int] = None,
+    name: str | None,
+    codes: str | None,
+    pca: int | None,
+    row_bytes: int | None = None,
     *,
     like: Any = None,
 ) -> Any:
@@ -160,7 +161,7 @@ def make_vector_index(
     full_name = registry.parts("pel_indexes").get(name, name)
     kept = like.vectors.settings if like is not None and like.vectors.name == full_name else {}
 
-    def make(settings: Dict[str, Any]) -> Any:
+    def make(settings: dict[str, Any]) -> Any:
         try:
             return registry.resolve_short("pel_indexes", name)(**settings)
         except TypeError as err:

@@ -1,6 +1,6 @@
 """The command ``link``: runs a pipeline over a corpus of any size, with an engine."""
 
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -50,19 +50,19 @@ def link(
         typer.Option(metavar="NAME", help="The engine that runs it: local, ray, or another registered one."),
     ] = "local",
     settings: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the engine (repeatable)."),
     ] = None,
     n_process: Annotated[int, typer.Option(metavar="N", min=1, help="Number of processes.")] = 1,
     batch_size: Annotated[
-        Optional[int],
+        int | None,
         typer.Option(metavar="N", min=1, max=1_000_000, help="Documents per batch. [default: the engine's]"),
     ] = None,
     n_candidates: Annotated[
         int, typer.Option(metavar="N", min=0, help="Candidates written per mention.")
     ] = 5,
     part_size: Annotated[
-        Optional[int],
+        int | None,
         typer.Option(
             metavar="N", min=1, help="Documents per saved part. [default: a 50th of them, 10 to 1,000]"
         ),
@@ -105,6 +105,6 @@ def link(
     emit({"output": output, **result}, as_json=as_json, text=_summary)
 
 
-def _summary(result: Dict[str, Any]) -> str:
+def _summary(result: dict[str, Any]) -> str:
     counted = {key: len(value) if key == "left_out" else value for key, value in result.items()}
     return key_values(counted)

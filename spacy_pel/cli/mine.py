@@ -1,7 +1,7 @@
 """The command ``mine``: writes hard negatives of a corpus to a file."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -32,7 +32,7 @@ def mine(
     ] = "flat",
     limit: Annotated[int, typer.Option(metavar="N", min=0, help="Only the first N mentions; 0 = all.")] = 0,
     backend: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend."),
     ] = None,
     gpu_id: GpuId = -1,
@@ -75,6 +75,6 @@ def _to_gpu(encoder: Any, gpu_id: int) -> None:
     from ..training.device import check_gpu
 
     check_gpu(gpu_id)
-    towers: Dict[str, Any] = getattr(encoder, "towers", None) or {}
+    towers: dict[str, Any] = getattr(encoder, "towers", None) or {}
     for tower in towers.values():
         tower.to(f"cuda:{gpu_id}")

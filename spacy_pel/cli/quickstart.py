@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Dict, List, NamedTuple, Optional
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -52,7 +52,7 @@ def quickstart(
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The pipeline folder to write.")],
     ner: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(
             metavar="PIPELINE",
             help="Find mentions with the components of this pipeline, e.g. assets/pel_medmentions: also "
@@ -67,7 +67,7 @@ def quickstart(
         ),
     ] = False,
     encoder: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(
             metavar="FOLDER",
             help="A model or pipeline folder with an encoder; default: that of --ner if it has one, or of "
@@ -75,11 +75,11 @@ def quickstart(
         ),
     ] = None,
     reader: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(metavar="NAME", help="The format, as for `kb build`; default: by the file name."),
     ] = None,
     settings: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
@@ -90,7 +90,7 @@ def quickstart(
         str, typer.Option(metavar="CODE", help="The language of the text, without --ner.")
     ] = "en",
     text: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(metavar="TEXT", help="The text to link as an example; default: one made of names."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing pipeline.")] = False,
@@ -147,7 +147,7 @@ def quickstart(
     emit(result, as_json=as_json, text=_summary)
 
 
-def _finder(ner: Optional[str], lang: str) -> "Language":
+def _finder(ner: str | None, lang: str) -> "Language":
     """RETURNS (Language): a pipeline that finds mentions, or one that finds nothing yet; with a detector of
     abbreviations and without linkers.
 
@@ -171,7 +171,7 @@ def _finder(ner: Optional[str], lang: str) -> "Language":
     return nlp
 
 
-def _knowledge_base(codes: Path, path: Path, reader: Optional[str], settings: List[str]) -> "KnowledgeBase":
+def _knowledge_base(codes: Path, path: Path, reader: str | None, settings: list[str]) -> "KnowledgeBase":
     from ..kb import KnowledgeBase
     from ..kb.readers.from_reader import build_from_reader
 
@@ -192,7 +192,7 @@ class _Source(NamedTuple):
     """
 
     folder: Path
-    settings: Dict[str, Any]
+    settings: dict[str, Any]
 
 
 def _kind(path: Path) -> str:
@@ -257,12 +257,12 @@ def _add_names(nlp: "Language") -> int:
         if nlp.get_pipe_meta(name).factory == _NAME_FINDER:  # the detector's pipeline was made with it
             nlp.remove_pipe(name)
     detectors = [name for name in nlp.pipe_names if "doc.ents" in nlp.get_pipe_meta(name).assigns]
-    place: Dict[str, Any] = {"after": detectors[-1]} if detectors else {"first": True}
+    place: dict[str, Any] = {"after": detectors[-1]} if detectors else {"first": True}
     finder: Any = nlp.add_pipe(_NAME_FINDER, name="name_finder", config={"linker": FACTORY}, **place)
     return len(finder)
 
 
-def _summary(result: Dict[str, Any]) -> str:
+def _summary(result: dict[str, Any]) -> str:
     from ..util.columns import EMPTY, aligned
 
     facts = {key: result[key] for key in ("output", "entities", "names", "repairs", "seconds")}

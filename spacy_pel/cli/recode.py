@@ -1,7 +1,7 @@
 """The command ``recode``: a smaller or faster copy of an index, without re-embedding."""
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -18,16 +18,16 @@ def recode(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The index folder to write.")],
     index_type: Annotated[str, typer.Option(metavar="NAME", help="The type of vector index.")] = "faissivf",
     codes: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(
             metavar="NAME", help="Precision of the rows: fp32, fp16 or int8; with faissivf also pq."
         ),
     ] = None,
     pca: Annotated[
-        Optional[int], typer.Option(metavar="N", min=1, help="Width after a PCA rotation; default: no PCA.")
+        int | None, typer.Option(metavar="N", min=1, help="Width after a PCA rotation; default: no PCA.")
     ] = None,
     row_bytes: Annotated[
-        Optional[int],
+        int | None,
         typer.Option(metavar="N", min=1, help="Bytes of a row (pq); default: a quarter of the width."),
     ] = None,
     as_json: bool = JSON,

@@ -1,7 +1,7 @@
 """The command ``report``: evaluations as one HTML page."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -14,18 +14,18 @@ _LARGE = 5_000_000  # bytes
 @pel_cli.command("report")
 def report(
     dirs: Annotated[
-        List[Path],
+        list[Path],
         typer.Argument(
             metavar="FOLDER...", help="Folders that `evaluate` wrote; all others are compared with the first."
         ),
     ],
     output: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("report.html"),
     corpus: Annotated[
-        Optional[List[Path]],
+        list[Path] | None,
         typer.Option(metavar="FILE", help="The evaluated corpus, to show errors in context (repeatable)."),
     ] = None,
     kb: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(
             metavar="FOLDER",
             help="KB or pipeline: source of names, and of types if the predictions lack them.",
@@ -68,5 +68,5 @@ def report(
     emit(result, as_json=as_json, text=_text)
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     return f"Wrote {result['output']} ({result['bytes'] / 1e6:.1f} MB, {result['errors_shown']:,} errors)"

@@ -1,7 +1,7 @@
 """The command ``serve``: a local page and JSON API to try, inspect and correct a pipeline."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ def serve(
         ),
     ] = False,
     allow_host: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(metavar="NAME", help="Another name of this machine that browsers use (repeatable)."),
     ] = None,
     max_chars: Annotated[int, typer.Option(metavar="N", min=1, help="Characters of a text.")] = 50_000,
@@ -74,7 +74,7 @@ def serve(
         kept = "are saved in the pipeline" if save else "last until the server stops (see --save)"
         message(f"New corrections {kept}")
         shown = f"[{host}]" if ":" in host else host
-        result: Dict[str, Any] = {"url": f"http://{shown}:{server.port}", "host": host, "port": server.port}
+        result: dict[str, Any] = {"url": f"http://{shown}:{server.port}", "host": host, "port": server.port}
         emit(result, as_json=as_json, text=lambda one: str(one["url"]))
         server.run()
     message("Stopped")

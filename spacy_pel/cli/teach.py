@@ -2,7 +2,7 @@
 
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional, Tuple
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +23,7 @@ def teach(
         Path, typer.Argument(metavar="PIPELINE", help="The pipeline folder; its memory is changed.")
     ],
     corrections: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Argument(
             metavar="CORRECTIONS.jsonl",
             help='Corrected mentions, one per line: {"text": …, "start": 0, "end": 4, "kb_id": id or "NIL"}.',
@@ -34,7 +34,7 @@ def teach(
         bool, typer.Option("--list", help="List what is learned and in effect; nothing is changed.")
     ] = False,
     undo: Annotated[
-        Optional[List[int]], typer.Option(metavar="ID", help="Undo this entry of the list (repeatable).")
+        list[int] | None, typer.Option(metavar="ID", help="Undo this entry of the list (repeatable).")
     ] = None,
     as_json: bool = JSON,
 ) -> None:
@@ -58,14 +58,14 @@ def teach(
         n_lines = len(memory.log)
         undone = memory.undo(undo, by=by)
         save_memory(folder, memory, n_lines=n_lines)
-        result: Dict[str, Any] = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
+        result: dict[str, Any] = {"undone": len(undone), "in_effect": len(memory), "pipeline": str(pipeline)}
         emit(result, as_json=as_json, text=key_values)
         return
     learned = [one.to_json() for one in memory.learned]
     emit({"learned": learned}, as_json=as_json, text=_table)
 
 
-def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
+def _learn(pipeline: Path, path: Path, by: str) -> dict[str, Any]:
     from ..linking import Correction
     from ..pipeline.corrections import not_found
     from ..pipeline.gold import query_maker
@@ -79,8 +79,8 @@ def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
         raise PelError(Errors.E674.format(path=path))
     nlp, name, component = load_pipeline(pipeline)
     ask = query_maker(nlp, name=name)
-    queries: List[Any] = []
-    given: List[Correction] = []
+    queries: list[Any] = []
+    given: list[Correction] = []
     for (text, doc), group in groupby(read, key=lambda one: (one.text, one.doc)):
         of_text = list(group)
         mentions = [Mention(one.start, one.end, one.label) for one in of_text]
@@ -112,7 +112,7 @@ def _learn(pipeline: Path, path: Path, by: str) -> Dict[str, Any]:
     }
 
 
-def _correction(record: Dict[str, Any], where: str) -> Any:
+def _correction(record: dict[str, Any], where: str) -> Any:
     """RETURNS (Correction): of a line. RAISES (PelError): if it is none; names the line."""
     from ..linking import Correction
 
@@ -132,7 +132,7 @@ def _correction(record: Dict[str, Any], where: str) -> Any:
     return Correction(text, start, end, record["kb_id"], label, doc, where)
 
 
-def _open(pipeline: Path) -> Tuple[Path, Any]:
+def _open(pipeline: Path) -> tuple[Path, Any]:
     """RETURNS (Tuple[Path, Memory]): the folder of the component, and its memory; nothing else is loaded.
 
     RAISES (PelError): if this is not a pipeline with a linker, or its folder is damaged.
@@ -146,12 +146,12 @@ def _open(pipeline: Path) -> Tuple[Path, Any]:
     return folder, saved_memory(folder)
 
 
-def _ranges(ids: List[int]) -> str:
+def _ranges(ids: list[int]) -> str:
     """RETURNS (str): consecutive ids, e.g. "3-7"."""
     return "none" if not ids else str(ids[0]) if len(ids) == 1 else f"{ids[0]}-{ids[-1]}"
 
 
-def _table(result: Dict[str, Any]) -> str:
+def _table(result: dict[str, Any]) -> str:
     from ..util.columns import aligned
 
     keys = ("id", "at", "by", "doc", "text", "before", "after", "context")

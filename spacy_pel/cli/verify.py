@@ -1,7 +1,7 @@
 """The command ``verify``: every file of a pipeline against its manifests."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict
+from typing import Annotated, Any
 
 import typer
 
@@ -37,7 +37,7 @@ def verify(
     emit({"folders": folders, "files_without_manifest": len(others)}, as_json=as_json, text=_text)
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     return "\n".join(
         f"{one['folder']}: {one['kind']}, {one['files']} files, {one['bytes'] / 1e6:,.1f} MB, as saved"
         for one in result["folders"]

@@ -2,8 +2,9 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import chain
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any
 
 from spacy.tokens import Doc, Span, Token
 
@@ -26,11 +27,11 @@ _END = re.compile(r"[^\W_]{3}[.?!][\"')\]]*\s+[A-Z]|\n\s*\n")
 _BRACKETED = re.compile(r"\s\(([^()]*)\)")
 _BEHIND = re.compile(r"^\(?([^()\s]{2,})\)[-/]")  # another short form, "IS)/" or "(IS)-"
 
-Tokens = Tuple[int, int]  # first token, and end
-Words = Tuple[str, ...]
+Tokens = tuple[int, int]  # first token, and end
+Words = tuple[str, ...]
 
 
-def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
+def find_abbreviations(doc: Doc) -> list[dict[str, Any]]:
     """Find the abbreviations that a document defines, "long form (SF)" or "SF (a long form)", and wherever
     else their short forms occur. A short form that is defined again, by words with its initials, stands for
     each long form from its definition on; a definition that a remark follows counts only where there is no
@@ -48,7 +49,7 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
         "short_end", "long_text", "long_start" and "long_end" (token offsets).
     """
     words = [token.text for token in doc]
-    definitions: Dict[Words, Dict[int, Tokens]] = {}  # short form -> where it is defined -> long form
+    definitions: dict[Words, dict[int, Tokens]] = {}  # short form -> where it is defined -> long form
     long_forms = set()
     read = set()  # brackets whose long form is known
     plain = ((*pair, False) for pair in _candidates(doc, words))
@@ -78,7 +79,7 @@ def find_abbreviations(doc: Doc) -> List[Dict[str, Any]]:
     ]
 
 
-def _candidates(doc: Doc, words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
+def _candidates(doc: Doc, words: list[str]) -> Iterator[tuple[Tokens, Tokens]]:
     """YIELDS (tuple): a possible short form, and the tokens among which its long form may be; by place."""
     for bracket in (number for number, word in enumerate(words) if word == "(" and number):
         start = bracket + 1
@@ -112,7 +113,7 @@ def _is_joined(token: Token) -> bool:
     return not (token.whitespace_ or token.is_space or (token.is_punct and token.text not in _JOINING))
 
 
-def _may_name(short: List[str], inside: List[str]) -> bool:
+def _may_name(short: list[str], inside: list[str]) -> bool:
     """RETURNS (bool): whether a few words in brackets may be a long form, "RA (rheumatoid arthritis)", not a
     remark, "CT (chest)"."""
     text, last = "".join(short), "".join(inside[-1:])
@@ -123,7 +124,7 @@ def _may_name(short: List[str], inside: List[str]) -> bool:
     return _is_no_word(short) and text[-1].lower() in last.lower()
 
 
-def _candidates_before_remarks(words: List[str]) -> Iterator[Tuple[Tokens, Tokens]]:
+def _candidates_before_remarks(words: list[str]) -> Iterator[tuple[Tokens, Tokens]]:
     """YIELDS (tuple): as ``_candidates``, of brackets that begin with a short form and a comma, colon or
     semicolon. Statistics are no definitions: "(HR, 1.2; 95% CI ...)"."""
     for bracket in (number for number, word in enumerate(words) if word == "(" and number):
@@ -135,31 +136,31 @@ def _candidates_before_remarks(words: List[str]) -> Iterator[Tuple[Tokens, Token
             yield (start, end), _before(bracket, words[start:end])
 
 
-def _before(bracket: int, short: List[str]) -> Tokens:
+def _before(bracket: int, short: list[str]) -> Tokens:
     """RETURNS (Tokens): where the long form of a short form in brackets may be, as in the paper."""
     characters = sum(map(len, short))
     return max(0, bracket - min(characters + 5, 2 * characters)), bracket
 
 
-def _is_no_word(words: List[str]) -> bool:
+def _is_no_word(words: list[str]) -> bool:
     """RETURNS (bool): whether these have two capitals, or one and a digit. A remark may begin with a word."""
     text = "".join(words)
     capitals = sum(map(str.isupper, text))
     return capitals > 1 or (capitals == 1 and any(map(str.isdigit, text)))
 
 
-def _is_bare_number(words: List[str]) -> bool:
+def _is_bare_number(words: list[str]) -> bool:
     """RETURNS (bool): whether they begin with a number, or a range of them, without a unit. One is a ")"."""
     after = next(word for word in words if word in _ENDS or any(map(str.isalpha, word)))
     return words[0][0].isdigit() and after in _ENDS
 
 
-def _are_balanced(words: List[str]) -> bool:
+def _are_balanced(words: list[str]) -> bool:
     """RETURNS (bool): whether every bracket among these words has its other half."""
     return all(_is_closed(words, *pair) for pair in ("()", "[]"))
 
 
-def _is_closed(words: List[str], opening: str, closing: str) -> bool:
+def _is_closed(words: list[str], opening: str, closing: str) -> bool:
     depth = 0
     for word in words:
         depth += word.count(opening) - word.count(closing)
@@ -178,7 +179,7 @@ def _is_short_form(doc: Doc, short: Tokens) -> bool:
     return begins and 2 * letters >= len(text) and are_words
 
 
-def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Optional[Tokens]:
+def _long_form(doc: Doc, short: Tokens, candidate: Tokens) -> Tokens | None:
     """Match the letters and digits of a short form from its end, each with the last possible character; the
     first one must begin a word. Where they are the initials of the last words, the long form is all of these:
     "proton pump (PP)".
@@ -248,14 +249,14 @@ def _lower(text: str) -> str:
 
 
 def _occurrences(
-    words: List[str], definitions: Dict[Words, Dict[int, Tokens]]
-) -> Iterator[Tuple[int, int, Tokens]]:
+    words: list[str], definitions: dict[Words, dict[int, Tokens]]
+) -> Iterator[tuple[int, int, Tokens]]:
     """YIELDS (Tuple[int, int, Tokens]): where the tokens of each short form occur, and the long form that is
     defined there or last before; before the first definition, that one."""
     by_first = defaultdict(list)
     for key in definitions:
         by_first[key[0]].append(key)
-    places: Dict[Words, List[int]] = {key: [] for key in definitions}
+    places: dict[Words, list[int]] = {key: [] for key in definitions}
     for start, word in enumerate(words):
         for key in by_first.get(word, ()):
             if tuple(words[start : start + len(key)]) == key:
@@ -266,7 +267,7 @@ def _occurrences(
             yield start, start + len(key), long_forms[defined]
 
 
-def _initials(text: str, itself: str) -> Optional[int]:
+def _initials(text: str, itself: str) -> int | None:
     """RETURNS (Optional[int]): where the last words of a lower-case text begin whose initials are the letters
     of a short form, perhaps but for its plural s, with or without those of "of", "the" and the like; None =
     they have others."""

@@ -1,9 +1,10 @@
 """Documents through a pipeline: long ones in pieces, and one that fails leaves the others alone."""
 
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, groupby, islice
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Tuple, Union
+from typing import Any, NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -28,7 +29,7 @@ class ProcessedDocument(NamedTuple):
     """
 
     document: Document
-    pieces: List[Tuple[int, Doc]]
+    pieces: list[tuple[int, Doc]]
     error: str
 
 
@@ -65,7 +66,7 @@ def process_documents(
         yield ProcessedDocument(own[0][0].document, docs, error)  # type: ignore[arg-type]
 
 
-def text_pieces(text: str, longest: int) -> Iterator[Tuple[int, str]]:
+def text_pieces(text: str, longest: int) -> Iterator[tuple[int, str]]:
     """Cut a text that is longer than a pipeline accepts.
 
     text (str): any text.
@@ -84,13 +85,13 @@ def text_pieces(text: str, longest: int) -> Iterator[Tuple[int, str]]:
 
 def _results(
     nlp: Language, pieces: Iterator[_Piece], n_process: int, batch_size: int
-) -> Iterator[Tuple[_Piece, Union[Doc, str]]]:
+) -> Iterator[tuple[_Piece, Doc | str]]:
     """YIELDS (Tuple[_Piece, Union[Doc, str]]): each piece with its Doc, or why it has none."""
     numbered = enumerate(pieces)
-    waiting: Dict[int, _Piece] = {}  # pieces that were read and have no result yet
-    unread: List[Exception] = []  # why no more pieces could be read
+    waiting: dict[int, _Piece] = {}  # pieces that were read and have no result yet
+    unread: list[Exception] = []  # why no more pieces could be read
 
-    def docs(some: Iterable[Tuple[int, _Piece]]) -> Iterator[Tuple[Doc, int]]:
+    def docs(some: Iterable[tuple[int, _Piece]]) -> Iterator[tuple[Doc, int]]:
         for number, piece in _until_error(some, unread):
             waiting[number] = piece
             try:
@@ -118,7 +119,7 @@ def _results(
             raise unread[0]
 
 
-def _until_error(items: Iterable[Any], errors: List[Exception]) -> Iterator[Any]:
+def _until_error(items: Iterable[Any], errors: list[Exception]) -> Iterator[Any]:
     """YIELDS (Any): the items. An error in reading them ends them and is kept: ``nlp.pipe`` could not tell
     it from one of a component."""
     try:
@@ -133,7 +134,7 @@ def reason_of(err: Exception) -> str:
     return shortened(one_line(got).strip(": "), 300)
 
 
-def _alone(nlp: Language, piece: _Piece) -> Union[Doc, str]:
+def _alone(nlp: Language, piece: _Piece) -> Doc | str:
     """RETURNS (Union[Doc, str]): of a piece on its own; the reason, if the pipeline fails."""
     try:
         with _error_handler(nlp, raise_error):

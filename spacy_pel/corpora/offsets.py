@@ -1,6 +1,6 @@
 """Checks that the text at a mention's offsets is the mention's text."""
 
-from typing import Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
 
 from ..errors import Errors, PelError, shortened
 from .spelling import same_but_spelling
@@ -8,7 +8,7 @@ from .spelling import same_but_spelling
 MAX_SHIFT = 3  # characters; a larger shift would be a guess
 _BLANKS = 1000  # characters by which the text of a mention may be longer than its string
 _EXAMPLES = 3
-Place = Tuple[int, int]
+Place = tuple[int, int]
 
 
 class OffsetCheck:
@@ -23,12 +23,12 @@ class OffsetCheck:
     strict (bool): a mismatch is an error, also in spelling.
     """
 
-    def __init__(self, report: Dict[str, int], *, strict: bool = False) -> None:
+    def __init__(self, report: dict[str, int], *, strict: bool = False) -> None:
         self.report = report
         self.strict = strict
-        self.examples: List[str] = []
+        self.examples: list[str] = []
 
-    def __call__(self, text: str, start: int, end: int, surface: str, *, where: str) -> Optional[Place]:
+    def __call__(self, text: str, start: int, end: int, surface: str, *, where: str) -> Place | None:
         """Find the actual offsets of the mention.
 
         text (str): the document's text.
@@ -41,7 +41,7 @@ class OffsetCheck:
         """
         return self.parts(text, [(start, end)], surface, where=where)
 
-    def parts(self, text: str, spans: Sequence[Place], surface: str, *, where: str) -> Optional[Place]:
+    def parts(self, text: str, spans: Sequence[Place], surface: str, *, where: str) -> Place | None:
         """The same for a mention of several parts; dots and blanks between them do not matter.
 
         spans (Sequence[Tuple[int, int]]): the offsets of the parts, in the order of the string.
@@ -90,7 +90,7 @@ def fits(text: str, spans: Sequence[Place], surface: str) -> bool:
     return found is not None and (_words(found) == _words(surface) != [] or same_but_spelling(found, surface))
 
 
-def text_at(text: str, spans: Sequence[Place], surface: str) -> Optional[str]:
+def text_at(text: str, spans: Sequence[Place], surface: str) -> str | None:
     """The text of a mention's parts, joined by blanks.
 
     Spans that are over 1,000 characters longer than the string are not read: a file with many of them would
@@ -104,16 +104,16 @@ def text_at(text: str, spans: Sequence[Place], surface: str) -> Optional[str]:
     return " ".join(text[start:end] for start, end in spans)
 
 
-def new_report() -> Dict[str, int]:
+def new_report() -> dict[str, int]:
     """RETURNS (Dict[str, int]): the counts every corpus reader starts with."""
     return {"documents": 0, "mentions": 0, "mismatches": 0, "repaired": 0, "dropped": 0}
 
 
-def _words(text: str) -> List[str]:
+def _words(text: str) -> list[str]:
     return [word for word in text.split() if word != "..."]  # CRAFT: "breast ... cancer"
 
 
-def _nearby(text: str, start: int, surface: str) -> Optional[Place]:
+def _nearby(text: str, start: int, surface: str) -> Place | None:
     if not surface:
         return None
     for shift in sorted(range(-MAX_SHIFT, MAX_SHIFT + 1), key=abs):
@@ -123,7 +123,7 @@ def _nearby(text: str, start: int, surface: str) -> Optional[Place]:
     return None
 
 
-def _trim(text: str, start: int, end: int) -> Optional[Place]:
+def _trim(text: str, start: int, end: int) -> Place | None:
     while start < end and text[start].isspace():
         start += 1
     while start < end and text[end - 1].isspace():

@@ -21,7 +21,7 @@
 """
 
 import re
-from typing import Dict, Iterable, List, Set, Tuple
+from collections.abc import Iterable
 
 from ..types import Mention
 
@@ -35,7 +35,7 @@ _ATTRIBUTE = re.compile(r"(?:VariantGroup|Corresponding\w+|OriginalGene):")
 _ID = re.compile(r"[A-Za-z][\w.#-]*:\S+|(?=\D*\d)(?!.*[a-z]{4})[\w./-]+(?:\(\S*\))?")
 
 
-def split_ids(given: str, *, joiners: str = "|;,+", strip_prefix: str = "") -> Tuple[Tuple[str, ...], bool]:
+def split_ids(given: str, *, joiners: str = "|;,+", strip_prefix: str = "") -> tuple[tuple[str, ...], bool]:
     """Read an id field.
 
     given (str): e.g. "D001943|D010051", "D007153+D040181", "-1".
@@ -66,20 +66,20 @@ def has_id(text: str) -> bool:
     return text.rpartition(":")[2].strip().casefold() not in NO_ID
 
 
-def _split(part: str, joiners: str) -> List[str]:
+def _split(part: str, joiners: str) -> list[str]:
     if _VARIANT.match(part) or not joiners:
         return [part.strip()]
     return [piece.strip() for piece in re.split(f"[{joiners}]", part)]
 
 
-def tidy(mentions: Iterable[Mention], report: Dict[str, int]) -> List[Mention]:
+def tidy(mentions: Iterable[Mention], report: dict[str, int]) -> list[Mention]:
     """Merge mentions of the same span and label, and order them.
 
     mentions (Iterable[Mention]): the mentions of a document in the order of the source.
     report (Dict[str, int]): counts "same_span" (mentions merged into another one).
     RETURNS (List[Mention]): by start, the longest first.
     """
-    merged: Dict[Tuple[int, int, str], Mention] = {}
+    merged: dict[tuple[int, int, str], Mention] = {}
     for mention in mentions:
         key = (mention.start, mention.end, mention.label)
         if key in merged:
@@ -93,15 +93,15 @@ def tidy(mentions: Iterable[Mention], report: Dict[str, int]) -> List[Mention]:
     return sorted(merged.values(), key=lambda mention: (mention.start, -mention.end))
 
 
-def without_overlaps(mentions: Iterable[Mention]) -> List[Mention]:
+def without_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
     """Keep the longest of overlapping mentions, the first of equals, as ``spacy.util.filter_spans`` does.
 
     mentions (Iterable[Mention]): of one document, in any order.
     RETURNS (List[Mention]): those kept, in the given order.
     """
     given = list(mentions)
-    kept: List[int] = []
-    taken: Set[int] = set()  # characters
+    kept: list[int] = []
+    taken: set[int] = set()  # characters
     for place in sorted(range(len(given)), key=lambda i: (given[i].start - given[i].end, given[i].start)):
         span = range(given[place].start, given[place].end)
         # longer ones come first, so one that overlaps this one contains its first or last character

@@ -1,7 +1,7 @@
 """From the corpus format to spaCy: examples for training and evaluation, and DocBin files."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Dict, Iterable, Iterator, List, Union
 
 import spacy
 from spacy.language import Language
@@ -27,10 +27,10 @@ class MentionJsonl:
     limit (int): read at most this many documents; 0 = all.
     """
 
-    def __init__(self, path: Union[str, Path], *, limit: int = 0) -> None:
+    def __init__(self, path: str | Path, *, limit: int = 0) -> None:
         self.path = Path(path)
         self.limit = limit
-        self.report: Dict[str, int] = {}
+        self.report: dict[str, int] = {}
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         report = dict.fromkeys(("mentions", "misaligned", "overlapping"), 0)
@@ -44,7 +44,7 @@ class MentionJsonl:
         self.report = report
 
 
-def with_gold(doc: Doc, document: Document, report: Dict[str, int]) -> Doc:
+def with_gold(doc: Doc, document: Document, report: dict[str, int]) -> Doc:
     """Set a document's mentions as ``doc.ents``, the first id of each as its ``kb_id``.
 
     doc (Doc): the tokenised text of the document.
@@ -53,7 +53,7 @@ def with_gold(doc: Doc, document: Document, report: Dict[str, int]) -> Doc:
         token) and "overlapping" (left out for a longer one).
     RETURNS (Doc): the doc.
     """
-    spans: List[Span] = []
+    spans: list[Span] = []
     for mention in document.mentions:
         kb_id = mention.ids[0] if mention.ids else NIL
         span = doc.char_span(mention.start, mention.end, label=mention.label, kb_id=kb_id)
@@ -70,9 +70,7 @@ def with_gold(doc: Doc, document: Document, report: Dict[str, int]) -> Doc:
     return doc
 
 
-def to_docbin(
-    path: Union[str, Path], documents: Iterable[Document], nlp: Language, report: Dict[str, int]
-) -> int:
+def to_docbin(path: str | Path, documents: Iterable[Document], nlp: Language, report: dict[str, int]) -> int:
     """Write documents as a .spacy file, e.g. for ``spacy evaluate``; the ids go to ``doc.user_data``.
 
     path (Union[str, Path]): the file.

@@ -1,8 +1,8 @@
 """Choosing documents by their ids: split lists, and a development set split off by hash."""
 
 import hashlib
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Collection, Iterable, List, Set, Tuple, Union
 
 from ..errors import Errors, PelError
 from ..types import Document
@@ -10,7 +10,7 @@ from ..util import read_lines
 from .preprocessing.original import original_id
 
 
-def read_ids(path: Union[str, Path]) -> Set[str]:
+def read_ids(path: str | Path) -> set[str]:
     """Read a list of document ids, one per line (e.g. MedMentions' PMID lists).
 
     RAISES (PelError): if there is none in the file.
@@ -28,7 +28,7 @@ def read_ids(path: Union[str, Path]) -> Set[str]:
     return ids
 
 
-def carve(documents: Iterable[Document], share: float) -> Tuple[List[Document], List[Document]]:
+def carve(documents: Iterable[Document], share: float) -> tuple[list[Document], list[Document]]:
     """Split off a development set; it does not depend on the order of the documents.
 
     The documents whose ids have the smallest BLAKE2b hash (64 bits) go to the development
@@ -47,7 +47,7 @@ def carve(documents: Iterable[Document], share: float) -> Tuple[List[Document], 
     return fit, dev
 
 
-def folds(documents: Iterable[Document], n: int) -> List[Set[str]]:
+def folds(documents: Iterable[Document], n: int) -> list[set[str]]:
     """Split a corpus into parts of nearly equal size; they do not depend on the order of the documents.
 
     documents (Iterable[Document]): the corpus.
@@ -63,12 +63,12 @@ def folds(documents: Iterable[Document], n: int) -> List[Set[str]]:
     return [set(ranked[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
 
 
-def by_hash(ids: Collection[str], share: float) -> List[str]:
+def by_hash(ids: Collection[str], share: float) -> list[str]:
     """RETURNS (List[str]): the ids with the smallest hashes, ``round(share * n)`` of them."""
     if not 0.0 <= share <= 1.0:
         raise PelError(Errors.E204.format(got=share))
     return _ranked(ids)[: round(share * len(ids))]
 
 
-def _ranked(ids: Iterable[str]) -> List[str]:
+def _ranked(ids: Iterable[str]) -> list[str]:
     return sorted(ids, key=lambda name: (hashlib.blake2b(name.encode("utf8"), digest_size=8).digest(), name))

@@ -3,7 +3,7 @@
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ class AutoBackend:
         processor, in bfloat16 where the processor has it, else float32.
     """
 
-    def __init__(self, *, after: int = 2000, then: Optional[Backend] = None):
+    def __init__(self, *, after: int = 2000, then: Backend | None = None):
         self.after = after
         self.then = then
 
@@ -47,10 +47,10 @@ class AutoBackend:
 class _Changing:
     """Torch, then another backend, for the whole of a call of ``encode_batches``."""
 
-    def __init__(self, tower: Any, *, after: int, then: Optional[Backend]):
+    def __init__(self, tower: Any, *, after: int, then: Backend | None):
         self._tower, self._after, self._then = tower, after, then
         self._torch = TorchBackend().prepare(tower)
-        self._fast: Optional[EncodeBatch] = None
+        self._fast: EncodeBatch | None = None
         self._seen = 0
 
     def expect(self, n: int) -> None:
@@ -81,7 +81,7 @@ class _Changing:
         return self._encode(ids, mask)
 
 
-def _faster_backend() -> Optional[Backend]:
+def _faster_backend() -> Backend | None:
     import torch
 
     half = native_bfloat16(torch.device("cpu"))

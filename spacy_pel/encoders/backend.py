@@ -1,9 +1,10 @@
 """Running a tower on NumPy arrays: the backend interface, the torch backend, batches of similar length."""
 
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from tempfile import TemporaryFile
-from typing import Any, Callable, Iterable, Iterator, Literal, Protocol, Tuple, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ make_fork_safe()
 
 # (ids, mask), both (batch, length) -> (batch, width)
 EncodeBatch = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
-EncodedBatch = Tuple[Rows, NDArray[np.int64], NDArray[np.float32]]
+EncodedBatch = tuple[Rows, NDArray[np.int64], NDArray[np.float32]]
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ that ``transformers`` gives them, and the vectors are the same to the last bit; 
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +23,7 @@ _ABSENT = {"is_decoder": False, "add_cross_attention": False, "position_embeddin
 class _Embedding(nn.Embedding):
     """Without weights until they are read: random ones on this device import torch's compiler (2 s)."""
 
-    def __init__(self, n: int, width: int, *, padding_idx: Optional[int] = None):
+    def __init__(self, n: int, width: int, *, padding_idx: int | None = None):
         super().__init__(n, width, padding_idx=padding_idx, device=_META)
 
     def reset_parameters(self) -> None:
@@ -42,7 +42,7 @@ class Bert(nn.Module):
     settings (Dict[str, Any]): what its ``config.json`` holds; ``config`` has them as attributes.
     """
 
-    def __init__(self, settings: Dict[str, Any]):
+    def __init__(self, settings: dict[str, Any]):
         super().__init__()
         self.config = config = SimpleNamespace(**settings)
         width = config.hidden_size
@@ -78,10 +78,10 @@ class Bert(nn.Module):
 
     def forward(
         self,
-        input_ids: Optional[Tensor] = None,
-        attention_mask: Optional[Tensor] = None,
-        token_type_ids: Optional[Tensor] = None,
-        inputs_embeds: Optional[Tensor] = None,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
     ) -> BertOutput:
         """input_ids (Optional[Tensor]): (batch, length), int64.
         attention_mask (Optional[Tensor]): (batch, length), 1 = a real token; None = all of them.
@@ -104,7 +104,7 @@ class Bert(nn.Module):
             tokens = self._after(layer["output"], wide, tokens)
         return BertOutput(tokens)
 
-    def _attend(self, layer: Any, tokens: Tensor, bias: Optional[Tensor]) -> Tensor:
+    def _attend(self, layer: Any, tokens: Tensor, bias: Tensor | None) -> Tensor:
         batch, length, width = tokens.shape
         heads = self.config.num_attention_heads
         own = layer["attention"]["self"]
@@ -129,7 +129,7 @@ class Bert(nn.Module):
         return functional.dropout(tokens, self.config.hidden_dropout_prob, self.training)
 
 
-def read_bert(path: Path) -> Optional[Bert]:
+def read_bert(path: Path) -> Bert | None:
     """Read a model folder, the weights in float32.
 
     path (Path): a Hugging Face folder with ``model.safetensors``.
@@ -156,7 +156,7 @@ def _linear(n_in: int, n_out: int) -> nn.Linear:
     return nn.Linear(n_in, n_out, device=_META)
 
 
-def _bias(mask: Tensor, dtype: torch.dtype) -> Optional[Tensor]:
+def _bias(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
     """RETURNS (Optional[Tensor]): (batch, 1, length, length), added to attention's logits; None = zero."""
     if not torch.jit.is_tracing() and bool(torch.all(mask == 1)):
         return None  # a faster kernel

@@ -1,7 +1,8 @@
 """The bi-encoder: a mention tower and an entity tower into one vector space."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, Optional, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,16 +64,16 @@ class BiEncoder:
     def __init__(
         self,
         *,
-        name: Optional[str] = None,
+        name: str | None = None,
         tied: bool = False,
         pooling: Pooling = "mean",
-        mention_template: Optional[MentionTemplate] = None,
-        entity_template: Optional[EntityTemplate] = None,
-        backend: Optional[Backend] = None,
+        mention_template: MentionTemplate | None = None,
+        entity_template: EntityTemplate | None = None,
+        backend: Backend | None = None,
         batch_size: int = 64,
         store: str = "float32",
-        similarity: Optional[Similarity] = None,
-        entity_pooling: Optional[Pooling] = None,
+        similarity: Similarity | None = None,
+        entity_pooling: Pooling | None = None,
     ):
         if store not in ("float32", "float16"):
             raise PelError(Errors.E305.format(value=store))
@@ -81,7 +82,7 @@ class BiEncoder:
         self.name = name
         self.tied = tied
         self.pooling: Pooling = pooling
-        self.entity_pooling: Optional[Pooling] = entity_pooling
+        self.entity_pooling: Pooling | None = entity_pooling
         self.mention_template: MentionTemplate = mention_template or MarkedContext()
         self.entity_template: EntityTemplate = entity_template or EntityCard()
         self.backend: Backend = backend or AutoBackend()
@@ -93,8 +94,8 @@ class BiEncoder:
             raise PelError(Errors.E335.format(template=template, pooling=pooling, similarity=name))
         self.tokenizer: Any = None
         self.towers: Any = None
-        self._prepared: Dict[str, Any] = {}
-        self._fingerprint: Optional[str] = None
+        self._prepared: dict[str, Any] = {}
+        self._fingerprint: str | None = None
         self._version = NEWEST  # of the fingerprint; that of a saved model stays
 
     # -- weights ---------------------------------------------------------------------------
@@ -179,7 +180,7 @@ class BiEncoder:
         return self._fingerprint
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (dict): what determines the vectors and their similarity, apart from the weights."""
         settings = {
             "tied": self.tied,
@@ -361,5 +362,5 @@ class BiEncoder:
 
     # -- pickling: without the compiled backends ------------------------------------------
 
-    def __getstate__(self) -> Dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": {}}

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any
 
 from ..util.saved_folder import damaged
 
@@ -32,7 +33,7 @@ _RULES = ("normalizer", "pre_tokenizer", "model", "added_tokens")  # of a tokeni
 def weights_fingerprint(
     towers: Any,
     tokenizer: Any,
-    settings: Dict[str, Any],
+    settings: dict[str, Any],
     store: str,
     *,
     transformers: Sequence[Any],
@@ -65,7 +66,7 @@ def weights_fingerprint(
     return digest.hexdigest()
 
 
-def _tokenizer_rules(tokenizer: Any) -> List[Any]:
+def _tokenizer_rules(tokenizer: Any) -> list[Any]:
     """RETURNS (List[Any]): what decides on the word pieces of a text, apart from the vocabulary."""
     special = [getattr(tokenizer, f"{kind}_token_id", None) for kind in ("cls", "sep", "pad", "unk")]
     if getattr(tokenizer, "backend_tokenizer", None) is None:  # a slow one: its rules are code
@@ -73,7 +74,7 @@ def _tokenizer_rules(tokenizer: Any) -> List[Any]:
     return [special, _written_rules(tokenizer.backend_tokenizer.to_str())]
 
 
-def _written_rules(serialized: str) -> Dict[str, Any]:
+def _written_rules(serialized: str) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): the same for all versions of ``tokenizers`` that wrote them."""
     rules = json.loads(serialized)
     model = rules["model"]
@@ -95,13 +96,13 @@ def _without_defaults(value: Any) -> Any:
     return value
 
 
-def version_setting(version: int) -> Dict[str, int]:
+def version_setting(version: int) -> dict[str, int]:
     """RETURNS (Dict[str, int]): to be saved with the settings, for ``read_version``; a model of the first
     version is saved as it was."""
     return {_KEY: version} if version > 1 else {}
 
 
-def read_version(saved: Dict[str, Any], path: Path, kind: str) -> int:
+def read_version(saved: dict[str, Any], path: Path, kind: str) -> int:
     """The version of a saved fingerprint.
 
     saved (Dict[str, Any]): the settings of an encoder or ranker.

@@ -1,7 +1,7 @@
 """An encoder without weights: hashed character n-grams. For tests and as a sparse baseline."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Iterable, List, Sequence
 from zlib import crc32
 
 import numpy as np
@@ -87,7 +87,7 @@ class HashEmbed:
         return self
 
     @staticmethod
-    def _hashes(name: str) -> List[int]:
+    def _hashes(name: str) -> list[int]:
         padded = f" {name} "
         grams: Iterable[str] = (padded[i : i + 3] for i in range(max(1, len(padded) - 2)))
         return [crc32(gram.encode("utf8")) for gram in grams]

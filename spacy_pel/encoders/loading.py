@@ -2,14 +2,14 @@
 
 from inspect import signature
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ..registry import registry
 from ..types import Encoder
 from ..util.saved_part import read_part
 
 
-def load_encoder(path: Path, *, backend: Optional[Any] = None) -> Encoder:
+def load_encoder(path: Path, *, backend: Any | None = None) -> Encoder:
     """Read an encoder from a folder; its ``encoder.json`` names the registered part.
 
     path (Path): a model folder.

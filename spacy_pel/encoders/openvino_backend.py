@@ -5,9 +5,10 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Dict, Iterator, Literal, Optional
+from typing import Any, Literal
 from weakref import WeakSet
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..registry import registry
 from ..util.threads import thread_bound
 from .backend import EncodeBatch, TorchBackend
 
-_process: Optional[int] = None  # that OpenVINO runs in; its threads do not survive a fork
+_process: int | None = None  # that OpenVINO runs in; its threads do not survive a fork
 
 
 @registry.pel_backends("spacy-pel.OpenVinoBackend.v1")
@@ -59,7 +60,7 @@ class OpenVinoBackend:
             warnings.simplefilter("ignore", torch.jit.TracerWarning)  # about constants of the tower
             model = openvino.convert_model(tower, example_input=(example, example))
         hint = "bf16" if self.precision == "bfloat16" else "f32"
-        settings: Dict[str, Any] = {"INFERENCE_PRECISION_HINT": hint, "PERFORMANCE_HINT": "THROUGHPUT"}
+        settings: dict[str, Any] = {"INFERENCE_PRECISION_HINT": hint, "PERFORMANCE_HINT": "THROUGHPUT"}
         if (bound := thread_bound()) is not None:  # it does not read the variables that others do
             settings["INFERENCE_NUM_THREADS"] = bound
         compiled = openvino.compile_model(model, "CPU", settings)

@@ -3,7 +3,7 @@
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from ..errors import Errors, PelError
 from ..util.saved_folder import damaged
@@ -13,7 +13,7 @@ from .random_init import PREFIX, make_random
 _SAVED = {"trust_remote_code": False, "local_files_only": True}
 
 
-def locate(name: str) -> Tuple[str, Optional[str]]:
+def locate(name: str) -> tuple[str, str | None]:
     """Turn a model's name into what ``from_pretrained`` takes.
 
     name (str): a folder; "package:NAME" for a Python package with a model in its
@@ -37,7 +37,7 @@ def locate(name: str) -> Tuple[str, Optional[str]]:
     return str(resources.files(package) / "model"), None
 
 
-def load_pretrained(name: str, special_tokens: List[str]) -> Tuple[Any, Any]:
+def load_pretrained(name: str, special_tokens: list[str]) -> tuple[Any, Any]:
     """Load a tokenizer and a transformer, and add the templates' special tokens.
 
     name (str): see ``locate``; or "random:layers=1,width=32" for random weights.
@@ -82,7 +82,7 @@ def check_pretrained(name: str) -> None:
         raise PelError(Errors.E303.format(name=name, got="the folder has no weights"))
 
 
-def load_tower(path: Path) -> Tuple[Any, Any]:
+def load_tower(path: Path) -> tuple[Any, Any]:
     """Load a tower that we saved: a plain Hugging Face folder.
 
     RETURNS (tuple): the tokenizer and the model, in float32; those of ``transformers``, or for BERT with a
@@ -112,7 +112,7 @@ def read_tokenizer(path: str) -> Any:
     return _without_limits(AutoTokenizer.from_pretrained(path, **_SAVED))
 
 
-def _read(source: str, access: Dict[str, Any], **weights: Any) -> Tuple[Any, Any]:
+def _read(source: str, access: dict[str, Any], **weights: Any) -> tuple[Any, Any]:
     """access: what may be read and run, of all files. weights: of the model's file."""
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 

@@ -1,7 +1,7 @@
 """A small transformer with random weights, made from its name: for tests and dry runs."""
 
 import string
-from typing import Any, Dict, Tuple
+from typing import Any
 
 from ..errors import Errors, PelError
 
@@ -9,7 +9,7 @@ PREFIX = "random:"
 _SIZES = {"layers": 1, "width": 32, "heads": 2, "seed": 0}
 
 
-def make_random(name: str) -> Tuple[Any, Any]:
+def make_random(name: str) -> tuple[Any, Any]:
     """Make a BERT that reads letters: nothing is downloaded, and the same name gives the same weights.
 
     It learns a few dozen names in seconds, which shows that a config, a data set and a training work;
@@ -37,7 +37,7 @@ def make_random(name: str) -> Tuple[Any, Any]:
         return tokenizer, BertModel(config, add_pooling_layer=False)
 
 
-def _read_sizes(name: str) -> Dict[str, int]:
+def _read_sizes(name: str) -> dict[str, int]:
     sizes = dict(_SIZES)
     for part in filter(None, name.removeprefix(PREFIX).split(",")):
         key, _, value = part.partition("=")

@@ -1,7 +1,8 @@
 """Texts as a similarity compares them, in arrays: one vector per text, or one per token."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, List, Optional, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ class Representations:
     """
 
     vectors: Vectors
-    offsets: Optional[Rows] = None
+    offsets: Rows | None = None
 
     @classmethod
     def empty(cls, lengths: Rows, width: int) -> "Representations":
@@ -38,7 +39,7 @@ class Representations:
             return cls(np.stack(texts))
         return cls(np.concatenate(texts), offsets_of(np.array([len(text) for text in texts])))
 
-    def texts(self) -> List[NDArray[np.float32]]:
+    def texts(self) -> list[NDArray[np.float32]]:
         """RETURNS (List[NDArray]): (n,), each (width,), or (tokens, width); views."""
         if self.offsets is None:
             return list(self.vectors)
@@ -85,7 +86,7 @@ def pair_scores(
     mention_rows: Rows,
     entity_rows: Rows,
     *,
-    device: Optional[Any] = None,
+    device: Any | None = None,
 ) -> Scores:
     """Score pairs of mentions and entities, in chunks.
 
@@ -116,7 +117,7 @@ def _one_each(encoded: Encoded) -> Encoded:
     return encoded.unsqueeze(1)
 
 
-def _to(encoded: Encoded, device: Optional[Any]) -> Encoded:
+def _to(encoded: Encoded, device: Any | None) -> Encoded:
     if device is None:
         return encoded
     if isinstance(encoded, TokenVectors):

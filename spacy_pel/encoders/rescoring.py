@@ -1,6 +1,6 @@
 """The second stage of retrieval: candidates found by pooled vectors are rescored by token vectors."""
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import numpy as np
 

@@ -2,8 +2,9 @@
 
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Optional
 
 from .templates.token_arrays import PLAIN, PLAIN_WITH_OFFSETS
 
@@ -28,11 +29,11 @@ class SavedTokenizer:
 
     is_fast = True
 
-    def __init__(self, files: Dict[str, bytes]):
+    def __init__(self, files: dict[str, bytes]):
         from tokenizers import Tokenizer
 
         self._files = files
-        self._config: Dict[str, Any] = json.loads(files[_CONFIG])
+        self._config: dict[str, Any] = json.loads(files[_CONFIG])
         self._whole: Any = None
         self.backend_tokenizer = Tokenizer.from_buffer(files[_RULES])
         # templates cut and pad themselves; a tokenizer.json may carry settings of its own
@@ -67,12 +68,12 @@ class SavedTokenizer:
     def __len__(self) -> int:
         return int(self.backend_tokenizer.get_vocab_size())
 
-    def get_vocab(self) -> Dict[str, int]:
+    def get_vocab(self) -> dict[str, int]:
         """RETURNS (Dict[str, int]): ids of all word pieces."""
-        vocabulary: Dict[str, int] = self.backend_tokenizer.get_vocab()
+        vocabulary: dict[str, int] = self.backend_tokenizer.get_vocab()
         return vocabulary
 
-    def convert_tokens_to_ids(self, tokens: Union[str, Sequence[str]]) -> Union[int, List[int]]:
+    def convert_tokens_to_ids(self, tokens: str | Sequence[str]) -> int | list[int]:
         """RETURNS (Union[int, List[int]]): the id of a word piece, or those of several."""
         if not isinstance(tokens, str):
             return [self._id(token) for token in tokens]
@@ -93,7 +94,7 @@ class SavedTokenizer:
                 self._whole = read_tokenizer(holder)
         return self._whole
 
-    def save_pretrained(self, path: Union[str, Path]) -> None:
+    def save_pretrained(self, path: str | Path) -> None:
         """Write the files as they were read."""
         for name, content in self._files.items():
             (Path(path) / name).write_bytes(content)
@@ -103,8 +104,8 @@ class SavedTokenizer:
             raise AttributeError(name)
         return getattr(self.whole, name)
 
-    def __getstate__(self) -> Dict[str, bytes]:
+    def __getstate__(self) -> dict[str, bytes]:
         return self._files
 
-    def __setstate__(self, files: Dict[str, bytes]) -> None:
+    def __setstate__(self, files: dict[str, bytes]) -> None:
         self.__init__(files)  # type: ignore[misc]

@@ -1,6 +1,6 @@
 """One side of the bi-encoder: a transformer and a reduction (Wiatrak et al. 2022, section 5.2), in torch."""
 
-from typing import Any, Literal, Optional, Tuple
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -25,16 +25,16 @@ class Tower(nn.Module):
         transformer: Any,
         *,
         pooling: Pooling,
-        markers: Tuple[int, int] = (-1, -1),
-        bare_pooling: Optional[Pooling] = None,
+        markers: tuple[int, int] = (-1, -1),
+        bare_pooling: Pooling | None = None,
     ):
         super().__init__()
         self.transformer = transformer
         self.pooling: Pooling = pooling
         self.markers = markers
-        self.bare_pooling: Optional[Pooling] = bare_pooling
+        self.bare_pooling: Pooling | None = bare_pooling
 
-    def forward(self, ids: Tensor, mask: Tensor, embeddings: Optional[Tensor] = None) -> Tensor:
+    def forward(self, ids: Tensor, mask: Tensor, embeddings: Tensor | None = None) -> Tensor:
         """ids, mask (Tensor): (batch, length), int64.
         embeddings (Optional[Tensor]): (batch, length, width) to read instead of the word
             embeddings of the ids; position and segment embeddings are added as usual.
@@ -47,7 +47,7 @@ class Tower(nn.Module):
         marked = (ids == self.markers[0]).any(dim=1, keepdim=True)
         return torch.where(marked, pooled, self._pool(tokens, ids, mask, self.bare_pooling))
 
-    def states(self, ids: Tensor, mask: Tensor, embeddings: Optional[Tensor] = None) -> Tensor:
+    def states(self, ids: Tensor, mask: Tensor, embeddings: Tensor | None = None) -> Tensor:
         """Arguments as for ``forward``.
 
         RETURNS (Tensor): (batch, length, width), the vectors of the tokens, before they are pooled.
@@ -110,7 +110,7 @@ def span_means(states: Tensor, spans: Tensor) -> Tensor:
         return (inside / (end - start)) @ states.reshape(-1, width)
 
 
-def mention_mask(ids: Tensor, mask: Tensor, markers: Tuple[int, int]) -> Tensor:
+def mention_mask(ids: Tensor, mask: Tensor, markers: tuple[int, int]) -> Tensor:
     """Which tokens lie between the markers, the markers excluded?
 
     The mean over a whole window is mostly context: before training it finds the right entity
@@ -127,7 +127,7 @@ def mention_mask(ids: Tensor, mask: Tensor, markers: Tuple[int, int]) -> Tensor:
     return torch.where(inside.any(dim=1, keepdim=True), inside.to(mask.dtype), mask)
 
 
-def marker_mask(ids: Tensor, mask: Tensor, markers: Tuple[int, int]) -> Tensor:
+def marker_mask(ids: Tensor, mask: Tensor, markers: tuple[int, int]) -> Tensor:
     """Which tokens are the markers themselves (Le & Nguyen 2023, section 3.2.1)?
 
     ids, mask, markers: as for ``mention_mask``.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
 from ..registry import registry
 from ..util import read_json
@@ -14,7 +14,7 @@ from .templates import EntityTemplate, MentionTemplate
 from .tower import Pooling
 
 FILE = "bi_encoder.json"  # the settings of a bi-encoder
-_COSINE: Tuple[str, Dict[str, Any]] = (Cosine.registered_name, {})  # where a folder names no similarity
+_COSINE: tuple[str, dict[str, Any]] = (Cosine.registered_name, {})  # where a folder names no similarity
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SavedEncoder:
 
     tied: bool
     pooling: Pooling
-    entity_pooling: Optional[Pooling]
+    entity_pooling: Pooling | None
     store: str
     similarity: Similarity
     mention_template: MentionTemplate
@@ -74,7 +74,7 @@ def read_encoder(path: Path) -> SavedEncoder:
         raise damaged(path, "encoder", f"{FILE} with all settings", f"one without {err}") from err
 
 
-def _made(table: Any, saved: Tuple[str, Dict[str, Any]]) -> Any:
+def _made(table: Any, saved: tuple[str, dict[str, Any]]) -> Any:
     name, settings = saved
     return table.get(name)(**settings)
 
@@ -92,7 +92,7 @@ def save_tower(transformer: Any, tokenizer: Any, path: Path, dtype: Any) -> None
     tokenizer.save_pretrained(path)
 
 
-def _config(transformer: Any) -> Tuple[Any, str]:
+def _config(transformer: Any) -> tuple[Any, str]:
     from .bert import ARCHITECTURE, Bert
 
     if isinstance(transformer, Bert):

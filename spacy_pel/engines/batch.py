@@ -3,7 +3,7 @@
 import os
 import threading
 from pathlib import Path
-from typing import Any, Dict, List, Union
+from typing import Any
 
 import pyarrow as pa
 
@@ -37,8 +37,8 @@ def batch_schema() -> pa.Schema:
 
 
 def link_batch(
-    pipeline: Union[str, Path, LoadedPipeline],
-    batch: Union[pa.RecordBatch, pa.Table],
+    pipeline: str | Path | LoadedPipeline,
+    batch: pa.RecordBatch | pa.Table,
     *,
     text: str = "text",
     id: str = "id",
@@ -68,7 +68,7 @@ def link_batch(
             pipeline, [one for one in documents if one.text is not None], n_candidates, batch_size
         )
     linked = iter(records)
-    empty: Dict[str, Any] = {"text": None, "mentions": []}
+    empty: dict[str, Any] = {"text": None, "mentions": []}
     rows = []
     for one in documents:
         record = {"id": one.id, "meta": one.meta, **empty} if one.text is None else next(linked)
@@ -79,8 +79,8 @@ def link_batch(
 
 
 def _linked(
-    pipeline: LoadedPipeline, documents: List[Document], n_candidates: int, batch_size: int
-) -> List[Dict[str, Any]]:
+    pipeline: LoadedPipeline, documents: list[Document], n_candidates: int, batch_size: int
+) -> list[dict[str, Any]]:
     with pipeline.nlp.memory_zone():
         return [
             document_record(pipeline.component, processed, n_candidates)
@@ -88,7 +88,7 @@ def _linked(
         ]
 
 
-def _documents(batch: Union[pa.RecordBatch, pa.Table], text: str, id: str) -> List[Document]:
+def _documents(batch: pa.RecordBatch | pa.Table, text: str, id: str) -> list[Document]:
     """RETURNS (List[Document]): of the rows; the text of one is None where it is null."""
     names = batch.schema.names
     for name, argument in ((text, "text"), (id, "id")):

@@ -1,8 +1,9 @@
 """Reading the texts to link: plain text, JSON lines, Parquet, PubTator, BioC."""
 
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any
 
 from ..corpora.readers.parquet_rows import open_parquet, parquet_rows
 from ..errors import Errors, PelError, Warnings, quoted
@@ -59,12 +60,12 @@ def _guess(path: Path) -> str:
     return kind.lstrip(".").lower()
 
 
-def folder_files(folder: Path, format_name: str = "auto") -> List[Path]:
+def folder_files(folder: Path, format_name: str = "auto") -> list[Path]:
     """RETURNS (List[Path]): the files of a folder that are read, in this order."""
     return _files(folder, input_format(folder, format_name))
 
 
-def _files(folder: Path, format_name: str) -> List[Path]:
+def _files(folder: Path, format_name: str) -> list[Path]:
     endings = tuple(end for plain in _ENDINGS.get(format_name, ()) for end in (plain, f"{plain}.gz"))
     return sorted(file for file in folder.iterdir() if endings and file.name.lower().endswith(endings))
 
@@ -93,7 +94,7 @@ def _parquet(path: Path) -> Iterator[Document]:
         yield document_of(record, number, f"{path}, row {number}")
 
 
-def document_of(record: Dict[str, Any], number: int, where: str) -> Document:
+def document_of(record: dict[str, Any], number: int, where: str) -> Document:
     """Make a document of an object of JSON lines, or of a row.
 
     record (Dict[str, Any]): with "text" (null = nothing to link), and perhaps "id" and "meta".
@@ -131,7 +132,7 @@ def _bioc(path: Path) -> Iterator[Document]:
         logger.warning(Warnings.W601.format(n=moved, path=path))
 
 
-_READERS: Dict[str, Callable[[Path], Iterator[Document]]] = {
+_READERS: dict[str, Callable[[Path], Iterator[Document]]] = {
     "txt": _text,
     "jsonl": _jsonl,
     "parquet": _parquet,

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from ..util import fingerprint
 from ..util.files import JSON_ERRORS
@@ -20,8 +20,8 @@ class Finished(NamedTuple):
     counts (Dict[str, int]): "documents", "mentions", "nil" and "left_out".
     """
 
-    settings: Dict[str, Any]
-    counts: Dict[str, int]
+    settings: dict[str, Any]
+    counts: dict[str, int]
 
 
 def remember_finished(output: Path, run: Finished) -> None:
@@ -45,7 +45,7 @@ def remember_finished(output: Path, run: Finished) -> None:
         pass
 
 
-def finished_run(output: Path) -> Optional[Finished]:
+def finished_run(output: Path) -> Finished | None:
     """RETURNS (Optional[Finished]): the run that wrote an output, if it is remembered and the output has not
     changed."""
     try:
@@ -64,7 +64,7 @@ def finished_run(output: Path) -> Optional[Finished]:
     return None
 
 
-def changed_settings(old: Dict[str, Any], new: Dict[str, Any]) -> str:
+def changed_settings(old: dict[str, Any], new: dict[str, Any]) -> str:
     """RETURNS (str): which settings of a run changed, and from what to what, except for fingerprints, which
     say nothing to a reader; empty if none did."""
     changed = []
@@ -76,7 +76,7 @@ def changed_settings(old: Dict[str, Any], new: Dict[str, Any]) -> str:
     return ", ".join(changed)
 
 
-def _key(output: Path) -> List[Any]:
+def _key(output: Path) -> list[Any]:
     """RETURNS (List[Any]): differs once the output, or a file in its folder, has changed."""
     files = sorted(output.iterdir()) if output.is_dir() else [output]
     stats = [(file, file.stat()) for file in files]
@@ -84,7 +84,7 @@ def _key(output: Path) -> List[Any]:
     return [str(output.resolve()), fingerprint(changes)]
 
 
-def _lines() -> List[str]:
+def _lines() -> list[str]:
     folder = cache_folder()
     try:
         path = folder / "finished_links.jsonl" if folder else None

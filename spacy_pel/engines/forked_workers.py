@@ -5,12 +5,13 @@ import os
 import signal
 import threading
 import warnings
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Iterator, List, Set
+from typing import Any
 
 from ..util.threads import bound_threads
 
-_parents: List[int] = []  # process ids whose workers are controlled; empty outside of the context
+_parents: list[int] = []  # process ids whose workers are controlled; empty outside of the context
 
 
 @contextmanager
@@ -42,7 +43,7 @@ def workers_end_with_this_process() -> Iterator[None]:
         _parents.pop()
 
 
-def _kill_workers(others: Set[Any]) -> None:
+def _kill_workers(others: set[Any]) -> None:
     for worker in multiprocessing.active_children():
         if worker not in others:
             worker.kill()

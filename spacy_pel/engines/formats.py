@@ -1,7 +1,8 @@
 """The formats that ``link`` writes."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Tuple
+from typing import Any
 
 from ..corpora.writers.bioc import write_bioc
 from ..corpora.writers.brat import write_brat
@@ -10,10 +11,10 @@ from ..corpora.writers.pubtator import write_pubtator
 from ..errors import Errors, PelError
 from ..util import write_jsonl
 
-Writer = Callable[[Path, Iterable[Dict[str, Any]]], Any]
+Writer = Callable[[Path, Iterable[dict[str, Any]]], Any]
 
 # how the output's name ends for each format, and what writes it
-_FORMATS: Dict[str, Tuple[Tuple[str, ...], Writer]] = {
+_FORMATS: dict[str, tuple[tuple[str, ...], Writer]] = {
     "jsonl": ((".jsonl", ".jsonl.gz"), write_jsonl),
     "parquet": ((".parquet",), write_parquet),
     "pubtator": ((".pubtator", ".pubtator.gz"), write_pubtator),
@@ -60,7 +61,7 @@ def check_replaceable(output: Path, format_name: str) -> None:
         raise PelError(Errors.E647.format(path=output, wanted=wanted, got=f"one with {others[0]}"))
 
 
-def write_links(output: Path, records: Iterable[Dict[str, Any]], format_name: str) -> None:
+def write_links(output: Path, records: Iterable[dict[str, Any]], format_name: str) -> None:
     """Write linked documents in a format, atomically.
 
     RAISES (PelError): if the output cannot be written.

@@ -1,7 +1,8 @@
 """What to link, from where to where; how is the business of an engine."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, List, Optional, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from ..corpora.document_stream import HOPELESS
 from ..errors import Errors, PelError
@@ -28,7 +29,7 @@ class LinkJob:
     format_name: str = "auto"
     to: str = "auto"
     n_candidates: int = 5
-    part_size: Optional[int] = None
+    part_size: int | None = None
     resume: bool = False
     overwrite: bool = False
 
@@ -39,7 +40,7 @@ class Engine(Protocol):
     them ``n_process`` (int) and ``batch_size`` (Optional[int]), which ``link`` gives to every engine.
     """
 
-    def __call__(self, job: LinkJob) -> Dict[str, Any]:
+    def __call__(self, job: LinkJob) -> dict[str, Any]:
         """Link a corpus; on an error, what was linked is kept for ``job.resume``.
 
         RETURNS (Dict[str, Any]): "documents", "mentions" and "nil" of the whole output, "resumed_after"
@@ -58,7 +59,7 @@ def usual_part_size(n_documents: int) -> int:
     return min(1000, max(10, n_documents // 50))
 
 
-def count(records: Iterable[Dict[str, Any]]) -> Dict[str, int]:
+def count(records: Iterable[dict[str, Any]]) -> dict[str, int]:
     """RETURNS (Dict[str, int]): "documents", "mentions" and "nil" of linked documents, and "left_out"."""
     counts = {"documents": 0, "mentions": 0, "nil": 0, "left_out": 0}
     for record in records:
@@ -72,7 +73,7 @@ def count(records: Iterable[Dict[str, Any]]) -> Dict[str, int]:
 
 
 def check_some_linked(
-    counts: Dict[str, int], left_out: Iterable[Dict[str, Any]], *, is_all: bool = False
+    counts: dict[str, int], left_out: Iterable[dict[str, Any]], *, is_all: bool = False
 ) -> None:
     """Check that it is documents that are at fault, and not the pipeline.
 
@@ -87,14 +88,14 @@ def check_some_linked(
 
 
 def summary(
-    counts: Dict[str, int],
+    counts: dict[str, int],
     *,
     resumed_after: int,
     seconds: float,
-    left_out: List[Dict[str, Any]],
+    left_out: list[dict[str, Any]],
     left_out_in: str,
     without_text: int = 0,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): what an engine returns.
 
     counts (Dict[str, int]): of the whole output.

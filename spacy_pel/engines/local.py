@@ -2,9 +2,10 @@
 
 import time
 from collections import Counter
+from collections.abc import Generator, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Dict, Generator, Iterable, Iterator, Optional
+from typing import Any
 
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
@@ -40,11 +41,11 @@ class LocalEngine:
         digit of a score may differ.
     """
 
-    def __init__(self, *, n_process: int = 1, batch_size: Optional[int] = None):
+    def __init__(self, *, n_process: int = 1, batch_size: int | None = None):
         self.n_process = n_process
         self.batch_size = batch_size
 
-    def __call__(self, job: LinkJob) -> Dict[str, Any]:
+    def __call__(self, job: LinkJob) -> dict[str, Any]:
         """Link a corpus.
 
         job (LinkJob): local paths.
@@ -151,7 +152,7 @@ class LocalEngine:
         )
 
 
-def _failures(parts: PartFiles) -> Iterator[Dict[str, Any]]:
+def _failures(parts: PartFiles) -> Iterator[dict[str, Any]]:
     return (record for record in parts.records() if "error" in record)
 
 
@@ -176,7 +177,7 @@ def _records(
     n_process: int,
     batch_size: int,
     n_candidates: int,
-) -> Generator[Dict[str, Any], None, None]:
+) -> Generator[dict[str, Any], None, None]:
     rest = iter(documents)
     read_names(nlp)  # once; forked workers share them
     stretch = n_process * batch_size * -(-_STRETCH // batch_size)  # whole batches, as without stretches

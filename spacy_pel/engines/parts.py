@@ -12,10 +12,11 @@ import re
 import uuid
 import zlib
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, Collection, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -59,7 +60,7 @@ class Part:
     offset: int = 0
 
 
-def file_system(path: str) -> Tuple[fs.FileSystem, str]:
+def file_system(path: str) -> tuple[fs.FileSystem, str]:
     """RETURNS (Tuple[FileSystem, str]): the file system of a path or of a URI such as "s3://bucket/folder",
     and the path in it.
 
@@ -83,7 +84,7 @@ class PartedCorpus:
     RAISES (PelError): if there are no such files, or one cannot be read.
     """
 
-    def __init__(self, path: str, *, format_name: str = "auto", part_size: Optional[int] = None) -> None:
+    def __init__(self, path: str, *, format_name: str = "auto", part_size: int | None = None) -> None:
         if format_name not in ("auto", "jsonl", "parquet"):
             raise PelError(Errors.E640.format(known="jsonl, parquet", got=f"'{format_name}' for {path}"))
         self.kinds = [kind for kind in _KINDS if format_name == "auto" or format_name in kind]
@@ -108,7 +109,7 @@ class PartedCorpus:
                 yield Part(number, info.path, first, n, offset)
                 number += 1
 
-    def _find(self, path: str, inside: str) -> List[fs.FileInfo]:
+    def _find(self, path: str, inside: str) -> list[fs.FileInfo]:
         info = self.files.get_file_info(inside)
         if info.type == fs.FileType.Directory:
             found = self.files.get_file_info(fs.FileSelector(inside, recursive=True))
@@ -125,7 +126,7 @@ class PartedCorpus:
             return _open_parquet(self.files, path).metadata.num_rows
         return sum(1 for _ in _lines(self.files, path))
 
-    def _cuts(self, path: str) -> Iterator[Tuple[int, int, int]]:
+    def _cuts(self, path: str) -> Iterator[tuple[int, int, int]]:
         """YIELDS (Tuple[int, int, int]): documents before a part, in it, and its offset."""
         if path.endswith(".parquet"):
             n_rows = _open_parquet(self.files, path).metadata.num_rows
@@ -140,7 +141,7 @@ class PartedCorpus:
             first += len(part)
 
 
-def read_part(files: fs.FileSystem, part: Part) -> List[Document]:
+def read_part(files: fs.FileSystem, part: Part) -> list[Document]:
     """Read the documents of a part.
 
     RETURNS (List[Document]): as ``link`` reads them; one without an id has its number in the file.
@@ -156,7 +157,7 @@ def read_part(files: fs.FileSystem, part: Part) -> List[Document]:
     return documents
 
 
-def _parquet_records(files: fs.FileSystem, part: Part) -> Iterator[Dict[str, Any]]:
+def _parquet_records(files: fs.FileSystem, part: Part) -> Iterator[dict[str, Any]]:
     file = _open_parquet(files, part.path)
     names = [name for name in file.schema_arrow.names if name in ("id", "text", "meta")]
     first, groups, skipped = 0, [], 0
@@ -171,7 +172,7 @@ def _parquet_records(files: fs.FileSystem, part: Part) -> Iterator[Dict[str, Any
     return map(as_in_json, table.slice(part.first - skipped, part.n).to_pylist())
 
 
-def _json_records(files: fs.FileSystem, part: Part) -> Iterator[Dict[str, Any]]:
+def _json_records(files: fs.FileSystem, part: Part) -> Iterator[dict[str, Any]]:
     skipped = part.first if part.path.endswith(".gz") else 0
     lines = _lines(files, part.path, part.offset)
     for number, (_, line) in enumerate(islice(lines, skipped, skipped + part.n), start=part.first + 1):
@@ -185,7 +186,7 @@ def _json_records(files: fs.FileSystem, part: Part) -> Iterator[Dict[str, Any]]:
             ) from err
 
 
-def _lines(files: fs.FileSystem, path: str, offset: int = 0) -> Iterator[Tuple[int, bytes]]:
+def _lines(files: fs.FileSystem, path: str, offset: int = 0) -> Iterator[tuple[int, bytes]]:
     """YIELDS (Tuple[int, bytes]): the offset of each line that is not blank, and the line."""
     try:
         with files.open_input_file(path) as raw:
@@ -254,7 +255,7 @@ class PartedOutput:
         given, own = f"{inside}/", f"{self.folder}/"
         return given.startswith(own) or own.startswith(given)
 
-    def start(self, settings: Dict[str, Any], *, resume: bool, overwrite: bool) -> None:
+    def start(self, settings: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
         """Make the folder ready.
 
         settings (Dict[str, Any]): what the parts depend on; parts written with others are refused.
@@ -285,12 +286,12 @@ class PartedOutput:
         self.files.create_dir(self.folder, recursive=True)
         self._write(_SETTINGS, json.dumps(settings).encode("utf8"))
 
-    def written(self) -> List[int]:
+    def written(self) -> list[int]:
         """RETURNS (List[int]): the numbers of the parts that are there."""
         names = (name for name in self._names() if name.startswith("part-") and name.endswith(self.kind))
         return sorted(int(name.split(".")[0][5:]) for name in names)
 
-    def write(self, part: int, linked: pa.RecordBatch, left_out: Sequence[Dict[str, Any]] = ()) -> None:
+    def write(self, part: int, linked: pa.RecordBatch, left_out: Sequence[dict[str, Any]] = ()) -> None:
         """Write a part, and before it the "id" and "error" of the documents that are left out of it; each
         atomically. Two workers may write the same one: they write the same."""
         beside = f"{_LEFT_OUT}{part:06}.jsonl"
@@ -313,13 +314,13 @@ class PartedOutput:
         self._delete(name for name in self._names() if name.startswith(_UNFINISHED))
         self._write(_SUCCESS, b"")
 
-    def left_out(self, numbers: Collection[int]) -> List[Dict[str, Any]]:
+    def left_out(self, numbers: Collection[int]) -> list[dict[str, Any]]:
         """RETURNS (List[Dict[str, Any]]): "id" and "error" of the documents that are left out of parts."""
         names = sorted(name for name in self._names() if name.startswith(_LEFT_OUT))
         names = [name for name in names if int(name.split(".")[0][len(_LEFT_OUT) :]) in numbers]
         return [json.loads(line) for name in names for line in self._read(name).splitlines()]
 
-    def counts(self, numbers: Collection[int]) -> Dict[str, int]:
+    def counts(self, numbers: Collection[int]) -> dict[str, int]:
         """RETURNS (Dict[str, int]): "documents", "mentions", "nil" and "left_out" of parts that are there."""
         counts = Counter(count(self.left_out(numbers)))
         for number in numbers:
@@ -334,7 +335,7 @@ class PartedOutput:
             counts.update(count(records))
         return counts
 
-    def _names(self) -> List[str]:
+    def _names(self) -> list[str]:
         selector = fs.FileSelector(self.folder, allow_not_found=True)
         info = self.files.get_file_info(self.folder)
         if info.is_file:
@@ -364,7 +365,7 @@ def link_part(
     *,
     n_candidates: int,
     batch_size: int,
-) -> Dict[str, int]:
+) -> dict[str, int]:
     """Read, link and write a part.
 
     pipeline (LoadedPipeline): of this process.
@@ -393,7 +394,7 @@ def link_part(
     return {"part": part.number, **count([*linked.select(["mentions"]).to_pylist(), *left_out])}
 
 
-def _json_lines(rows: Iterable[Dict[str, Any]]) -> bytes:
+def _json_lines(rows: Iterable[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf8")
 
 

@@ -2,17 +2,16 @@
 
 import threading
 from pathlib import Path
-from typing import Dict, Optional, Union
 
 from ..pipeline.saved import LoadedPipeline, load_pipeline
 from ..util.threads import bound_threads
 
-_pipelines: Dict[str, LoadedPipeline] = {}
+_pipelines: dict[str, LoadedPipeline] = {}
 _loading = threading.Lock()
 
 
 def process_pipeline(
-    path: Union[str, Path], *, threads: Optional[int] = None, device: Optional[str] = None
+    path: str | Path, *, threads: int | None = None, device: str | None = None
 ) -> LoadedPipeline:
     """The pipeline of a path in this process; the first call loads it, and with it declares its extension
     attributes.

@@ -5,11 +5,12 @@ import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any
 
 from ..errors import Errors, PelError
 from ..pipeline.saved import load_pipeline
@@ -45,11 +46,11 @@ class RayEngine:
         self,
         *,
         n_process: int = 1,
-        batch_size: Optional[int] = None,
+        batch_size: int | None = None,
         threads: int = 1,
         gpus: float = 0.0,
         tries: int = 3,
-        address: Optional[str] = None,
+        address: str | None = None,
     ):
         self.n_process = n_process
         self.batch_size = batch_size or (64 if gpus else 1)
@@ -58,7 +59,7 @@ class RayEngine:
         self.tries = tries
         self.address = address
 
-    def __call__(self, job: LinkJob) -> Dict[str, Any]:
+    def __call__(self, job: LinkJob) -> dict[str, Any]:
         """Link a corpus.
 
         job (LinkJob): paths, or URIs.
@@ -69,7 +70,7 @@ class RayEngine:
         with redirect_stdout(sys.stderr):  # where Ray prints its messages; stdout is for results
             return self._link(job)
 
-    def _link(self, job: LinkJob) -> Dict[str, Any]:
+    def _link(self, job: LinkJob) -> dict[str, Any]:
         ray = _import_ray()
         output = PartedOutput(job.output, output_kind(job.to, job.output))
         corpus = PartedCorpus(job.input, format_name=job.format_name, part_size=job.part_size)
@@ -133,12 +134,12 @@ class RayEngine:
         return True
 
     @property
-    def _environment(self) -> Dict[str, Any]:
+    def _environment(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): of the workers: libraries that read it as they start see the bound."""
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         return {"env_vars": {name: str(self.threads) for name in names}}
 
-    def _linked(self, ray: Any, parts: List[Part], path: str, job: LinkJob) -> Iterator[Dict[str, Any]]:
+    def _linked(self, ray: Any, parts: list[Part], path: str, job: LinkJob) -> Iterator[dict[str, Any]]:
         if not parts:
             return
         from ray.data import ActorPoolStrategy, DataContext, from_items
@@ -185,7 +186,7 @@ class _PartLinker:
         n_candidates: int,
         batch_size: int,
         threads: int,
-        device: Optional[str],
+        device: str | None,
         tries: int,
     ) -> None:
         self.pipeline = process_pipeline(pipeline, threads=threads, device=device)
@@ -193,7 +194,7 @@ class _PartLinker:
         self.output = PartedOutput(output, kind)
         self.n_candidates, self.batch_size, self.tries = n_candidates, batch_size, tries
 
-    def __call__(self, row: Dict[str, Any]) -> Dict[str, Any]:
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): counts of a part, and what is wrong with its texts as "error"."""
         for left in reversed(range(self.tries)):
             try:
@@ -214,7 +215,7 @@ class _PartLinker:
         raise AssertionError
 
 
-def _counted(rows: Iterator[Dict[str, Any]], counts: Counter) -> Iterator[Dict[str, Any]]:
+def _counted(rows: Iterator[dict[str, Any]], counts: Counter) -> Iterator[dict[str, Any]]:
     """YIELDS (Dict[str, Any]): the rows, added to the counts. RAISES (PelError): a part's error."""
     for row in rows:
         if row["error"]:

@@ -1,8 +1,9 @@
 """Output written in parts, so that an interrupted run can be resumed."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List
+from typing import Any
 
 from ..errors import Errors, PelError
 from ..util import read_json, read_jsonl, write_json, write_jsonl
@@ -21,7 +22,7 @@ class PartFiles:
     RAISES (PelError): if existing parts cannot be used.
     """
 
-    def __init__(self, output: Path, settings: Dict[str, Any], *, resume: bool) -> None:
+    def __init__(self, output: Path, settings: dict[str, Any], *, resume: bool) -> None:
         self.output = Path(output)
         self.folder = _folder_of(self.output)
         self.check_resumed(self.output, resume=resume)
@@ -44,18 +45,18 @@ class PartFiles:
         if not resume and (folder / _SETTINGS).is_file():
             raise PelError(Errors.E643.format(folder=folder))
 
-    def paths(self) -> List[Path]:
+    def paths(self) -> list[Path]:
         """RETURNS (List[Path]): the complete parts, without gaps."""
-        paths: List[Path] = []
+        paths: list[Path] = []
         while (path := self._path(len(paths))).is_file():
             paths.append(path)
         return paths
 
-    def write(self, number: int, records: List[Dict[str, Any]]) -> None:
+    def write(self, number: int, records: list[dict[str, Any]]) -> None:
         """Write a part atomically."""
         write_jsonl(self._path(number), records)
 
-    def records(self) -> Iterator[Dict[str, Any]]:
+    def records(self) -> Iterator[dict[str, Any]]:
         """YIELDS (Dict[str, Any]): the records of the complete parts."""
         for path in self.paths():
             yield from read_jsonl(path)

@@ -1,7 +1,8 @@
 """Linking a Spark data frame."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Any
 
 from ..errors import Errors, PelError
 from ..util import fingerprint
@@ -20,7 +21,7 @@ def link_dataframe(
     n_candidates: int = 5,
     batch_size: int = 1,
     threads: int = 1,
-    device: Optional[str] = None,
+    device: str | None = None,
 ) -> Any:
     """Link the rows of a data frame, lazily, with ``mapInArrow``. Each Python worker of an executor loads the
     pipeline once; spacy-pel must be installed there.
@@ -67,7 +68,7 @@ def link_dataframe(
     return df.select(*names).mapInArrow(link, from_arrow_schema(batch_schema()))
 
 
-def _on_executor(path: str, sent: Optional[str]) -> str:
+def _on_executor(path: str, sent: str | None) -> str:
     if sent is None:
         return path
     from pyspark import SparkFiles

@@ -1,8 +1,8 @@
 """The only exception that users see."""
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from reprlib import Repr
-from typing import Iterable
 
 _LONGEST = 1000  # characters of an error: some quote what they found
 

@@ -1,7 +1,8 @@
 """Recall@k of candidate generators alone, before ranking."""
 
 import time
-from typing import Any, Dict, Iterable, List, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +36,8 @@ class LinkableMentions(NamedTuple):
     n_nil (int): number of NIL mentions, which are left out.
     """
 
-    predictions: List[Prediction]
-    mentions: List[MentionInText]
+    predictions: list[Prediction]
+    mentions: list[MentionInText]
     n_nil: int
 
     @classmethod
@@ -72,7 +73,7 @@ def measure_generator(
     n_samples: int = 1000,
     seed: int = 0,
     show_progress: bool = False,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Measure recall@k and speed of one generator.
 
     kb (KnowledgeBase): the entities.
@@ -100,7 +101,7 @@ def measure_generator(
             ranks.append(prediction.rank)
             prediction.candidates = []
     outcomes = Outcomes.of(gold.predictions)._replace(rank=np.array(ranks, dtype=np.int64))
-    row: Dict[str, Any] = _recall(outcomes, n_samples, seed)
+    row: dict[str, Any] = _recall(outcomes, n_samples, seed)
     if split:
         for name, chosen in (("seen", outcomes.seen), ("unseen", ~outcomes.seen)):
             row[name] = _recall(_only(outcomes, chosen), n_samples, seed) if chosen.any() else None
@@ -109,7 +110,7 @@ def measure_generator(
     return row
 
 
-def _recall(outcomes: Outcomes, n_samples: int, seed: int) -> Dict[str, Any]:
+def _recall(outcomes: Outcomes, n_samples: int, seed: int) -> dict[str, Any]:
     metrics = compute_metrics(outcomes, ks=RECALL_AT, n_samples=n_samples, seed=seed)
     return {"n": metrics["n"], **{key: value for key, value in metrics.items() if key.startswith("recall@")}}
 

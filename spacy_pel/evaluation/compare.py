@@ -1,6 +1,7 @@
 """Compare two runs on the same mentions: differences, and whether they are significant."""
 
-from typing import Any, Dict, Mapping, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from .metrics.paired_bootstrap import Difference, metric_difference, share_diffe
 from .metrics.recall import found_within
 from .run_folder import Run
 
-Shares = Dict[str, Tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count
+Shares = dict[str, tuple[Flags, Flags, Flags]]  # name -> hits of a, hits of b, mentions that count
 RECALL_AT = (1, 5, 64)
 POLICY = (
     "Differences are B - A on the same mentions. Intervals: 95% percentiles of a paired bootstrap that "
@@ -27,10 +28,10 @@ def compare_runs(
     a: Run,
     b: Run,
     *,
-    groups: Optional[Mapping[str, Flags]] = None,
+    groups: Mapping[str, Flags] | None = None,
     n_samples: int = 1000,
     seed: int = 0,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Compare two evaluations.
 
     a, b (Run): of the same mentions, in any order.
@@ -88,7 +89,7 @@ def aligned(a: Run, b: Run) -> Outcomes:
     return Outcomes._make(column[order] for column in b.outcomes)
 
 
-def _name(key: Tuple[Any, ...]) -> str:
+def _name(key: tuple[Any, ...]) -> str:
     return f"{key[0]}, characters {key[1]} to {key[2]}"
 
 
@@ -102,7 +103,7 @@ def _shares(a: Outcomes, b: Outcomes, depth: int) -> Shares:
     return {**shares, "accuracy": (a.correct, b.correct, np.ones(len(a.rank), dtype=np.bool_))}
 
 
-def _share(share: Tuple[Flags, Flags, Flags], a: Outcomes, n_samples: int, seed: int) -> Difference:
+def _share(share: tuple[Flags, Flags, Flags], a: Outcomes, n_samples: int, seed: int) -> Difference:
     return share_difference(*share, a.document, n_samples=n_samples, rng=np.random.default_rng(seed))
 
 
@@ -117,14 +118,14 @@ def _nil_aupr(a: Outcomes, b: Outcomes, n_samples: int, seed: int) -> Difference
     return metric_difference(metric(a), metric(b), a.document, n_samples=n_samples, rng=rng)
 
 
-def _test(share: Tuple[Flags, Flags, Flags]) -> Dict[str, Any]:
+def _test(share: tuple[Flags, Flags, Flags]) -> dict[str, Any]:
     a_hits, b_hits, counted = share
     found = mcnemar(a_hits[counted], b_hits[counted])
     return {**found._asdict(), "significant": found.significant}
 
 
-def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, seed: int) -> Dict[str, Any]:
-    row: Dict[str, Any] = {
+def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, seed: int) -> dict[str, Any]:
+    row: dict[str, Any] = {
         "name": name,
         "n": int(mask.sum()),
         "n_nil": int((mask & a.is_nil).sum()),
@@ -140,5 +141,5 @@ def _group(name: str, mask: Flags, shares: Shares, a: Outcomes, n_samples: int, 
     return row
 
 
-def _json(found: Difference) -> Dict[str, Any]:
+def _json(found: Difference) -> dict[str, Any]:
     return {**found._asdict(), "significant": found.significant}

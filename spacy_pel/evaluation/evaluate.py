@@ -1,7 +1,8 @@
 """Evaluate a linker or a pipeline on a corpus; writes metrics.json and predictions.jsonl."""
 
+from collections.abc import Callable, Iterable, Sequence, Sized
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Sized, Union
+from typing import Any
 
 from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
@@ -25,14 +26,14 @@ def evaluate(
     documents: Iterable[Document],
     *,
     queries: MakeQueries = gold_queries,
-    is_seen: Optional[IsSeen] = None,
+    is_seen: IsSeen | None = None,
     top_k: int = 64,
-    output: Optional[Union[str, Path]] = None,
+    output: str | Path | None = None,
     corpus_fingerprint: str = "",
     seed: int = 0,
     show_progress: bool = False,
-    group_by: Optional[str] = None,
-) -> Dict[str, Any]:
+    group_by: str | None = None,
+) -> dict[str, Any]:
     """Link the gold mentions of a corpus and compare the links with the gold ids.
 
     linker (Linker): of a pipeline: ``nlp.get_pipe("proxy_entity_linker").linker``.
@@ -72,14 +73,14 @@ def evaluate_end_to_end(
     documents: Iterable[Document],
     *,
     spans: Callable[[Any], Iterable[Any]] = lambda doc: doc.ents,
-    is_seen: Optional[IsSeen] = None,
-    output: Optional[Union[str, Path]] = None,
+    is_seen: IsSeen | None = None,
+    output: str | Path | None = None,
     corpus_fingerprint: str = "",
     seed: int = 0,
     show_progress: bool = False,
-    group_by: Optional[str] = None,
+    group_by: str | None = None,
     extension_prefix: str = "pel",
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Let a pipeline find the mentions itself. The metrics count all gold mentions: one that the
     pipeline did not find with exactly these offsets is wrong. In addition, there are precision, recall
     and F1 of the offsets ("mention_*") and of offsets with the right id ("link_*").
@@ -129,12 +130,12 @@ def _finish(
     linker: Linker,
     outcomes: Outcomes,
     tally: Tally,
-    facts: Dict[str, Any],
+    facts: dict[str, Any],
     top_k: int,
     seed: int,
-    output: Optional[Union[str, Path]],
-    groups: Optional[DocumentGroups],
-) -> Dict[str, Any]:
+    output: str | Path | None,
+    groups: DocumentGroups | None,
+) -> dict[str, Any]:
     if not len(outcomes.rank):
         raise PelError(Errors.E620)
     if tally.n_left_out and not tally.n_linked:

@@ -1,6 +1,6 @@
 """The nearest entities of mentions by an encoder alone: in one stage, or in two for token vectors."""
 
-from typing import Dict, List, Optional, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ def nearest_entities(
     *,
     top_k: int,
     first_stage: int = FIRST_STAGE,
-    allowed: Optional[NDArray[np.bool_]] = None,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> RankedRows:
     """Find distinct entities by the vectors of the index, without names and priors. Where the encoder's
     similarity compares tokens, more entities are found by pooled vectors and reranked by their tokens.
@@ -43,9 +43,9 @@ def nearest_entities(
     wanted = max(top_k, first_stage) if in_two else top_k
     several = _ROWS_PER_ENTITY if len(index) > len(kb) else 1
     scores, rows = index.search_rows(encoder.encode_mentions(mentions), several * wanted, allowed)
-    best: List[Dict[int, float]] = []
+    best: list[dict[int, float]] = []
     for own, found in zip(scores, rows, strict=True):
-        entities: Dict[int, float] = {}
+        entities: dict[int, float] = {}
         for row, score in zip(index.kb_rows[found[found >= 0]].tolist(), own.tolist(), strict=False):
             entities.setdefault(row, score)
         best.append(dict(list(entities.items())[:wanted]))

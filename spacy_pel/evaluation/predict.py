@@ -2,8 +2,9 @@
 
 import time
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence
+from typing import Any
 
 from ..corpora.document_stream import HOPELESS, process_documents, reason_of
 from ..corpora.preprocessing import original_id
@@ -16,7 +17,7 @@ from ..util.progress import ChunkProgress
 from .prediction import Prediction
 from .spans import SpanCounts
 
-MakeQueries = Callable[[Document], List[MentionQuery]]
+MakeQueries = Callable[[Document], list[MentionQuery]]
 IsSeen = Callable[[Sequence[str]], bool]
 _MENTIONS = 1024  # linked at a time
 
@@ -53,7 +54,7 @@ class Tally:
         self.outside = self.outside or next(iter(prediction.outside), "")
 
 
-def gold_queries(document: Document) -> List[MentionQuery]:
+def gold_queries(document: Document) -> list[MentionQuery]:
     """RETURNS (List[MentionQuery]): the gold mentions of a document, unchanged."""
     return [MentionQuery(document.text, m.start, m.end, m.label) for m in document.mentions]
 
@@ -66,7 +67,7 @@ def predict_gold(
     top_k: int,
     is_seen: IsSeen,
     tally: Tally,
-    bar: Optional[ChunkProgress] = None,
+    bar: ChunkProgress | None = None,
 ) -> Iterator[Prediction]:
     """Link the gold mentions.
 
@@ -100,8 +101,8 @@ def predict_gold(
 
 
 def _links_or_none(
-    linker: Linker, block: List[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: Any
-) -> List[Optional[Link]]:
+    linker: Linker, block: list[Document], queries: MakeQueries, top_k: int, tally: Tally, bar: Any
+) -> list[Link | None]:
     """RETURNS (List[Optional[Link]]): None for the mentions of a document that fails on its own."""
     try:
         links = _links(linker, block, queries, top_k, tally, bar)
@@ -117,19 +118,19 @@ def _links_or_none(
 
 def _links(
     linker: Linker,
-    block: List[Document],
+    block: list[Document],
     queries: MakeQueries,
     top_k: int,
     tally: Tally,
-    bar: Optional[ChunkProgress],
-) -> List[Link]:
+    bar: ChunkProgress | None,
+) -> list[Link]:
     started = time.perf_counter()
-    asked: List[MentionQuery] = []
-    ends: List[int] = []  # of the documents' mentions
+    asked: list[MentionQuery] = []
+    ends: list[int] = []  # of the documents' mentions
     for document in block:
         asked += queries(document)
         ends.append(len(asked))
-    links: List[Link] = []
+    links: list[Link] = []
     done = 0
     # batches as the linker makes them
     for start in range(0, len(asked), linker.batch_size):
@@ -144,8 +145,8 @@ def _links(
     return links
 
 
-def _blocks(documents: Iterable[Document]) -> Iterator[List[Document]]:
-    block: List[Document] = []
+def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    block: list[Document] = []
     for document in documents:
         block.append(document)
         if sum(len(one.mentions) for one in block) >= _MENTIONS:
@@ -164,7 +165,7 @@ def predict_end_to_end(
     tally: Tally,
     counts: SpanCounts,
     prefix: str = "pel",
-    bar: Optional[ChunkProgress] = None,
+    bar: ChunkProgress | None = None,
 ) -> Iterator[Prediction]:
     """Let a pipeline find and link mentions, and look up the gold ones among them by offsets.
 

@@ -1,7 +1,7 @@
 """The link of one gold mention: a line of predictions.jsonl."""
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from ..types import NIL
 
@@ -31,16 +31,16 @@ class Prediction:
     end: int
     text: str
     label: str
-    gold: List[str]
+    gold: list[str]
     kb_id: str
-    candidates: List[Tuple[str, float]] = field(default_factory=list)
+    candidates: list[tuple[str, float]] = field(default_factory=list)
     nil_score: float = 0.0
     composite: bool = False
     seen: bool = False
-    outside: List[str] = field(default_factory=list)
-    types: List[str] = field(default_factory=list)
-    probability: Optional[float] = None
-    id_set: Optional[List[str]] = None
+    outside: list[str] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)
+    probability: float | None = None
+    id_set: list[str] | None = None
     original: str = ""
 
     @property
@@ -77,10 +77,10 @@ class Prediction:
         answers, right = set(self.id_set or ()), self.gold or [NIL]
         return answers.issuperset(right) if self.composite else not answers.isdisjoint(right)
 
-    def to_json(self) -> Dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON data; without ``original``, ``composite``, ``outside``,
         ``types``, ``probability`` and ``id_set`` where there are none."""
-        record: Dict[str, Any] = {
+        record: dict[str, Any] = {
             "doc": self.doc,
             "start": self.start,
             "end": self.end,
@@ -107,7 +107,7 @@ class Prediction:
         return record
 
     @classmethod
-    def from_json(cls, record: Dict[str, Any]) -> "Prediction":
+    def from_json(cls, record: dict[str, Any]) -> "Prediction":
         """record (Dict[str, Any]): from ``to_json``."""
         fields = dict(record, candidates=[(found, score) for found, score in record["candidates"]])
         return cls(**fields)

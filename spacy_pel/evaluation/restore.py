@@ -1,8 +1,9 @@
 """Map an evaluation on a preprocessed corpus back to the original texts."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator
+from typing import Any
 
 from ..corpora.preprocessing import Original
 from ..errors import Errors, PelError
@@ -17,7 +18,7 @@ from .run_folder import read_metrics, read_predictions, recorded
 
 def restore_run(
     run: Path, documents: Iterable[Document], output: Path, *, corpus: Path, seed: int = 0
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Rewrite an evaluation so that it can be compared with others on the original corpus.
 
     run (Path): the folder that ``evaluate`` wrote.

@@ -1,15 +1,16 @@
 """The folder of an evaluation: predictions.jsonl and metrics.json."""
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, NamedTuple
 
 from ..errors import Errors, PelError
 from ..util import atomic_path, read_json, read_jsonl
 from .metrics.outcomes import Outcomes
 from .prediction import Prediction
 
-MentionKey = Tuple[str, int, int, int]  # document, start, end, number of earlier ones with the same
+MentionKey = tuple[str, int, int, int]  # document, start, end, number of earlier ones with the same
 
 
 class Run(NamedTuple):
@@ -23,10 +24,10 @@ class Run(NamedTuple):
     """
 
     path: Path
-    metrics: Dict[str, Any]
+    metrics: dict[str, Any]
     outcomes: Outcomes
-    mentions: List[MentionKey]
-    gold: List[Tuple[str, ...]]
+    mentions: list[MentionKey]
+    gold: list[tuple[str, ...]]
 
 
 def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) -> Run:
@@ -38,9 +39,9 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
     RAISES (PelError): if a file is missing, or is not one that ``evaluate`` wrote.
     """
     metrics = read_metrics(path)
-    mentions: List[MentionKey] = []
-    gold: List[Tuple[str, ...]] = []
-    counts: Dict[Tuple[str, int, int], int] = {}
+    mentions: list[MentionKey] = []
+    gold: list[tuple[str, ...]] = []
+    counts: dict[tuple[str, int, int], int] = {}
 
     def seen(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
         for prediction in predictions:
@@ -58,7 +59,7 @@ def read_run(path: Path, *, watch: Sequence[Callable[[Prediction], None]] = ()) 
     return Run(path, metrics, outcomes, mentions, gold)
 
 
-def recorded(predictions: Iterable[Prediction], output: Optional[Union[str, Path]]) -> Iterator[Prediction]:
+def recorded(predictions: Iterable[Prediction], output: str | Path | None) -> Iterator[Prediction]:
     """Write predictions to predictions.jsonl of a folder as they pass; None = write nothing.
 
     YIELDS (Prediction): the same predictions.
@@ -72,7 +73,7 @@ def recorded(predictions: Iterable[Prediction], output: Optional[Union[str, Path
             yield prediction
 
 
-def read_metrics(path: Path) -> Dict[str, Any]:
+def read_metrics(path: Path) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): metrics.json of the folder of an evaluation.
     RAISES (PelError): if the folder lacks one of its files."""
     for name in ("metrics.json", "predictions.jsonl"):
@@ -91,7 +92,7 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
             raise PelError(Errors.E681.format(path=path, got=f"{str(record)[:80]!r} ({err})")) from err
 
 
-def run_names(paths: Sequence[Path]) -> List[str]:
+def run_names(paths: Sequence[Path]) -> list[str]:
     """RETURNS (List[str]): a name for each folder: the shortest end of its path that is unique among
     them."""
     parts = [path.absolute().parts for path in paths]

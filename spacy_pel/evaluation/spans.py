@@ -1,11 +1,11 @@
 """End-to-end scores: mentions that the pipeline found itself, by exact offsets."""
 
-from typing import Dict, Sequence, Tuple
+from collections.abc import Sequence
 
 from ..types import NIL
 from .prediction import Prediction
 
-Found = Tuple[str, int, int, str]  # document, start, end, id
+Found = tuple[str, int, int, str]  # document, start, end, id
 
 
 class SpanCounts:
@@ -31,7 +31,7 @@ class SpanCounts:
             self.n_linked += kb_id not in ("", NIL)
             self.n_right += mention is not None and kb_id in mention.gold
 
-    def scores(self) -> Dict[str, float]:
+    def scores(self) -> dict[str, float]:
         """RETURNS (Dict[str, float]): "mention_precision|recall|f1" of the offsets and
         "link_precision|recall|f1" of offsets with the right id of the KB (NIL gives no credit)."""
         scores = _scores("mention", self.n_matched, self.n_found, self.n_gold)
@@ -39,7 +39,7 @@ class SpanCounts:
         return scores
 
 
-def _scores(name: str, hits: int, n_found: int, n_gold: int) -> Dict[str, float]:
+def _scores(name: str, hits: int, n_found: int, n_gold: int) -> dict[str, float]:
     return {
         f"{name}_precision": hits / n_found if n_found else 0.0,
         f"{name}_recall": hits / n_gold if n_gold else 0.0,

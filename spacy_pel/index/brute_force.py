@@ -1,7 +1,8 @@
 """Compares all vectors with all vectors in NumPy: slow and simple. The reference for the tests."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class BruteForce:
         return len(self._vectors)
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {}
 
     def train(self, vectors: Vectors) -> None:
@@ -47,12 +48,12 @@ class BruteForce:
         check_vectors(vectors, self.width)
         self._vectors = np.concatenate([self._vectors, vectors.astype(np.float32, copy=False)])
 
-    def finish(self, groups: Optional[NDArray[np.uint8]] = None) -> None:
+    def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """There is nothing to do once all rows are added."""
 
     def search(
-        self, vectors: Vectors, k: int, allowed: Optional[NDArray[np.bool_]] = None
-    ) -> Tuple[Scores, Rows]:
+        self, vectors: Vectors, k: int, allowed: NDArray[np.bool_] | None = None
+    ) -> tuple[Scores, Rows]:
         """Find the nearest rows.
 
         vectors (Vectors): (n, width) queries.
@@ -74,8 +75,8 @@ class BruteForce:
         return scores, rows
 
     def search_groups(
-        self, vectors: Vectors, k: int, groups: Sequence[Optional[NDArray[np.bool_]]]
-    ) -> List[Tuple[Scores, Rows]]:
+        self, vectors: Vectors, k: int, groups: Sequence[NDArray[np.bool_] | None]
+    ) -> list[tuple[Scores, Rows]]:
         """RETURNS (List[Tuple[Scores, Rows]]): what ``search`` finds in each group."""
         return [self.search(vectors, k, allowed) for allowed in groups]
 

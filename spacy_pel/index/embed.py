@@ -1,7 +1,8 @@
 """Embedding in chunks, so that memory stays bounded however large the knowledge base is."""
 
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Callable, Dict, Hashable, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ def embed_mentions(encoder: Encoder, gold: LinkedMentions, *, show_progress: boo
 
 def _chunks(
     kind: str,
-    items: Iterable[Tuple[int, Item]],
+    items: Iterable[tuple[int, Item]],
     encode: Callable[[Sequence[Item]], Vectors],
     bar: ChunkProgress,
 ) -> Iterator[Chunk]:
@@ -71,8 +72,8 @@ def _chunks(
     stream, last = iter(items), -1
     with bar:
         while chunk := list(islice(stream, _CHUNK)):
-            positions: Dict[Item, int] = {}
-            of_chunk: List[int] = [positions.setdefault(item, len(positions)) for _, item in chunk]
+            positions: dict[Item, int] = {}
+            of_chunk: list[int] = [positions.setdefault(item, len(positions)) for _, item in chunk]
             unique = list(positions)
             kb_rows = np.array([row for row, _ in chunk], dtype=np.int64)
             # the bar of names counts entities; one may have names in two chunks

@@ -1,8 +1,9 @@
 """The index of a knowledge base: several rows per entity, found by a mention's vector."""
 
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Collection, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,7 @@ class EntityIndex:
         kb_fingerprint: str,
         encoder_fingerprint: str,
         kinds: Sequence[str],
-        topics: Optional[Topics] = None,
+        topics: Topics | None = None,
     ):
         self.vectors = vectors
         self.rows = rows
@@ -57,8 +58,8 @@ class EntityIndex:
         self.kb_fingerprint = kb_fingerprint
         self.encoder_fingerprint = encoder_fingerprint
         self.kinds = tuple(kinds)
-        self._path: Optional[Path] = None  # a folder with the same content
-        self._fingerprint: Optional[str] = None  # computed once, until rows change
+        self._path: Path | None = None  # a folder with the same content
+        self._fingerprint: str | None = None  # computed once, until rows change
 
     @classmethod
     def build(
@@ -69,7 +70,7 @@ class EntityIndex:
         index: VectorIndex,
         kinds: Sequence[str] = NAME_KINDS,
         documents: Iterable[Document] = (),
-        max_mentions_per_entity: Optional[int] = None,
+        max_mentions_per_entity: int | None = None,
         with_topics: bool = True,
         show_progress: bool = False,
     ) -> "EntityIndex":
@@ -130,7 +131,7 @@ class EntityIndex:
         return self.rows.kb_rows
 
     @property
-    def path(self) -> Optional[Path]:
+    def path(self) -> Path | None:
         """RETURNS (Optional[Path]): the folder with the same content; None = in memory only."""
         return self._path
 
@@ -150,7 +151,7 @@ class EntityIndex:
         return self._fingerprint
 
     @property
-    def meta(self) -> Dict[str, Any]:
+    def meta(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): what the index is, as JSON."""
         return {
             "index": {"name": self.vectors.name, "settings": self.vectors.settings},
@@ -172,9 +173,9 @@ class EntityIndex:
         self,
         vectors: Vectors,
         k: int,
-        allowed_kb_rows: Optional[NDArray[np.bool_]] = None,
+        allowed_kb_rows: NDArray[np.bool_] | None = None,
         kinds: Collection[str] = KINDS,
-    ) -> Tuple[Scores, Rows]:
+    ) -> tuple[Scores, Rows]:
         """Find the nearest rows.
 
         vectors (Vectors): (n, width) unit vectors.
@@ -190,9 +191,9 @@ class EntityIndex:
         self,
         vectors: Vectors,
         k: int,
-        allowed_kb_rows: Optional[NDArray[np.bool_]] = None,
+        allowed_kb_rows: NDArray[np.bool_] | None = None,
         kinds: Collection[str] = KINDS,
-    ) -> Tuple[Scores, Rows]:
+    ) -> tuple[Scores, Rows]:
         """RETURNS (Tuple[Scores, Rows]): as ``search_rows``, but the KB row of each row found; an
         entity may occur several times."""
         scores, rows = self.search_rows(vectors, k, allowed_kb_rows, kinds)
@@ -202,10 +203,10 @@ class EntityIndex:
         self,
         vectors: Vectors,
         k: int,
-        allowed_kb_rows: Optional[NDArray[np.bool_]],
+        allowed_kb_rows: NDArray[np.bool_] | None,
         groups: Sequence[Collection[str]],
-        shown: Optional[NDArray[np.bool_]] = None,
-    ) -> List[Tuple[Scores, Rows]]:
+        shown: NDArray[np.bool_] | None = None,
+    ) -> list[tuple[Scores, Rows]]:
         """Find the nearest rows of several groups of kinds in one pass.
 
         vectors (Vectors): (n, width) unit vectors.
@@ -222,8 +223,8 @@ class EntityIndex:
         return [(scores, self._kb_rows_of(rows)) for scores, rows in found]
 
     def _search_masks(
-        self, vectors: Vectors, k: int, masks: Sequence[Optional[NDArray[np.bool_]]]
-    ) -> List[Tuple[Scores, Rows]]:
+        self, vectors: Vectors, k: int, masks: Sequence[NDArray[np.bool_] | None]
+    ) -> list[tuple[Scores, Rows]]:
         shape = (len(vectors), k)
         found = [
             (np.full(shape, -np.inf, dtype=np.float32), np.full(shape, -1, dtype=np.int64)) for _ in masks
@@ -278,7 +279,7 @@ class EntityIndex:
 
     @classmethod
     def from_disk(
-        cls, path: PathLike, *, kb: Optional[KnowledgeBase] = None, encoder: Optional[Encoder] = None
+        cls, path: PathLike, *, kb: KnowledgeBase | None = None, encoder: Encoder | None = None
     ) -> "EntityIndex":
         """Open an index folder, memory-mapped.
 
@@ -319,7 +320,7 @@ class EntityIndex:
         index.check_built_for(kb, encoder)
         return index
 
-    def check_built_for(self, kb: Optional[KnowledgeBase], encoder: Optional[Encoder]) -> None:
+    def check_built_for(self, kb: KnowledgeBase | None, encoder: Encoder | None) -> None:
         """RAISES (PelError): if the index was built from another knowledge base or with another encoder."""
         parts = (
             ("knowledge base", self.kb_fingerprint, kb),
@@ -355,7 +356,7 @@ def _training_sample(
     kb: KnowledgeBase, encoder: Encoder, index: VectorIndex, kinds: Sequence[str], linked: LinkedMentions
 ) -> Vectors:
     """RETURNS (Vectors): what an index learns its codes from; none if it needs no training."""
-    parts: List[Vectors] = [np.empty((0, encoder.width), dtype=np.float32)]
+    parts: list[Vectors] = [np.empty((0, encoder.width), dtype=np.float32)]
     if index.needs_training:
         entities = embed_entities(kb, encoder, sample_rows(kb.live_rows, _SAMPLE), kinds)
         mentions = embed_mentions(encoder, linked.sampled(_SAMPLE))
@@ -363,7 +364,7 @@ def _training_sample(
     return np.concatenate(parts)
 
 
-def _fingerprint_at(path: Path) -> Optional[str]:
+def _fingerprint_at(path: Path) -> str | None:
     try:
         return EntityIndex.from_disk(path).fingerprint
     except PelError:

@@ -1,6 +1,6 @@
 """Exact search with FAISS over 32-bit, 16-bit or 8-bit codes."""
 
-from typing import Any, Dict, Literal, Optional, Tuple
+from typing import Any, Literal
 
 import faiss
 import numpy as np
@@ -11,7 +11,7 @@ from ..types import Vectors
 from .faiss_rows import FaissRows
 
 Codes = Literal["fp32", "fp16", "int8"]
-_CODES: Dict[Codes, Optional[int]] = {
+_CODES: dict[Codes, int | None] = {
     "fp32": None,
     "fp16": faiss.ScalarQuantizer.QT_fp16,
     "int8": faiss.ScalarQuantizer.QT_8bit,
@@ -29,7 +29,7 @@ class FaissFlat(FaissRows):
 
     name = "spacy-pel.FaissFlat.v1"
 
-    def __init__(self, *, codes: Codes = "fp32", pca: Optional[int] = None):
+    def __init__(self, *, codes: Codes = "fp32", pca: int | None = None):
         super().__init__()
         if codes not in _CODES:
             raise PelError(Errors.E412.format(known=", ".join(_CODES), got=codes))
@@ -37,7 +37,7 @@ class FaissFlat(FaissRows):
         self.pca = pca
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {"codes": self.codes, "pca": self.pca}
 
     @property
@@ -45,7 +45,7 @@ class FaissFlat(FaissRows):
         """Do the codes depend on a sample of the vectors?"""
         return self.codes == "int8" or self.pca is not None
 
-    def _learn(self, vectors: Vectors) -> Tuple[Any, Any]:
+    def _learn(self, vectors: Vectors) -> tuple[Any, Any]:
         width = vectors.shape[1]
         least = max(self.pca or 1, 1) if self.needs_training else 0
         if len(vectors) < least or (self.pca is not None and not 0 < self.pca <= width):

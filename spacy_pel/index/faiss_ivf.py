@@ -1,8 +1,9 @@
 """Search that chooses by size: exact for small knowledge bases, filtered and rescored for large ones."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Literal, NamedTuple, Optional
 
 import faiss
 import numpy as np
@@ -70,12 +71,12 @@ class FaissIVF(FaissRows):
     def __init__(
         self,
         *,
-        codes: Optional[Codes] = None,
-        pca: Optional[int] = None,
-        row_bytes: Optional[int] = None,
+        codes: Codes | None = None,
+        pca: int | None = None,
+        row_bytes: int | None = None,
         flat_below: int = 20_000,
-        lists: Optional[int] = None,
-        probes: Optional[int] = None,
+        lists: int | None = None,
+        probes: int | None = None,
     ):
         super().__init__()
         if codes is None and row_bytes is not None:
@@ -93,18 +94,18 @@ class FaissIVF(FaissRows):
         ):
             if value is not None and value < least:
                 raise PelError(Errors.E301.format(name=setting, least=least, value=value))
-        self.codes: Optional[Codes] = codes
+        self.codes: Codes | None = codes
         self.pca = pca
         self.row_bytes = row_bytes
         self.flat_below = flat_below
         self.lists = lists
         self.probes = probes
         self._chooses_codes = codes is None
-        self._filters: List[_Filter] = []
-        self._plans: List[Tuple[Mask, _Plan]] = []  # of masks that cannot change
+        self._filters: list[_Filter] = []
+        self._plans: list[tuple[Mask, _Plan]] = []  # of masks that cannot change
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {
             "codes": self.codes,
             "pca": self.pca,
@@ -124,17 +125,17 @@ class FaissIVF(FaissRows):
         """Can FAISS's own search leave rows out?"""
         return self.codes != "pq"
 
-    def _flat(self) -> Union[FaissFlat, FaissPQ]:
+    def _flat(self) -> FaissFlat | FaissPQ:
         if self.codes == "pq":
             return FaissPQ(row_bytes=self.row_bytes)
         return FaissFlat(codes=self.codes or "fp32", pca=self.pca)
 
-    def __getstate__(self) -> Dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         # selectors cannot be pickled, and the filters hold a second reference to the rows
         filters = [(in_memory(part.lists), part.covers) for part in self._filters]
         return {**self.__dict__, "_plans": [], "_filters": filters}
 
-    def __setstate__(self, state: Dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._filters = [
             _Filter.of(lists, self._rows, np.flatnonzero(covers)) for lists, covers in state["_filters"]
@@ -157,7 +158,7 @@ class FaissIVF(FaissRows):
         super().add(vectors)
         self._plans = []
 
-    def finish(self, groups: Optional[NDArray[np.uint8]] = None) -> None:
+    def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """Put the filter in front of the rows, if they are many.
 
         groups (Optional[NDArray[uint8]]): (rows,), rows with different numbers are searched apart.
@@ -203,7 +204,7 @@ class FaissIVF(FaissRows):
             rows.add(self._rows.reconstruct_n(start, min(_BLOCK, self._rows.ntotal - start)))
         self._rows, self.codes = rows, "int8"
 
-    def _learn(self, vectors: Vectors) -> Tuple[Any, Any]:
+    def _learn(self, vectors: Vectors) -> tuple[Any, Any]:
         if self._chooses_codes:
             self.codes = None
         flat = self._flat()
@@ -213,13 +214,13 @@ class FaissIVF(FaissRows):
         return rotation, rows
 
     def _read(self) -> None:
-        flat: Union[FaissFlat, FaissPQ] = FaissPQ() if isinstance(self._rows, faiss.IndexPQ) else FaissFlat()
+        flat: FaissFlat | FaissPQ = FaissPQ() if isinstance(self._rows, faiss.IndexPQ) else FaissFlat()
         flat._rows, flat._rotation = self._rows, self._rotation
         flat._read()
         self.codes = flat.settings.get("codes", "pq")
         self.pca, self.row_bytes = flat.settings.get("pca"), flat.settings.get("row_bytes")
 
-    def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> List[Found]:
+    def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
         """Find the nearest rows of each group of rows.
 
         vectors (Vectors): (n, width) queries.
@@ -310,7 +311,7 @@ class _Filter(NamedTuple):
     padded: Optional["_Padded"]
 
     @classmethod
-    def learn(cls, rows: Any, ids: Rows, n_lists: Optional[int], probes: Optional[int]) -> "_Filter":
+    def learn(cls, rows: Any, ids: Rows, n_lists: int | None, probes: int | None) -> "_Filter":
         """Cluster some rows of an index, and give them codes."""
         root = len(ids) ** 0.5
         if n_lists is None:
@@ -401,7 +402,7 @@ class _Step(NamedTuple):
     """
 
     part: _Filter
-    selector: Optional[Tuple[Any, Any]]
+    selector: tuple[Any, Any] | None
     n_rows: int
     probes: int
 
@@ -438,7 +439,7 @@ class _Plan(NamedTuple):
     rest (Optional[NDArray[bool]]): the rows to compare one by one; None = none.
     """
 
-    steps: List[_Step]
+    steps: list[_Step]
     rest: Mask
 
 

@@ -1,6 +1,6 @@
 """The smallest index: product quantisation over every row."""
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
 import faiss
 import numpy as np
@@ -29,16 +29,16 @@ class FaissPQ(FaissRows):
     needs_training = True
     takes_selector = False  # IndexPQ refuses one
 
-    def __init__(self, *, row_bytes: Optional[int] = None, rotate: bool = True):
+    def __init__(self, *, row_bytes: int | None = None, rotate: bool = True):
         super().__init__()
         self.row_bytes = row_bytes
         self.rotate = rotate
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {"row_bytes": self.row_bytes, "rotate": self.rotate}
 
-    def _learn(self, vectors: Vectors) -> Tuple[Any, Any]:
+    def _learn(self, vectors: Vectors) -> tuple[Any, Any]:
         width = vectors.shape[1]
         row_bytes = max(width // 4, 1) if self.row_bytes is None else self.row_bytes
         if row_bytes < 1 or width % row_bytes or not len(vectors):

@@ -1,8 +1,9 @@
 """What the indexes made with FAISS share: growing, searching, files."""
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Optional
 
 import faiss
 import numpy as np
@@ -21,7 +22,7 @@ _BLOCK = 65_536  # rows decoded at a time: 100 MB at width 384
 _SCORES = 1 << 24  # scores of one matrix product: 64 MB
 
 Mask = Optional[NDArray[np.bool_]]  # over rows; None = all
-Found = Tuple[Scores, Rows]  # (n, k) each, best first; row -1 where there are fewer than k
+Found = tuple[Scores, Rows]  # (n, k) each, best first; row -1 where there are fewer than k
 
 make_fork_safe()
 # faiss's Python layer accepts arrays and keywords that its type stubs lack
@@ -51,18 +52,18 @@ class FaissRows:
         return sum(part.ntotal for _, part in self._parts())
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): the arguments that make an empty index of the same kind."""
         raise NotImplementedError
 
     @property
-    def precision(self) -> Optional[str]:
+    def precision(self) -> str | None:
         """RETURNS (Optional[str]): "fp32" or "fp16" if ``vectors`` returns what was added, rounded to that;
         None = codes or rotation lose more."""
-        codes: Optional[str] = self.settings.get("codes")
+        codes: str | None = self.settings.get("codes")
         return codes if self.settings.get("pca") is None and codes in ("fp32", "fp16") else None
 
-    def _learn(self, vectors: Vectors) -> Tuple[Any, Any]:
+    def _learn(self, vectors: Vectors) -> tuple[Any, Any]:
         """RETURNS (Tuple): the rotation (or None) and an empty index, trained on its output."""
         raise NotImplementedError
 
@@ -91,7 +92,7 @@ class FaissRows:
             self._added = rows = empty_like(self._rows) if self._added is None else self._added
         rows.add(self._rotate(vectors))
 
-    def finish(self, groups: Optional[NDArray[np.uint8]] = None) -> None:
+    def finish(self, groups: NDArray[np.uint8] | None = None) -> None:
         """There is nothing to do once all rows are added."""
 
     def search(self, vectors: Vectors, k: int, allowed: Mask = None) -> Found:
@@ -105,7 +106,7 @@ class FaissRows:
         """
         return self.search_groups(vectors, k, [allowed])[0]
 
-    def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> List[Found]:
+    def search_groups(self, vectors: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
         """Find the nearest rows of each group of rows; for many queries in one pass over the rows.
 
         vectors (Vectors): (n, width) queries.
@@ -117,7 +118,7 @@ class FaissRows:
         check_vectors(vectors, self.width)
         return self._search_all(self._rotate(vectors), k, groups)
 
-    def _search_all(self, queries: Vectors, k: int, groups: Sequence[Mask]) -> List[Found]:
+    def _search_all(self, queries: Vectors, k: int, groups: Sequence[Mask]) -> list[Found]:
         """RETURNS (List[Tuple[Scores, Rows]]): by comparing each query with all rows of each group."""
         if len(queries) >= _MANY or not self.takes_selector:
             return search_blocks(self._parts(), queries, k, groups)
@@ -166,7 +167,7 @@ class FaissRows:
         self._read()
         return self
 
-    def _parts(self) -> List[Tuple[int, Any]]:
+    def _parts(self) -> list[tuple[int, Any]]:
         """RETURNS (List[Tuple[int, faiss.Index]]): the first row of each part, and its codes."""
         if self._rows is None:
             return []
@@ -212,13 +213,13 @@ def empty_like(rows: Any) -> Any:
     return same
 
 
-def selector(allowed: NDArray[np.bool_]) -> Tuple[Any, Any]:
+def selector(allowed: NDArray[np.bool_]) -> tuple[Any, Any]:
     """RETURNS (Tuple): FAISS's selector of these rows, and what must live as long as it is used."""
     bits = np.packbits(allowed, bitorder="little")
     return _bitmap(bits), bits
 
 
-def search_rows(parts: Sequence[Tuple[int, Any]], queries: Vectors, k: int, allowed: Mask = None) -> Found:
+def search_rows(parts: Sequence[tuple[int, Any]], queries: Vectors, k: int, allowed: Mask = None) -> Found:
     """RETURNS (Tuple[Scores, Rows]): what FAISS's own search of flat indexes gives."""
     heap = faiss.ResultHeap(len(queries), k, keep_max=True)
     for first, part in parts:
@@ -233,8 +234,8 @@ def search_rows(parts: Sequence[Tuple[int, Any]], queries: Vectors, k: int, allo
 
 
 def search_blocks(
-    parts: Sequence[Tuple[int, Any]], queries: Vectors, k: int, groups: Sequence[Mask]
-) -> List[Found]:
+    parts: Sequence[tuple[int, Any]], queries: Vectors, k: int, groups: Sequence[Mask]
+) -> list[Found]:
     """What FAISS's own search of each group of rows gives, for many queries in less time.
 
     FAISS decodes a row of codes again for every query and tests a mask row by row; here a block is

@@ -1,7 +1,7 @@
 """Inverted lists of short codes in a file of their own, which processes map and share."""
 
 from pathlib import Path
-from typing import Any, Tuple
+from typing import Any
 
 import faiss
 import numpy as np
@@ -53,7 +53,7 @@ def write_lists(lists: Any, path: Path) -> None:
     write_faiss(shell, path)
 
 
-def read_lists(folder: Path, name: str) -> Tuple[Any, Rows]:
+def read_lists(folder: Path, name: str) -> tuple[Any, Rows]:
     """Read an index of inverted lists, and map its lists. Lists of earlier versions are in the same file,
     and FAISS copies them into memory.
 

@@ -1,7 +1,8 @@
 """How often a surface form named an entity in annotated text."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterable, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -72,7 +73,7 @@ class AliasPriors:
 
     def counts(
         self, surfaces: Sequence[str], *, normalized: bool = False
-    ) -> Tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
+    ) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
         """Look up surface forms.
 
         surfaces (Sequence[str]): surface forms.
@@ -95,7 +96,7 @@ class AliasPriors:
         place = np.minimum(np.searchsorted(self._entities, kb_rows), len(self._entities) - 1)
         return np.where(self._entities[place] == kb_rows, self._totals[place], 0).astype(np.int64)
 
-    def columns(self) -> Dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, NDArray]): the three arrays by name."""
         return {"surface": self.surface_hashes, "kb_row": self.kb_rows, "count": self._counts}
 

@@ -1,7 +1,5 @@
 """The same index with other codes: embed once at full precision, then compress."""
 
-from typing import Optional
-
 import numpy as np
 
 from ..errors import Errors, PelError
@@ -40,7 +38,7 @@ def recode(index: EntityIndex, into: VectorIndex) -> EntityIndex:
     )
 
 
-def _take_rows(index: EntityIndex, into: VectorIndex, live: Rows) -> Optional[RowTable]:
+def _take_rows(index: EntityIndex, into: VectorIndex, live: Rows) -> RowTable | None:
     if not (isinstance(into, FaissIVF) and into.keeps_codes and isinstance(index.vectors, FaissRows)):
         return None
     into.take_rows(index.vectors, live)

@@ -1,8 +1,9 @@
 """An encoder that keeps its vectors in files, so that embedding a large knowledge base can be interrupted."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, List, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class ResumableEncoder(RowEncoder):
 
     def encode_rows(self, kind: str, items: Sequence[Any], encode: Encode, show_progress: bool) -> Vectors:
         """RETURNS (Vectors): (n, width), from the file of this batch if there is one."""
-        texts: List[str] = [repr(item) for item in items]
+        texts: list[str] = [repr(item) for item in items]
         path = self.folder / f"{fingerprint(self.fingerprint, self._backend, kind, *texts)}.npy"
         if path.is_file():
             self.n_resumed += len(items)

@@ -1,6 +1,7 @@
 """An encoder that takes vectors from an index, so that an update of it embeds only what has changed."""
 
-from typing import Any, Dict, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class ReusingEncoder(RowEncoder):
             vectors[new] = encode([items[number] for number in new.tolist()], show_progress=show_progress)
         return vectors
 
-    def counts(self, built: RowTable) -> Dict[str, int]:
+    def counts(self, built: RowTable) -> dict[str, int]:
         """Compare the rows of the index that was built with those of the old one.
 
         built (RowTable): its rows.

@@ -1,8 +1,9 @@
 """Base class of the two encoders that ``index`` wraps around another."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any
 
 from typing_extensions import Self
 

@@ -1,8 +1,9 @@
 """The entity and the kind of each row of the vector index."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Collection, Dict, FrozenSet, Optional, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -42,8 +43,8 @@ class RowTable:
     kb_rows: NDArray[np.int32]
     kinds: NDArray[np.uint8]
     live: NDArray[np.bool_]
-    texts: Optional[NDArray[np.uint64]] = None
-    _masks: Dict[FrozenSet[str], NDArray[np.bool_]] = field(default_factory=dict, repr=False, compare=False)
+    texts: NDArray[np.uint64] | None = None
+    _masks: dict[frozenset[str], NDArray[np.bool_]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def empty(cls) -> "RowTable":
@@ -55,7 +56,7 @@ class RowTable:
     def __len__(self) -> int:
         return len(self.kb_rows)
 
-    def append(self, kb_rows: NDArray[np.int64], kind: str, texts: Optional[NDArray[np.uint64]]) -> None:
+    def append(self, kb_rows: NDArray[np.int64], kind: str, texts: NDArray[np.uint64] | None) -> None:
         """Add live rows of one kind at the end.
 
         kb_rows (NDArray[int64]): the entity of each.
@@ -77,8 +78,8 @@ class RowTable:
         self._masks = {}
 
     def mask(
-        self, kinds: Collection[str] = KINDS, allowed: Optional[NDArray[np.bool_]] = None
-    ) -> Optional[NDArray[np.bool_]]:
+        self, kinds: Collection[str] = KINDS, allowed: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.bool_] | None:
         """Which rows may be found?
 
         kinds (Collection[str]): kinds wanted.
@@ -104,7 +105,7 @@ class RowTable:
         """RETURNS (int): live rows of a kind."""
         return int((self.live & self._of_kinds((kind,))).sum())
 
-    def columns(self) -> Dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, NDArray]): the columns by name, as they are stored; without ``texts``."""
         return {"kb_row": self.kb_rows, "kind": self.kinds, "live": self.live.view(np.uint8)}
 
@@ -132,5 +133,5 @@ class RowTable:
         return np.isin(self.kinds, [KINDS.index(kind) for kind in kinds])
 
 
-def _mapped(path: Path) -> Dict[str, NDArray[Any]]:
+def _mapped(path: Path) -> dict[str, NDArray[Any]]:
     return read_arrays(pa.memory_map(str(path)).read_buffer())

@@ -1,7 +1,7 @@
 """What is embedded: the cards and names of entities, and the mentions of annotated text."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Dict, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
 
@@ -12,22 +12,22 @@ from ..util import normalize_alias
 _SEED = 0  # fixed: the same input gives the same index
 
 
-def entities_at(kb: KnowledgeBase, kb_rows: Rows) -> Iterator[Tuple[int, Entity]]:
+def entities_at(kb: KnowledgeBase, kb_rows: Rows) -> Iterator[tuple[int, Entity]]:
     """RETURNS (Iterator[Tuple[int, Entity]]): KB row and entity; fastest if all live rows are given."""
     if np.array_equal(kb_rows, kb.live_rows):
         return zip(kb_rows.tolist(), kb.entities(), strict=True)
     return ((row, kb.entity_at(row)) for row in kb_rows.tolist())
 
 
-def names_of(entity: Entity) -> List[str]:
+def names_of(entity: Entity) -> list[str]:
     """RETURNS (List[str]): canonical name and aliases, without repeats of one normal form."""
-    names: Dict[str, str] = {}
+    names: dict[str, str] = {}
     for name in (entity.canonical_name, *entity.aliases):
         names.setdefault(normalize_alias(name), name)
     return list(names.values())
 
 
-def with_names(entities: Iterable[Tuple[int, Entity]]) -> Iterator[Tuple[int, str]]:
+def with_names(entities: Iterable[tuple[int, Entity]]) -> Iterator[tuple[int, str]]:
     """YIELDS (Tuple[int, str]): KB row and one name of its entity."""
     for row, entity in entities:
         for name in names_of(entity):
@@ -43,15 +43,15 @@ class LinkedMentions:
     n_documents (int): number of documents read.
     """
 
-    mentions: List[MentionInText]
+    mentions: list[MentionInText]
     kb_rows: Rows
     n_documents: int
 
     @classmethod
     def read(cls, kb: KnowledgeBase, documents: Iterable[Document]) -> "LinkedMentions":
         """NIL mentions and unknown ids are left out; a mention with several ids counts for each."""
-        mentions: List[MentionInText] = []
-        ids: List[str] = []
+        mentions: list[MentionInText] = []
+        ids: list[str] = []
         n_documents = 0
         for document in documents:
             n_documents += 1
@@ -63,16 +63,16 @@ class LinkedMentions:
         known = np.flatnonzero(kb_rows >= 0)
         return cls([mentions[i] for i in known], kb_rows[known], n_documents)
 
-    def by_text(self) -> Tuple[List[str], List[Rows]]:
+    def by_text(self) -> tuple[list[str], list[Rows]]:
         """RETURNS (Tuple[List[str], List[NDArray[int64]]]): each text with a mention, in order, and the
         entities of its mentions."""
-        numbers: Dict[str, int] = {}
+        numbers: dict[str, int] = {}
         which = [numbers.setdefault(mention.text, len(numbers)) for mention in self.mentions]
         order = np.argsort(which, kind="stable")
         lengths = np.bincount(which, minlength=len(numbers)) if which else np.zeros(0, dtype=np.int64)
         return list(numbers), np.split(self.kb_rows[order], np.cumsum(lengths)[:-1]) if numbers else []
 
-    def capped(self, most: Optional[int]) -> "LinkedMentions":
+    def capped(self, most: int | None) -> "LinkedMentions":
         """RETURNS (LinkedMentions): at most ``most`` mentions of each entity, drawn at random."""
         if most is None:
             return self

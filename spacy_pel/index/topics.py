@@ -1,7 +1,8 @@
 """Topics: which entities annotated texts name, and what these texts are about."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +34,7 @@ class Topics:
         self.texts = texts
         self._entities, lengths = np.unique(kb_rows, return_counts=True)
         self._offsets = offsets_of(lengths)
-        self._wide: Optional[Vectors] = None
+        self._wide: Vectors | None = None
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -83,7 +84,7 @@ class Topics:
             result[own] = shares[place[own]]
         return result
 
-    def columns(self) -> Dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """RETURNS (Dict[str, NDArray]): the pairs by name."""
         return {"kb_row": self.kb_rows, "text": self.texts}
 
@@ -115,7 +116,7 @@ class Topics:
 
 def build_topics(
     encoder: Any, texts: Sequence[str], kb_rows: Sequence[Rows], *, show_progress: bool = False
-) -> Optional[Topics]:
+) -> Topics | None:
     """Encode annotated texts.
 
     encoder (Any): the encoder of the index.
@@ -162,7 +163,7 @@ class TopicReader:
             result[read] = self.topics.shares(np.stack(vectors), of_text[read], kb_rows[read])
         return result
 
-    def _read(self, texts: Sequence[str]) -> Tuple[Dict[str, int], List[Vectors]]:
+    def _read(self, texts: Sequence[str]) -> tuple[dict[str, int], list[Vectors]]:
         """RETURNS (tuple): the number of each distinct text, and their vectors."""
         last = self._last  # another thread may replace it
         distinct = [text for text in dict.fromkeys(texts) if text]

@@ -1,8 +1,9 @@
 """Building the files of a knowledge base from a stream of entities."""
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +22,8 @@ def build_store(
     folder: Path,
     entities: Iterable[Entity],
     *,
-    redirects: Optional[Mapping[str, str]],
-    source: Optional[Mapping[str, Any]],
+    redirects: Mapping[str, str] | None,
+    source: Mapping[str, Any] | None,
     strict: bool,
 ) -> int:
     """Check entities and write them to a folder, streaming.
@@ -66,21 +67,21 @@ def build_store(
     return writer.n_rows
 
 
-def _same_ids(table: Table, hashes: NDArray[np.uint64]) -> Dict[int, List[int]]:
+def _same_ids(table: Table, hashes: NDArray[np.uint64]) -> dict[int, list[int]]:
     # first row -> all rows, of the ids that occur more than once
     order = np.argsort(hashes, kind="stable")
     equal = hashes[order][1:] == hashes[order][:-1]
     if not equal.any():
         return {}
     suspects = np.sort(order[np.append(equal, False) | np.append(False, equal)])
-    by_id: Dict[str, List[int]] = {}
+    by_id: dict[str, list[int]] = {}
     for row, entity_id in zip(suspects.tolist(), table.texts("concept_id", suspects), strict=True):
         by_id.setdefault(entity_id, []).append(row)
     return {rows[0]: rows for rows in by_id.values() if len(rows) > 1}
 
 
 def _merged(
-    table: Table, type_names: List[str], groups: Dict[int, List[int]], repairs: Repairs
+    table: Table, type_names: list[str], groups: dict[int, list[int]], repairs: Repairs
 ) -> Iterator[Entity]:
     later = {row for rows in groups.values() for row in rows[1:]}
     row = 0
@@ -96,7 +97,7 @@ def _merged(
             row += 1
 
 
-def _useful(redirects: Mapping[str, str], table: Table, hashes: NDArray[np.uint64]) -> Dict[str, str]:
+def _useful(redirects: Mapping[str, str], table: Table, hashes: NDArray[np.uint64]) -> dict[str, str]:
     # a live id resolves to itself
     order = np.argsort(hashes, kind="stable")
     old = list(redirects)

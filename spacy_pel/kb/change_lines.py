@@ -2,10 +2,11 @@
 
 import json
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any, Collection, Dict, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any
 
 import numpy as np
 
@@ -36,17 +37,17 @@ class Changes:
     types (Optional[Collection[str]]): what was read has any of these; None = any.
     """
 
-    entities: List[Entity] = field(default_factory=list)
-    retired: Dict[str, Optional[str]] = field(default_factory=dict)
-    repairs: Dict[str, int] = field(default_factory=dict)
-    places: Dict[str, Place] = field(default_factory=dict)
-    redirects: Dict[str, str] = field(default_factory=dict)
-    obsolete: Dict[str, Tuple[str, ...]] = field(default_factory=dict)
+    entities: list[Entity] = field(default_factory=list)
+    retired: dict[str, str | None] = field(default_factory=dict)
+    repairs: dict[str, int] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    redirects: dict[str, str] = field(default_factory=dict)
+    obsolete: dict[str, tuple[str, ...]] = field(default_factory=dict)
     id_prefix: str = ""
-    types: Optional[Collection[str]] = None
+    types: Collection[str] | None = None
 
 
-def read_changes(path: Union[str, Path], *, strict: bool = False) -> Changes:
+def read_changes(path: str | Path, *, strict: bool = False) -> Changes:
     """Read a file of changes as JSON lines, see ``changes_from_reader``."""
     return changes_from_reader(JsonlKB(strict=strict), [Path(path)])
 
@@ -67,7 +68,7 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
         return replace(_from_lines(reader, paths), id_prefix=prefix, types=types)
     if isinstance(reader, KBReaderBase):
         reader.notes_obsolete = True
-    by_id: Dict[str, List[Entity]] = {}
+    by_id: dict[str, list[Entity]] = {}
     for entity in reader(paths):
         by_id.setdefault(entity.concept_id, []).append(entity)
     entities = [merge_duplicates(same) for same in by_id.values()]
@@ -83,7 +84,7 @@ def changes_from_reader(reader: KBReader, paths: Sequence[Path]) -> Changes:
 
 def _from_lines(reader: JsonlKB, paths: Sequence[Path]) -> Changes:
     changes = Changes()
-    first: Dict[str, Place] = {}
+    first: dict[str, Place] = {}
     reader.begin(paths)
     for path in paths:
         for place, line in reader.lines(path):
@@ -108,7 +109,7 @@ def _from_lines(reader: JsonlKB, paths: Sequence[Path]) -> Changes:
     return changes
 
 
-def _retire(changes: Changes, reader: JsonlKB, place: Place, record: Dict[str, Any], line: str) -> None:
+def _retire(changes: Changes, reader: JsonlKB, place: Place, record: dict[str, Any], line: str) -> None:
     entity_id, successor = record.get("concept_id"), record.get("successor")
     if not isinstance(entity_id, str) or not isinstance(successor, (str, type(None))):
         reader.fail(
@@ -122,7 +123,7 @@ def _retire(changes: Changes, reader: JsonlKB, place: Place, record: Dict[str, A
         changes.places[entity_id] = place
 
 
-def _record(line: str) -> Dict[str, Any]:
+def _record(line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except JSON_ERRORS:
@@ -154,7 +155,7 @@ def apply_changes(
     return replace(update, obsolete=unreplaced, missing=missing, n_others=n_others)
 
 
-def _check_retired(kb: KnowledgeBase, changes: Changes, given: Set[str]) -> None:
+def _check_retired(kb: KnowledgeBase, changes: Changes, given: set[str]) -> None:
     for entity_id, successor in changes.retired.items():
         place = changes.places.get(entity_id, Place(Path("the changes")))
         _check_live(kb, given, entity_id, place, "the id of an entity to retire")
@@ -167,14 +168,14 @@ def _check_retired(kb: KnowledgeBase, changes: Changes, given: Set[str]) -> None
 
 
 def _no_longer_used(
-    kb: KnowledgeBase, changes: Changes, given: Set[str]
-) -> Tuple[Dict[str, Optional[str]], Dict[str, Tuple[str, ...]]]:
+    kb: KnowledgeBase, changes: Changes, given: set[str]
+) -> tuple[dict[str, str | None], dict[str, tuple[str, ...]]]:
     """RETURNS (Tuple[Dict, Dict]): ids to retire and their successors; of those without a successor, the
     ids that may replace them."""
     unused = {**changes.redirects, **changes.obsolete, **changes.retired}
     redirects = {old: new for old, new in changes.redirects.items() if old not in given}
     states = kb.source_states(list(redirects.values()))
-    replaced: Dict[str, Optional[str]] = {}
+    replaced: dict[str, str | None] = {}
     obsolete = {old: ids for old, ids in changes.obsolete.items() if old not in given}
     for (old, new), state in zip(redirects.items(), states, strict=True):
         if new in given or (state.live and new not in unused):
@@ -187,8 +188,8 @@ def _no_longer_used(
 
 
 def _not_named(
-    kb: KnowledgeBase, changes: Changes, given: Set[str], retired: Collection[str]
-) -> Tuple[List[str], int, int]:
+    kb: KnowledgeBase, changes: Changes, given: set[str], retired: Collection[str]
+) -> tuple[list[str], int, int]:
     """RETURNS (Tuple[List[str], int, int]): the entities that a release would name, but the changes do not;
     of how many; and how many others there are, such as those that a curator added."""
     kinds = set(map(_namespace, given))
@@ -210,7 +211,7 @@ def _namespace(entity_id: str) -> str:
     return "UMLS" if _CUI.fullmatch(entity_id) else ""
 
 
-def _check_live(kb: KnowledgeBase, given: Set[str], entity_id: str, place: Place, expected: str) -> None:
+def _check_live(kb: KnowledgeBase, given: set[str], entity_id: str, place: Place, expected: str) -> None:
     """RAISES (PelError): if an id is neither in the knowledge base nor given."""
     successor = kb.resolve(entity_id)
     if entity_id in given or successor == entity_id or kb.source_states([entity_id])[0].live:

@@ -3,8 +3,8 @@
 What a curator does here is an edit, see ``store/edits.py``; ``follow_release`` makes the source's changes.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Dict, Iterable, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -100,18 +100,18 @@ class Update:
     n_others (int): how many other entities there are: of other namespaces or types.
     """
 
-    added: List[str] = field(default_factory=list)
-    replaced: List[str] = field(default_factory=list)
-    retired: List[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+    retired: list[str] = field(default_factory=list)
     unchanged: int = 0
-    edited: List[str] = field(default_factory=list)
-    conflicts: Dict[str, str] = field(default_factory=dict)
-    obsolete: Dict[str, Tuple[str, ...]] = field(default_factory=dict)
-    missing: List[str] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
+    conflicts: dict[str, str] = field(default_factory=dict)
+    obsolete: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
     n_others: int = 0
 
     @property
-    def changed(self) -> List[str]:
+    def changed(self) -> list[str]:
         """RETURNS (List[str]): the entities that changed."""
         return [*self.added, *self.replaced, *self.retired]
 
@@ -119,7 +119,7 @@ class Update:
 def follow_release(
     merged: MergedStore,
     entities: Iterable[Entity],
-    retired: Mapping[str, Optional[str]],
+    retired: Mapping[str, str | None],
     *,
     as_edits: bool = False,
 ) -> Update:
@@ -161,7 +161,7 @@ def _difference(before: State, after: State) -> str:
     return f"changed ({', '.join(name for name, value in new.items() if old[name] != value)})"
 
 
-def _put(merged: MergedStore, entities: List[Entity]) -> Rows:
+def _put(merged: MergedStore, entities: list[Entity]) -> Rows:
     ids = [entity.concept_id for entity in entities]
     for entity, state in zip(entities, merged.states(ids), strict=True):
         _edit(merged, entity.concept_id, state, State(entity, True))
@@ -173,7 +173,7 @@ def _edit(
     entity_id: str,
     before: State,
     after: State,
-    name: Optional[Tuple[str, bool]] = None,
+    name: tuple[str, bool] | None = None,
 ) -> None:
     """Change an entity, and note the edit unless it leaves the entity as the source has it.
 
@@ -186,7 +186,7 @@ def _edit(
     merged.set_edit(entity_id, None if after.agrees(edit.release) else edit)
 
 
-def _live_rows(merged: MergedStore, ids: List[str]) -> Rows:
+def _live_rows(merged: MergedStore, ids: list[str]) -> Rows:
     rows = merged.find_ids(ids)
     for entity_id, row in zip(ids, rows.tolist(), strict=True):
         if row < 0:
@@ -198,7 +198,7 @@ def _live_rows(merged: MergedStore, ids: List[str]) -> Rows:
     return rows
 
 
-def _checked(entities: Iterable[Entity]) -> List[Entity]:
+def _checked(entities: Iterable[Entity]) -> list[Entity]:
     if isinstance(entities, Entity):
         raise PelError(Errors.E115.format(wanted="entities", got=entities))
     repairs, checked, seen = Repairs(), [], set()

@@ -1,8 +1,8 @@
 """What changed between two knowledge bases."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Dict, Iterator, List, Optional
 
 from ..types import Entity
 from ..util import progress
@@ -22,9 +22,9 @@ class Diff:
         types is ignored).
     """
 
-    added: List[str] = field(default_factory=list)
-    removed: Dict[str, Optional[str]] = field(default_factory=dict)
-    changed: Dict[str, List[str]] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
+    removed: dict[str, str | None] = field(default_factory=dict)
+    changed: dict[str, list[str]] = field(default_factory=dict)
 
 
 def diff(old: KnowledgeBase, new: KnowledgeBase, *, show_progress: bool = False) -> Diff:
@@ -53,12 +53,12 @@ def diff(old: KnowledgeBase, new: KnowledgeBase, *, show_progress: bool = False)
     return found
 
 
-def _batches(entities: Iterator[Entity]) -> Iterator[List[Entity]]:
+def _batches(entities: Iterator[Entity]) -> Iterator[list[Entity]]:
     while batch := list(islice(entities, _BATCH)):
         yield batch
 
 
-def _same_ids(entities: List[Entity], kb: KnowledgeBase) -> List[Optional[Entity]]:
+def _same_ids(entities: list[Entity], kb: KnowledgeBase) -> list[Entity | None]:
     rows = kb.rows([entity.concept_id for entity in entities]).tolist()
     there = [kb.entity_at(row) if row >= 0 else None for row in rows]
     # a row that was found by a redirect holds another entity
@@ -68,7 +68,7 @@ def _same_ids(entities: List[Entity], kb: KnowledgeBase) -> List[Optional[Entity
     ]
 
 
-def _differences(old: Entity, new: Entity) -> List[str]:
+def _differences(old: Entity, new: Entity) -> list[str]:
     if old == new:
         return []
     return [name for name in _FIELDS if _unordered(getattr(old, name)) != _unordered(getattr(new, name))]

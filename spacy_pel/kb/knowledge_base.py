@@ -1,20 +1,11 @@
 """The knowledge base: entities by id, by row and by name, in memory-mapped Arrow files."""
 
 import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import (
     Any,
-    Callable,
-    Collection,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    Tuple,
     Union,
 )
 from weakref import WeakMethod
@@ -67,14 +58,14 @@ class KnowledgeBase:
         self,
         entities: Iterable[Entity] = (),
         *,
-        redirects: Optional[Mapping[str, str]] = None,
-        source: Optional[Mapping[str, Any]] = None,
+        redirects: Mapping[str, str] | None = None,
+        source: Mapping[str, Any] | None = None,
         strict: bool = False,
     ):
         with _temporary_folder() as folder:
             build_store(folder, entities, redirects=redirects, source=source, strict=strict)
             self._merged = MergedStore(ArrowStore.read(folder))
-        self._listeners: List[WeakMethod[Listener]] = []
+        self._listeners: list[WeakMethod[Listener]] = []
 
     @classmethod
     def _of(cls, store: ArrowStore) -> "KnowledgeBase":
@@ -89,8 +80,8 @@ class KnowledgeBase:
         entities: Iterable[Entity],
         path: PathLike,
         *,
-        source: Optional[Mapping[str, Any]] = None,
-        redirects: Optional[Mapping[str, str]] = None,
+        source: Mapping[str, Any] | None = None,
+        redirects: Mapping[str, str] | None = None,
         strict: bool = False,
         show_progress: bool = False,
     ) -> "KnowledgeBase":
@@ -154,7 +145,7 @@ class KnowledgeBase:
         return KnowledgeBase.from_bytes, (self.to_bytes(),)
 
     @property
-    def path(self) -> Optional[Path]:
+    def path(self) -> Path | None:
         """RETURNS (Optional[Path]): the folder it was opened from; None = in memory."""
         return self._merged.store.path
 
@@ -164,12 +155,12 @@ class KnowledgeBase:
         return self._merged.fingerprint
 
     @property
-    def meta(self) -> Dict[str, Any]:
+    def meta(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): format, version, fingerprint, counts, source, report of repairs."""
         return self._merged.meta()
 
     @property
-    def source(self) -> Dict[str, Any]:
+    def source(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): origin, version, licence, reader settings."""
         return self._merged.store.meta["source"]
 
@@ -196,7 +187,7 @@ class KnowledgeBase:
             raise PelError(Errors.E100.format(id=entity_id, n=len(self)))
         return self._merged.entity_at(row)
 
-    def resolve(self, entity_id: str) -> Optional[str]:
+    def resolve(self, entity_id: str) -> str | None:
         """RETURNS (Optional[str]): this id, or its successor if it was retired; None = unknown."""
         row = self.row(entity_id)
         return self.id_at(row) if row >= 0 else None
@@ -234,13 +225,13 @@ class KnowledgeBase:
         """RAISES (PelError): if the saved files are not safe to read; reads all of them."""
         self._merged.store.validate()
 
-    def redirects(self) -> Dict[str, str]:
+    def redirects(self) -> dict[str, str]:
         """RETURNS (Dict[str, str]): retired ids and their successors."""
         return self._merged.redirects()
 
     # --- by name
 
-    def ids(self, alias: str) -> List[str]:
+    def ids(self, alias: str) -> list[str]:
         """RETURNS (List[str]): the entities that have this name, compared in normal form.
 
         RAISES (PelError): if the name is not text.
@@ -253,7 +244,7 @@ class KnowledgeBase:
         """RETURNS (NDArray[int64]): the rows of the entities that have this name, ascending."""
         return self.rows_of_aliases([alias])[0]
 
-    def rows_of_aliases(self, aliases: Sequence[str], *, normalized: bool = False) -> List[Rows]:
+    def rows_of_aliases(self, aliases: Sequence[str], *, normalized: bool = False) -> list[Rows]:
         """Look up many names at once.
 
         aliases (Sequence[str]): names.
@@ -262,7 +253,7 @@ class KnowledgeBase:
         """
         return self._merged.find_names(aliases if normalized else list(map(normalize_alias, aliases)))
 
-    def search(self, text: str, n: int = 20) -> List[Tuple[str, str]]:
+    def search(self, text: str, n: int = 20) -> list[tuple[str, str]]:
         """Find entities by a part of a name: the words of a text, or how they begin, in any order.
 
         text (str): compared in normal form.
@@ -285,7 +276,7 @@ class KnowledgeBase:
         """RETURNS (str): the id of a row, live or retired."""
         return self.ids_at([row])[0]
 
-    def ids_at(self, rows: ArrayLike) -> List[str]:
+    def ids_at(self, rows: ArrayLike) -> list[str]:
         """RETURNS (List[str]): the ids of rows, live or retired."""
         return self._merged.ids_at(self._checked(rows))
 
@@ -293,15 +284,15 @@ class KnowledgeBase:
         """RETURNS (str): the canonical name in a row."""
         return self._merged.name_at(int(self._checked([row])[0]))
 
-    def names_at(self, rows: ArrayLike) -> List[List[str]]:
+    def names_at(self, rows: ArrayLike) -> list[list[str]]:
         """RETURNS (List[List[str]]): canonical name and aliases of each row."""
         return self._merged.names_at(self._checked(rows))
 
-    def types_at(self, rows: ArrayLike) -> List[List[str]]:
+    def types_at(self, rows: ArrayLike) -> list[list[str]]:
         """RETURNS (List[List[str]]): the types of each row; of a retired one, as they were."""
         return self._merged.types_at(self._checked(rows))
 
-    def normalized_names_at(self, rows: ArrayLike) -> Tuple[List[str], Rows]:
+    def normalized_names_at(self, rows: ArrayLike) -> tuple[list[str], Rows]:
         """Names in normal form, as stored.
 
         rows (ArrayLike): (n,) rows.
@@ -325,7 +316,7 @@ class KnowledgeBase:
         """YIELDS (Entity): the live entities in the order of their rows."""
         return (entity for entity, live in self.items() if live)
 
-    def items(self) -> Iterator[Tuple[Entity, bool]]:
+    def items(self) -> Iterator[tuple[Entity, bool]]:
         """YIELDS (Tuple[Entity, bool]): every row in order, and whether it is live."""
         return self._merged.items()
 
@@ -334,7 +325,7 @@ class KnowledgeBase:
         """RETURNS (NDArray[int64]): the rows of live entities, ascending."""
         return self._merged.live_rows
 
-    def types(self) -> Dict[str, int]:
+    def types(self) -> dict[str, int]:
         """RETURNS (Dict[str, int]): live entities by type, the most frequent type first."""
         return self._merged.type_counts()
 
@@ -343,7 +334,7 @@ class KnowledgeBase:
         return self._merged.rows_with_types(types)
 
     @property
-    def memo(self) -> Dict[str, Any]:
+    def memo(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): for values computed from rows, by a name of the caller's choice. Another,
         empty dictionary after each change of a row; it is neither saved nor pickled."""
         return self._merged.memo
@@ -375,7 +366,7 @@ class KnowledgeBase:
         """
         return self._changed(put_entities(self._merged, entities))
 
-    def retire(self, ids: Iterable[str], successor: Optional[Mapping[str, str]] = None) -> Rows:
+    def retire(self, ids: Iterable[str], successor: Mapping[str, str] | None = None) -> Rows:
         """Retire entities: names no longer find them, and their ids resolve to their successors, if any.
 
         ids (Iterable[str]): live ids.
@@ -410,7 +401,7 @@ class KnowledgeBase:
         return self._changed(withdraw_edits(self._merged, ids))
 
     def release(
-        self, entities: Iterable[Entity], retired: Mapping[str, Optional[str]], *, as_edits: bool = False
+        self, entities: Iterable[Entity], retired: Mapping[str, str | None], *, as_edits: bool = False
     ) -> Update:
         """Take over what a release of the source says. Where a curator edited an entity, the edit wins: it is
         applied again to the entity of the release.
@@ -425,7 +416,7 @@ class KnowledgeBase:
         self._changed(self._merged.find_ids(update.changed))
         return update
 
-    def source_states(self, ids: Sequence[str]) -> List[State]:
+    def source_states(self, ids: Sequence[str]) -> list[State]:
         """RETURNS (List[State]): what the source has for each id: the knowledge base without the edits."""
         pairs = zip(ids, self._merged.states(ids), strict=True)
         return [self.edits[one].release if one in self.edits else state for one, state in pairs]

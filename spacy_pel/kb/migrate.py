@@ -1,8 +1,9 @@
 """Old results with the ids of a later knowledge base."""
 
 from collections import Counter
-from typing import Any, Dict, Iterable, Iterator, Optional
-from typing import Counter as CounterType
+from collections import Counter as CounterType
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ..types import NIL
 from .knowledge_base import KnowledgeBase
@@ -20,12 +21,12 @@ class Migration:
     def __init__(self, old: KnowledgeBase, new: KnowledgeBase):
         self.old, self.new = old, new
         self.n_documents = self.n_mentions = self.n_changed = 0
-        self.replaced: Dict[str, str] = {}  # by their successors
+        self.replaced: dict[str, str] = {}  # by their successors
         self.retired: CounterType[str] = Counter()  # mentions with an id that has no successor ...
         self.unknown: CounterType[str] = Counter()  # or that neither knowledge base has
-        self._found: Dict[str, Optional[str]] = {}
+        self._found: dict[str, str | None] = {}
 
-    def __call__(self, records: Iterable[Dict[str, Any]]) -> Iterator[Dict[str, Any]]:
+    def __call__(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """YIELDS (Dict[str, Any]): the records, changed in place. An id without a successor stays."""
         for record in records:
             self.n_documents += 1
@@ -33,7 +34,7 @@ class Migration:
                 self._migrate(mention)
             yield record
 
-    def _migrate(self, mention: Dict[str, Any]) -> None:
+    def _migrate(self, mention: dict[str, Any]) -> None:
         before = {key: mention[key] for key in _KEYS if mention.get(key)}
         after = {key: self._value(value) for key, value in before.items()}
         self.n_mentions += 1
@@ -50,7 +51,7 @@ class Migration:
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
             return self._successor(value)
-        distinct: Dict[str, Any] = {}
+        distinct: dict[str, Any] = {}
         for one in value:  # an id, or a candidate with its score
             found = self._successor(*_ids([one]))
             distinct.setdefault(found, found if isinstance(one, str) else [found, *one[1:]])

@@ -1,6 +1,6 @@
 """A random sample of a knowledge base, for quick experiments."""
 
-from typing import Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 

@@ -7,8 +7,9 @@ which are those fitted on all documents.)
 
 import copy
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,17 +66,17 @@ class Confidence:
         probabilities of their right answers; 0 where it is no candidate.
     """
 
-    link_weights: Tuple[float, ...] = ()
-    nil_weights: Tuple[float, ...] = ()
-    n_mentions: Dict[str, int] = field(default_factory=dict)
-    smallest: Dict[str, List[float]] = field(default_factory=dict)
+    link_weights: tuple[float, ...] = ()
+    nil_weights: tuple[float, ...] = ()
+    n_mentions: dict[str, int] = field(default_factory=dict)
+    smallest: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def is_fitted(self) -> bool:
         """RETURNS (bool): whether ``fit`` or ``from_state`` gave it weights."""
         return bool(self.link_weights)
 
-    def probabilities(self, best: Floats, nil_scores: Floats) -> Tuple[Floats, Floats]:
+    def probabilities(self, best: Floats, nil_scores: Floats) -> tuple[Floats, Floats]:
         """P(right) of both possible answers.
 
         best (Floats): (n,), the best candidate's share, see ``shares_of``; 0 = no candidate.
@@ -117,7 +118,7 @@ class Confidence:
         gold: Sequence[NDArray[np.int64]],
         labels: Sequence[str],
         *,
-        composite: Optional[Flags] = None,
+        composite: Flags | None = None,
     ) -> None:
         """Learn from the answers to annotated mentions.
 
@@ -159,7 +160,7 @@ class Confidence:
         self.n_mentions = {label: int(own.sum()) for label, own in groups.items()}
         self.smallest = {label: _order_statistics(of_right[own]) for label, own in groups.items()}
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): what ``fit`` learned, as JSON; empty before."""
         if not self.is_fitted:
             return {}
@@ -186,10 +187,10 @@ def cross_fitted(
     combiner: Combiner,
     nil_model: NilModel,
     *,
-    n_ranked: Optional[int] = None,
-    reranker: Optional[Reranker] = None,
-    read: Optional[Scores] = None,
-) -> Optional[AnswerScores]:
+    n_ranked: int | None = None,
+    reranker: Reranker | None = None,
+    read: Scores | None = None,
+) -> AnswerScores | None:
     """Score each fold of documents with parts that were fitted on the other folds.
 
     table (CandidateTable): the candidates of n mentions.
@@ -245,7 +246,7 @@ def shares_of(table: CandidateTable, scores: Scores) -> Floats:
     return np.where(are_shares[owners(table.offsets)], wide, segment_softmax(wide, table.offsets))
 
 
-def id_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, least: float) -> List[str]:
+def id_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, least: float) -> list[str]:
     """The answers of at least a given probability, or else the most probable one.
 
     ids (Sequence[str]): of the candidates, best first.
@@ -260,7 +261,7 @@ def id_set(ids: Sequence[str], shares: Sequence[float], nil_score: float, least:
     return [one for probability, one in answers if probability >= least] or [answers[0][1]]
 
 
-def _platt(inputs: Floats, truth: Flags) -> Tuple[float, ...]:
+def _platt(inputs: Floats, truth: Flags) -> tuple[float, ...]:
     """RETURNS (Tuple[float, ...]): the bias and the weights of a logistic regression; of a single class,
     the bias that gives its share with one more mention of each class."""
     from sklearn.linear_model import LogisticRegression
@@ -272,7 +273,7 @@ def _platt(inputs: Floats, truth: Flags) -> Tuple[float, ...]:
     return (float(model.intercept_[0]), *model.coef_[0].tolist())
 
 
-def _order_statistics(values: Floats) -> List[float]:
+def _order_statistics(values: Floats) -> list[float]:
     """RETURNS (List[float]): of n values those at the ranks n/k, 2n/k, … rounded down, with k at most 1,000:
     each stands for its rank and those after it, so that coverage errs upwards."""
     ordered = np.sort(values)

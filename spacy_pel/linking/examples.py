@@ -1,7 +1,8 @@
 """Annotated mentions with their evidence: what the parts of a linker are fitted on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, List, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,17 +28,17 @@ class Examples:
     """
 
     kb: KnowledgeBase
-    queries: List[MentionQuery]
+    queries: list[MentionQuery]
     table: CandidateTable
-    gold: List[NDArray[np.int64]]
-    documents: List[Any]
+    gold: list[NDArray[np.int64]]
+    documents: list[Any]
     composite: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.queries)
 
     @property
-    def surfaces(self) -> List[str]:
+    def surfaces(self) -> list[str]:
         """RETURNS (List[str]): (n,), the surface forms of the mentions."""
         return [query.surface for query in self.queries]
 
@@ -65,7 +66,7 @@ class Examples:
     @property
     def document_numbers(self) -> NDArray[np.int64]:
         """RETURNS (NDArray[int64]): (n,), the documents numbered in the order of their first mention."""
-        numbers: Dict[Any, int] = {}
+        numbers: dict[Any, int] = {}
         return np.array([numbers.setdefault(one, len(numbers)) for one in self.documents], dtype=np.int64)
 
     @property

@@ -1,7 +1,8 @@
 """Why a mention is linked as it is: the evidence for each candidate."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rapidfuzz import process
@@ -52,14 +53,14 @@ class CandidateEvidence:
     id: str
     name: str
     score: float
-    nearest_name: Optional[str]
-    name_cosine: Optional[float]
-    mention_cosine: Optional[float]
-    nearest_mention: Optional[str]
-    learned: Optional[int]
-    features: Dict[str, float]
-    contributions: Dict[str, float]
-    ranker_score: Optional[float]
+    nearest_name: str | None
+    name_cosine: float | None
+    mention_cosine: float | None
+    nearest_mention: str | None
+    learned: int | None
+    features: dict[str, float]
+    contributions: dict[str, float]
+    ranker_score: float | None
 
 
 @dataclass(frozen=True)
@@ -101,18 +102,18 @@ class Explanation:
     context_start: int
     label: str
     kb_id: str
-    name: Optional[str]
+    name: str | None
     probability: float
     nil_score: float
-    threshold: Optional[float]
+    threshold: float | None
     threshold_is_own: bool
-    id_set: Optional[List[str]]
-    learned: Optional[Learned]
-    record: Optional[Dict[str, int]]
-    words: Optional[Dict[str, WordRecord]]
-    weights: Dict[str, float]
-    ranker_weights: Optional[Tuple[float, float]]
-    candidates: List[CandidateEvidence]
+    id_set: list[str] | None
+    learned: Learned | None
+    record: dict[str, int] | None
+    words: dict[str, WordRecord] | None
+    weights: dict[str, float]
+    ranker_weights: tuple[float, float] | None
+    candidates: list[CandidateEvidence]
 
     def __str__(self) -> str:
         return self.to_text()
@@ -159,7 +160,7 @@ class Explanation:
         return "\n".join(lines)
 
     @property
-    def difference(self) -> Dict[str, float]:
+    def difference(self) -> dict[str, float]:
         """RETURNS (Dict[str, float]): what each contribution adds to the lead of the first candidate over the
         second one, the largest first; empty if there are no contributions to compare."""
         if len(self.candidates) < 2:
@@ -170,7 +171,7 @@ class Explanation:
         return {name: value for name, value in ordered if abs(value) >= 0.005}
 
     @staticmethod
-    def shown(one: CandidateEvidence) -> List[str]:
+    def shown(one: CandidateEvidence) -> list[str]:
         """RETURNS (List[str]): the cells of a candidate, see HEAD."""
         # a form that annotated text never has tells nothing
         prior = one.features.get("prior") if one.features.get("seen", 1.0) else None
@@ -195,7 +196,7 @@ HEAD = (
 )
 
 
-def explain(linker: "Linker", query: MentionQuery, *, written: Optional[str] = None) -> Explanation:
+def explain(linker: "Linker", query: MentionQuery, *, written: str | None = None) -> Explanation:
     """Link a mention and keep the evidence.
 
     linker (Linker): any.
@@ -213,7 +214,7 @@ def explain(linker: "Linker", query: MentionQuery, *, written: Optional[str] = N
     place = {one: number for number, one in enumerate(linker.kb.ids_at(table.kb_rows))}
     chosen = [place[one] for one in link.ids]
     contributions = getattr(linker.combiner, "contributions", None)
-    parts: Dict[str, Any] = {} if contributions is None else contributions(table)
+    parts: dict[str, Any] = {} if contributions is None else contributions(table)
     nearest = _NearestRows(linker, table, query)
     candidates = []
     for at, one, score in zip(chosen, link.ids, link.scores, strict=True):
@@ -268,14 +269,14 @@ class _NearestRows:
         self.vector: Any = None if table.vectors is None else table.vectors[0]
         self.index = linker.index
         self.known = linker.known
-        self.of_entity: Dict[int, List[int]] = {}
+        self.of_entity: dict[int, list[int]] = {}
         if self.index is not None and self.vector is not None and self.index.rows.texts is not None:
             mask = self.index.rows.mask(NAME_KINDS)
             wanted = np.isin(self.index.kb_rows, table.kb_rows)
             for row in np.flatnonzero(wanted if mask is None else wanted & mask).tolist():
                 self.of_entity.setdefault(int(self.index.kb_rows[row]), []).append(row)
 
-    def name(self, kb_row: int, entity: Entity) -> Optional[str]:
+    def name(self, kb_row: int, entity: Entity) -> str | None:
         """RETURNS (Optional[str]): the nearest name of an entity."""
         names = names_of(entity)
         if rows := self.of_entity.get(kb_row):
@@ -291,7 +292,7 @@ class _NearestRows:
         )
         return None if best is None else names[best[2]]
 
-    def learned(self, kb_row: int, features: Mapping[str, float]) -> Optional[Learned]:
+    def learned(self, kb_row: int, features: Mapping[str, float]) -> Learned | None:
         """RETURNS (Optional[Learned]): the nearest annotated mention of an entity, if it was learned."""
         if self.vector is None or self.known.vectors is None or not features["vote"] > 0:
             return None

@@ -1,9 +1,10 @@
 """Which types of entities the labels of mentions stand for: a "Chemical" is hardly ever a disease."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class LabelTypes:
             for row in rows
         ]
         types = kb.types_at([row for _, row, _ in pairs])
-        counts: Dict[str, Dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        counts: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         for (label, _, share), of_entity in zip(pairs, types, strict=True):
             for kind in of_entity or [""]:
                 counts[label][kind] += share / max(len(of_entity), 1)
@@ -70,7 +71,7 @@ class LabelTypes:
         RETURNS (NDArray[float32]): (m,), of the likeliest of its types; 1 for a label that was never counted.
         """
         rows, which = np.unique(table.kb_rows, return_inverse=True)
-        numbers: Dict[Tuple[str, ...], int] = {}  # of the combinations of types: far fewer than entities
+        numbers: dict[tuple[str, ...], int] = {}  # of the combinations of types: far fewer than entities
         types_of = np.array(
             [numbers.setdefault(tuple(types or [""]), len(numbers)) for types in kb.types_at(rows)], np.int64
         )
@@ -85,7 +86,7 @@ class LabelTypes:
         return by_label[number_of[owners(table.offsets)], types_of[which]]
 
     @cached_property
-    def _smoothed(self) -> Dict[str, Tuple[Dict[str, float], float]]:
+    def _smoothed(self) -> dict[str, tuple[dict[str, float], float]]:
         """For each label the share of each type that it had, and of any other."""
         n_types = len({kind for of_label in self.counts.values() for kind in of_label}) + 1
         smoothed = {}
@@ -95,7 +96,7 @@ class LabelTypes:
             smoothed[label] = shares, _SMOOTHING / total
         return smoothed
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON."""
         return {label: dict(of_label) for label, of_label in self.counts.items()}
 
@@ -105,7 +106,7 @@ class LabelTypes:
         return cls({label: dict(of_label) for label, of_label in state.items()})
 
 
-def label_types(parts: Sequence[Examples]) -> Tuple[LabelTypes, List[Examples]]:
+def label_types(parts: Sequence[Examples]) -> tuple[LabelTypes, list[Examples]]:
     """Count the labels and types of annotated mentions, for the evidence of the same mentions and of others.
 
     parts (Sequence[Examples]): annotated mentions. Those of the first part count.

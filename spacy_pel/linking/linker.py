@@ -1,10 +1,11 @@
 """The linker: mentions in, entities or NIL out. Used by component, evaluation and commands."""
 
 import copy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from logging import INFO
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ from .type_filter import allowed_rows, read_entity_types
 if TYPE_CHECKING:  # the index imports faiss, which the linker itself does not need
     from ..index import EntityIndex
 
-Masks = Sequence[Optional[NDArray[np.bool_]]]  # of each mention, over the rows of the KB; None = all rows
+Masks = Sequence[NDArray[np.bool_] | None]  # of each mention, over the rows of the KB; None = all rows
 
 _CANDIDATE: Any = partial(tuple.__new__, Candidate)  # from a pair, without a Python call for each
 
@@ -73,15 +74,15 @@ class Link:
 
     kb_id: str
     nil_score: float
-    ids: List[str]
-    scores: List[float]
+    ids: list[str]
+    scores: list[float]
     probability: float
-    id_set: Optional[List[str]] = None
-    learned: Optional[int] = None
-    threshold: Optional[float] = None
+    id_set: list[str] | None = None
+    learned: int | None = None
+    threshold: float | None = None
 
     @property
-    def candidates(self) -> List[Candidate]:
+    def candidates(self) -> list[Candidate]:
         """RETURNS (List[Candidate]): the candidates as pairs, made when asked for: dozens of objects for each
         mention would keep Python's garbage collector busy."""
         return list(map(_CANDIDATE, zip(self.ids, self.scores, strict=True)))
@@ -116,19 +117,19 @@ class Linker:
     def __init__(
         self,
         kb: KnowledgeBase,
-        encoder: Optional[Encoder],
+        encoder: Encoder | None,
         index: Optional["EntityIndex"],
         combiner: Combiner,
         nil_model: NilModel,
         *,
         threshold: Threshold = None,
         top_k: int = 64,
-        entity_types: Optional[Mapping[str, Sequence[str]]] = None,
+        entity_types: Mapping[str, Sequence[str]] | None = None,
         batch_size: int = 64,
-        coverage: Optional[float] = None,
-        reranker: Optional[Reranker] = None,
-        generator: Optional[CandidateGenerator] = None,
-        memory: Optional[Memory] = None,
+        coverage: float | None = None,
+        reranker: Reranker | None = None,
+        generator: CandidateGenerator | None = None,
+        memory: Memory | None = None,
     ):
         self.kb = kb
         self.encoder = encoder
@@ -146,8 +147,8 @@ class Linker:
         self.confidence = Confidence()
         self.label_types = LabelTypes()
         self.reranker = reranker
-        self.calibrated_threshold: Optional[float] = None
-        self.calibrated_by_label: Dict[str, float] = {}
+        self.calibrated_threshold: float | None = None
+        self.calibrated_by_label: dict[str, float] = {}
         similarity = getattr(encoder, "similarity", None)
         if getattr(similarity, "token_level", False) and reranker is None:
             logger.warning(Warnings.W504.format(similarity=similarity.registered_name))  # type: ignore[union-attr]
@@ -186,7 +187,7 @@ class Linker:
         return other
 
     @property
-    def fingerprints(self) -> Dict[str, str]:
+    def fingerprints(self) -> dict[str, str]:
         """RETURNS (Dict[str, str]): fingerprints of what the candidates depend on: the KB and, if present,
         the index, the encoder, a generator other than the default, and the learned mentions."""
         generator = None if self._is_default else self.generator
@@ -201,7 +202,7 @@ class Linker:
         return {name: part.fingerprint for name, part in parts.items() if part is not None}
 
     @property
-    def nil_threshold(self) -> Optional[float]:
+    def nil_threshold(self) -> float | None:
         """RETURNS (Optional[float]): the threshold in use: the setting, or else the calibrated one. A label
         may have its own, see ``threshold_of``. None = there is none: each mention has its own, see
         ``Link.threshold``, or is NIL only for lack of candidates."""
@@ -219,13 +220,13 @@ class Linker:
         return bool(getattr(self.nil_model, "is_probability", False))
 
     @property
-    def label_thresholds(self) -> Dict[str, float]:
+    def label_thresholds(self) -> dict[str, float]:
         """RETURNS (Dict[str, float]): label -> threshold, of the labels that have their own."""
         if isinstance(self.threshold, Mapping):
             return {**self.calibrated_by_label, **self.threshold}
         return {} if self.threshold is not None else dict(self.calibrated_by_label)
 
-    def threshold_of(self, label: str) -> Optional[float]:
+    def threshold_of(self, label: str) -> float | None:
         """The threshold in use for the mentions of a label. A setting takes precedence over the calibration,
         and a label's own threshold over the common one.
 
@@ -242,7 +243,7 @@ class Linker:
 
     # -- linking -----------------------------------------------------------------------------
 
-    def link(self, queries: Sequence[MentionQuery], *, top_k: Optional[int] = None) -> List[Link]:
+    def link(self, queries: Sequence[MentionQuery], *, top_k: int | None = None) -> list[Link]:
         """Link mentions, ``batch_size`` at a time.
 
         queries (Sequence[MentionQuery]): the mentions.
@@ -250,7 +251,7 @@ class Linker:
         RETURNS (List[Link]): one for each.
         """
         top_k = self.top_k if top_k is None else top_k
-        links: List[Link] = []
+        links: list[Link] = []
         for start in range(0, len(queries), self.batch_size):
             batch = queries[start : start + self.batch_size]
             table, recalled = self.gather(batch, top_k)
@@ -268,7 +269,7 @@ class Linker:
         starts = range(0, max(1, len(queries)), self.batch_size)
         return join_tables([self.gather(queries[i : i + self.batch_size], self.top_k)[0] for i in starts])
 
-    def score(self, queries: Sequence[MentionQuery], table: CandidateTable) -> Tuple[Scores, Scores]:
+    def score(self, queries: Sequence[MentionQuery], table: CandidateTable) -> tuple[Scores, Scores]:
         """Turn evidence into scores.
 
         queries (Sequence[MentionQuery]): the mentions.
@@ -291,7 +292,7 @@ class Linker:
         return scores if self.reranker is None else self.reranker(self.kb, queries, table, scores)
 
     def _batch_evidence(
-        self, queries: Sequence[MentionQuery], allowed: Optional[Masks], top_k: int
+        self, queries: Sequence[MentionQuery], allowed: Masks | None, top_k: int
     ) -> CandidateTable:
         mentions, present = read_batch(queries)
         if allowed is not None:
@@ -307,8 +308,8 @@ class Linker:
         return table if present.all() else insert_empty(table, present)
 
     def gather(
-        self, queries: Sequence[MentionQuery], top_k: Optional[int] = None
-    ) -> Tuple[CandidateTable, Optional[Recalled]]:
+        self, queries: Sequence[MentionQuery], top_k: int | None = None
+    ) -> tuple[CandidateTable, Recalled | None]:
         """Find candidates of one batch, gather the evidence, and see which learned mentions decide.
 
         queries (Sequence[MentionQuery]): the mentions.
@@ -322,7 +323,7 @@ class Linker:
         recalled = recall(self.known, queries, table, allowed)
         return insert_answers(self.kb, [query.in_text for query in queries], table, recalled), recalled
 
-    def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[Masks]:
+    def _allowed(self, queries: Sequence[MentionQuery]) -> Masks | None:
         """RETURNS (Optional[Masks]): for each mention a mask over the rows of the KB; None = all rows."""
         return allowed_rows(self.kb, self.entity_types, queries)
 
@@ -333,8 +334,8 @@ class Linker:
         scores: Scores,
         nil_scores: Scores,
         top_k: int,
-        recalled: Optional[Recalled] = None,
-    ) -> List[Link]:
+        recalled: Recalled | None = None,
+    ) -> list[Link]:
         # best first within each mention; ties keep the table's order; only what is returned becomes objects
         answers = None
         known = self.known
@@ -353,7 +354,7 @@ class Linker:
         of_links, of_nils = (p.tolist() for p in self.confidence.probabilities(best, nil.astype(np.float64)))
         limits = self._limits(best)
         ends = np.cumsum(np.minimum(np.diff(table.offsets), most)).tolist()
-        sets: List[Optional[List[str]]] = [None] * len(queries)
+        sets: list[list[str] | None] = [None] * len(queries)
         if with_sets:
             sets = self._sets(queries, ids, shares[order].tolist(), nil.tolist(), ends)
         links, start = [], 0
@@ -383,7 +384,7 @@ class Linker:
             start = end
         return links
 
-    def _limits(self, best: NDArray[np.float64]) -> Optional[List[float]]:
+    def _limits(self, best: NDArray[np.float64]) -> list[float] | None:
         """The threshold of each mention where there is no other.
 
         best (NDArray[float64]): (n,), the best candidate's share.
@@ -399,15 +400,15 @@ class Linker:
     def _sets(
         self,
         queries: Sequence[MentionQuery],
-        ids: List[str],
-        shares: List[float],
-        nil_scores: List[float],
-        ends: List[int],
-    ) -> List[Optional[List[str]]]:
+        ids: list[str],
+        shares: list[float],
+        nil_scores: list[float],
+        ends: list[int],
+    ) -> list[list[str] | None]:
         """RETURNS (List[List[str]]): the set of each mention; its candidates end at ``ends``."""
         assert self.coverage is not None
         least = {label: self.confidence.least(self.coverage, label) for label in {q.label for q in queries}}
-        sets: List[Optional[List[str]]] = []
+        sets: list[list[str] | None] = []
         start = 0
         for query, end, nil_score in zip(queries, ends, nil_scores, strict=True):
             stop = min(end, start + DEPTH)
@@ -419,7 +420,7 @@ class Linker:
 
     def learn(
         self, queries: Sequence[MentionQuery], corrections: Sequence[Correction], *, by: str = ""
-    ) -> List[Learned]:
+    ) -> list[Learned]:
         """Make corrections count from now on, without training: see ``memory/recall.py``.
 
         queries (Sequence[MentionQuery]): the mentions, prepared as at inference.
@@ -445,7 +446,7 @@ class Linker:
         self._bind(self.index)
         return entries
 
-    def unlearn(self, ids: Iterable[int], *, by: str = "") -> List[Learned]:
+    def unlearn(self, ids: Iterable[int], *, by: str = "") -> list[Learned]:
         """Undo what was learned: links are again what they were without it.
 
         ids (Iterable[int]): of entries.
@@ -475,7 +476,7 @@ class Linker:
 
     def fit_documents(
         self, queries: Sequence[MentionQuery], documents: Sequence[Document], **settings: Any
-    ) -> List[Link]:
+    ) -> list[Link]:
         """Fit on the gold mentions of documents, see ``fit_mentions``.
 
         queries (Sequence[MentionQuery]): one for each mention, in order.
@@ -490,11 +491,11 @@ class Linker:
         queries: Sequence[MentionQuery],
         gold: Sequence[Sequence[str]],
         *,
-        documents: Optional[Sequence[Any]] = None,
-        composite: Optional[Sequence[bool]] = None,
+        documents: Sequence[Any] | None = None,
+        composite: Sequence[bool] | None = None,
         choose: ChooseThreshold = best_f1_threshold,
-        label_least: Optional[int] = None,
-    ) -> List[Link]:
+        label_least: int | None = None,
+    ) -> list[Link]:
         """Fit the linker on annotated mentions, see ``fit_examples``.
 
         queries, gold, documents, composite: see ``examples``.
@@ -520,8 +521,8 @@ class Linker:
         queries: Sequence[MentionQuery],
         gold: Sequence[Sequence[str]],
         *,
-        documents: Optional[Sequence[Any]] = None,
-        composite: Optional[Sequence[bool]] = None,
+        documents: Sequence[Any] | None = None,
+        composite: Sequence[bool] | None = None,
     ) -> Examples:
         """Gather the evidence for annotated mentions. Learned mentions do not count: the documents that they
         were corrected in may be among these.
@@ -550,8 +551,8 @@ class Linker:
         parts: Sequence[Examples],
         *,
         choose: ChooseThreshold = best_f1_threshold,
-        label_least: Optional[int] = None,
-    ) -> List[Link]:
+        label_least: int | None = None,
+    ) -> list[Link]:
         """Count which types the labels of the first part stand for, fit the combiner on its mentions whose
         entity is in the KB, then the reranker's weights, then the NIL model on the mentions of all parts,
         choose the threshold with the best F1 of the NIL class, and calibrate P(right) and the sets by
@@ -613,7 +614,7 @@ class Linker:
         n, m = len(own), len(own.table.kb_rows)
         return self._links(own.queries, own.table, scores[:m], nil_scores[:n], self.top_k)
 
-    def _fitted_scores(self, parts: Sequence[Examples], every: Examples) -> Tuple[Scores, Optional[Scores]]:
+    def _fitted_scores(self, parts: Sequence[Examples], every: Examples) -> tuple[Scores, Scores | None]:
         """Scores of the fitted combiner and reranker, and what the reranker read, once, as it is slow."""
         scores = self.combiner(every.table)
         if self.reranker is None:

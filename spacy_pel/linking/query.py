@@ -1,6 +1,7 @@
 """The linker's input: a mention, the text around it and its label."""
 
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,17 +60,17 @@ class EncodedQuery(MentionQuery):
     """
 
     vector: Vectors
-    _document: Optional[str] = None
+    _document: str | None = None
 
     def __new__(
-        cls, text: str, start: int, end: int, label: str, vector: Vectors, document: Optional[str] = None
+        cls, text: str, start: int, end: int, label: str, vector: Vectors, document: str | None = None
     ) -> "EncodedQuery":
         self = super().__new__(cls, text, start, end, label)
         self.vector = vector
         self._document = document
         return self
 
-    def __getnewargs__(self) -> Tuple[Any, ...]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
         return (*self, self.vector, self._document)
 
     @property
@@ -89,14 +90,14 @@ class ReplacedQuery(MentionQuery):
     document (str): the text of the document, as it was.
     """
 
-    _document: Optional[str] = None
+    _document: str | None = None
 
     def __new__(cls, query: MentionQuery, document: str) -> "ReplacedQuery":
         self = super().__new__(cls, *query)
         self._document = document
         return self
 
-    def __getnewargs__(self) -> Tuple[Any, ...]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
         return MentionQuery(*self), self.document
 
     @property
@@ -105,7 +106,7 @@ class ReplacedQuery(MentionQuery):
         return self.text if self._document is None else self._document
 
 
-def read_batch(queries: Sequence[MentionQuery]) -> Tuple[List[MentionInText], NDArray[np.bool_]]:
+def read_batch(queries: Sequence[MentionQuery]) -> tuple[list[MentionInText], NDArray[np.bool_]]:
     """A batch of queries as the encoder reads it, in one call.
 
     queries (Sequence[MentionQuery]): (n,) mentions.

@@ -1,6 +1,7 @@
 """Reranking: a ranker reads the best candidates together with their mention."""
 
-from typing import Any, Dict, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ class Reranker:
         self._learned = (1.0, 1.0)
 
     @property
-    def weights(self) -> Tuple[float, float]:
+    def weights(self) -> tuple[float, float]:
         """RETURNS (Tuple[float, float]): of the ranker's score, and of the logarithm of the combiner's."""
         return self._learned if self.ranker.mix is None else (1.0, self.ranker.mix)
 
@@ -123,18 +124,18 @@ class Reranker:
         self._learned = (float(result.x[0]), float(result.x[1]))
         logger.info("Ranker: weights %.3f and %.3f on %d mentions", *self._learned, has_gold.sum())
 
-    def _columns(self, table: CandidateTable, shares: Floats, read: Scores) -> Tuple[Floats, Any]:
+    def _columns(self, table: CandidateTable, shares: Floats, read: Scores) -> tuple[Floats, Any]:
         """RETURNS (Tuple): (read candidates, 2) the two logits, and the offsets of their mentions."""
         chosen = ~np.isnan(read)
         counts = np.bincount(owners(table.offsets)[chosen], minlength=len(table))
-        columns: List[Any] = [read[chosen].astype(np.float64), np.log(shares[chosen])]
+        columns: list[Any] = [read[chosen].astype(np.float64), np.log(shares[chosen])]
         return np.stack(columns, axis=1), offsets_of(counts)
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): what ``fit`` learned, as JSON."""
         return {"weights": list(self._learned)}
 
-    def load_state(self, state: Dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Restore what ``fit`` learned; an empty state gives the defaults."""
         ranker, combiner = state.get("weights", (1.0, 1.0))
         self._learned = (float(ranker), float(combiner))

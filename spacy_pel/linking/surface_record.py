@@ -6,9 +6,10 @@ Whether a knowledge base has a concept depends on its kind, and the words tell t
 """
 
 from collections import Counter
+from collections import Counter as CounterType
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple
-from typing import Counter as CounterType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,8 @@ _ENDING = 4  # characters
 _LEAST = 2
 _PRIOR = 3.0  # mentions that the share of all mentions counts for
 
-CountedForms = CounterType[Tuple[str, bool, int]]
-Counts = Dict[str, Tuple[int, int]]  # part of a form -> mentions, NIL ones among them
+CountedForms = CounterType[tuple[str, bool, int]]
+Counts = dict[str, tuple[int, int]]  # part of a form -> mentions, NIL ones among them
 
 
 class WordRecord(NamedTuple):
@@ -50,14 +51,14 @@ class SurfaceRecord:
     """
 
     counts: Mapping[str, Counts]
-    total: Tuple[int, int]
+    total: tuple[int, int]
 
     @classmethod
     def of(cls, counted: CountedForms) -> "SurfaceRecord":
         """RETURNS (SurfaceRecord): of annotated mentions, counted by normalised surface form, whether it is
         NIL, and the number of its text, or of the part that this belongs to."""
-        counts: Dict[str, Counts] = {kind: {} for kind in KINDS}
-        texts: Dict[str, Dict[str, Set[int]]] = {kind: {} for kind in KINDS}
+        counts: dict[str, Counts] = {kind: {} for kind in KINDS}
+        texts: dict[str, dict[str, set[int]]] = {kind: {} for kind in KINDS}
         for (form, nil, text), n in counted.items():
             for kind, part in _parts(form).items():
                 seen, of_nil = counts[kind].get(part, (0, 0))
@@ -74,7 +75,7 @@ class SurfaceRecord:
         """RETURNS (SurfaceRecord): of no mentions."""
         return cls.of(Counter())
 
-    def features(self, surfaces: Sequence[str]) -> Dict[str, Scores]:
+    def features(self, surfaces: Sequence[str]) -> dict[str, Scores]:
         """RETURNS (Dict[str, Scores]): FEATURES, (n,) each, of mentions with these surface forms."""
         distinct = list(dict.fromkeys(surfaces))
         number = {surface: row for row, surface in enumerate(distinct)}
@@ -82,14 +83,14 @@ class SurfaceRecord:
         rows = np.array([number[surface] for surface in surfaces], dtype=np.int64)
         return dict(zip(FEATURES, values.reshape(-1, len(FEATURES))[rows].T, strict=True))
 
-    def of_words(self, surface: str) -> Dict[str, WordRecord]:
+    def of_words(self, surface: str) -> dict[str, WordRecord]:
         """RETURNS (Dict[str, WordRecord]): of the part of each of KINDS."""
         parts = _parts(normalize_alias(surface))
         return {kind: WordRecord(part, *self.counts[kind].get(part, (0, 0))) for kind, part in parts.items()}
 
-    def _row(self, surface: str) -> List[float]:
+    def _row(self, surface: str) -> list[float]:
         share = (self.total[1] + 1.0) / (self.total[0] + 2.0)
-        row: List[float] = []
+        row: list[float] = []
         for _, n, nil in self.of_words(surface).values():
             hits = nil + _PRIOR * share
             row += [float(np.log(hits / (n + _PRIOR - hits))), float(np.log1p(n))]
@@ -98,7 +99,7 @@ class SurfaceRecord:
         digits = any(one.isdigit() for one in surface)
         return [*row, len(surface), len(surface.split()), capitals, surface[:1].isupper(), digits]
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON."""
         return {
             "total": list(self.total),
@@ -125,7 +126,7 @@ class SurfaceRecord:
         return cls(counts, (state["total"][0], state["total"][1]))
 
 
-def _parts(form: str) -> Dict[str, str]:
+def _parts(form: str) -> dict[str, str]:
     """RETURNS (Dict[str, str]): the part of each of KINDS."""
     words = form.split(" ")
     return dict(zip(KINDS, (words[0], words[-1], form[-_ENDING:]), strict=True))

@@ -1,7 +1,7 @@
 """Joining candidate tables, taking mentions from them, adding features and mentions without candidates."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ def take_mentions(table: CandidateTable, rows: NDArray[np.int64]) -> CandidateTa
 
 
 def with_features(
-    table: CandidateTable, features: Mapping[str, Scores], of_mentions: Optional[Mapping[str, Scores]] = None
+    table: CandidateTable, features: Mapping[str, Scores], of_mentions: Mapping[str, Scores] | None = None
 ) -> CandidateTable:
     """RETURNS (CandidateTable): a copy with more features, (m,) each, and more that is known of the mentions,
     (n,) each; the other arrays are shared."""
@@ -57,7 +57,7 @@ def with_features(
     )
 
 
-def first_candidates(table: CandidateTable, scores: Scores) -> Tuple[NDArray[np.bool_], Rows]:
+def first_candidates(table: CandidateTable, scores: Scores) -> tuple[NDArray[np.bool_], Rows]:
     """RETURNS (Tuple[NDArray[bool], NDArray[int64]]): (n,) which mentions have candidates, and for each of
     these where its best candidate by score is, a tie going to the earlier one."""
     filled = np.diff(table.offsets) > 0

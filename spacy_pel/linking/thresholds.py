@@ -1,6 +1,7 @@
 """Fitting a NIL threshold for each label, and the threshold without a fitted one."""
 
-from typing import Callable, Dict, Mapping, Sequence, Union
+from collections.abc import Callable, Mapping, Sequence
+from typing import Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ def fit_by_label(
     is_nil: NDArray[np.bool_],
     *,
     least: int,
-) -> Dict[str, float]:
+) -> dict[str, float]:
     """Fit a threshold for each label that has enough mentions.
 
     choose (ChooseThreshold): e.g. ``best_f1_threshold``.
@@ -30,7 +31,7 @@ def fit_by_label(
     least (int): minimum number of NIL mentions, and of others, for a label.
     RETURNS (Dict[str, float]): label -> threshold; a label without one uses the common threshold.
     """
-    thresholds: Dict[str, float] = {}
+    thresholds: dict[str, float] = {}
     for label in sorted(set(labels)):
         own = np.array([each == label for each in labels], dtype=np.bool_)
         n_nil, n = int(is_nil[own].sum()), int(own.sum())

@@ -7,9 +7,10 @@ where to expect that.
 """
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +35,8 @@ _PRIOR = 3.0  # mentions that the shares of all entities together count for
 class Read(NamedTuple):
     """What a record says: FEATURES of candidates, (m,) each, and those of SurfaceRecord of mentions, (n,)."""
 
-    of_candidates: Dict[str, Scores]
-    of_mentions: Dict[str, Scores]
+    of_candidates: dict[str, Scores]
+    of_mentions: dict[str, Scores]
 
 
 class _Outcome(NamedTuple):
@@ -92,7 +93,7 @@ class TrackRecord:
         """
         return Read(self._of_candidates(table, kb), self.surfaces.features(surfaces))
 
-    def _of_candidates(self, table: CandidateTable, kb: KnowledgeBase) -> Dict[str, Scores]:
+    def _of_candidates(self, table: CandidateTable, kb: KnowledgeBase) -> dict[str, Scores]:
         rows, counts = self._by_row(kb)
         place = np.searchsorted(rows, table.kb_rows)
         known = np.append(rows, -1)[place] == table.kb_rows
@@ -105,13 +106,13 @@ class TrackRecord:
             columns.append(np.log(hits / (n + _PRIOR - hits)))
         return {name: values.astype(np.float32) for name, values in zip(FEATURES, columns, strict=True)}
 
-    def of_entity(self, kb_row: int, kb: KnowledgeBase) -> Dict[str, int]:
+    def of_entity(self, kb_row: int, kb: KnowledgeBase) -> dict[str, int]:
         """RETURNS (Dict[str, int]): how often it was "first", and then "right", and the mention "nil"."""
         rows, counts = self._by_row(kb)
         found = counts[rows == kb_row].sum(axis=0)
         return dict(zip(_KINDS, found.tolist(), strict=True))
 
-    def _by_row(self, kb: KnowledgeBase) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _by_row(self, kb: KnowledgeBase) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """RETURNS (tuple): rows of the knowledge base, ascending, and their (r, 3) counts."""
         if self._key not in kb.memo:
             rows = kb.rows(list(self.ids))
@@ -119,14 +120,14 @@ class TrackRecord:
             counts = np.zeros((len(distinct), 3), dtype=np.int64)
             np.add.at(counts, which, self.counts[rows >= 0])
             kb.memo[self._key] = (distinct, counts)
-        found: Tuple[NDArray[np.int64], NDArray[np.int64]] = kb.memo[self._key]
+        found: tuple[NDArray[np.int64], NDArray[np.int64]] = kb.memo[self._key]
         return found
 
     @cached_property
     def _key(self) -> str:
         return f"track record {fingerprint(list(self.ids), self.counts.tobytes())}"
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON."""
         counts = dict(zip(_KINDS, self.counts.T.tolist(), strict=True))
         return {"ids": list(self.ids), **counts, "surfaces": self.surfaces.state()}
@@ -140,7 +141,7 @@ class TrackRecord:
         return cls(list(state["ids"]), counts, SurfaceRecord.from_state(state["surfaces"]))
 
 
-def track_record(parts: Sequence[Examples], scores: Sequence[Scores]) -> Tuple[TrackRecord, Read]:
+def track_record(parts: Sequence[Examples], scores: Sequence[Scores]) -> tuple[TrackRecord, Read]:
     """Count what became of annotated mentions.
 
     parts (Sequence[Examples]): annotated mentions, each part with a knowledge base of its own.
@@ -187,7 +188,7 @@ def _in_folds(part: Examples, outcomes: Sequence[_Outcome]) -> Read:
     return read
 
 
-def _outcomes(part: Examples, scores: Scores, texts: Sequence[int]) -> List[_Outcome]:
+def _outcomes(part: Examples, scores: Scores, texts: Sequence[int]) -> list[_Outcome]:
     table = part.table
     filled, first = first_candidates(table, scores)
     right = right_first(table, scores, part.gold)

@@ -1,6 +1,6 @@
 """Which entities the label of a mention allows."""
 
-from typing import Dict, FrozenSet, List, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,10 @@ from ..errors import Errors, PelError
 from ..kb import KnowledgeBase
 from .query import MentionQuery
 
-EntityTypes = Dict[str, FrozenSet[str]]  # label -> types of the KB
+EntityTypes = dict[str, frozenset[str]]  # label -> types of the KB
 
 
-def read_entity_types(kb: KnowledgeBase, entity_types: Optional[Mapping[str, Sequence[str]]]) -> EntityTypes:
+def read_entity_types(kb: KnowledgeBase, entity_types: Mapping[str, Sequence[str]] | None) -> EntityTypes:
     """RETURNS (EntityTypes): the setting as sets. RAISES (PelError): if no entity has one of the types."""
     read = {label: frozenset(types) for label, types in (entity_types or {}).items()}
     known = kb.types() if read else {}
@@ -27,7 +27,7 @@ def read_entity_types(kb: KnowledgeBase, entity_types: Optional[Mapping[str, Seq
 
 def allowed_rows(
     kb: KnowledgeBase, entity_types: EntityTypes, queries: Sequence[MentionQuery]
-) -> Optional[List[Optional[NDArray[np.bool_]]]]:
+) -> list[NDArray[np.bool_] | None] | None:
     """RETURNS (Optional[List[Optional[NDArray[bool]]]]): for each mention a mask over the rows of the KB, or
     None where its label is not filtered. Mentions of one label share a mask. None = nothing is filtered."""
     if not entity_types:
@@ -36,5 +36,5 @@ def allowed_rows(
     return [masks.get(query.label) for query in queries]
 
 
-def _some(names: List[str]) -> str:
+def _some(names: list[str]) -> str:
     return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

@@ -1,6 +1,7 @@
 """A component that finds abbreviations and their long forms."""
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -9,8 +10,8 @@ from ..corpora.abbreviations import find_abbreviations
 from .extensions import as_list, declare
 from .mentions import PHRASE, add_phrase
 
-Abbreviation = Dict[str, Any]  # as in doc._.pel_abbreviations
-Tokens = Tuple[int, int]  # first token, and end
+Abbreviation = dict[str, Any]  # as in doc._.pel_abbreviations
+Tokens = tuple[int, int]  # first token, and end
 
 
 @Language.factory(
@@ -62,9 +63,9 @@ class AbbreviationDetector:
         self.__init__(**state)  # type: ignore[misc]
 
 
-def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> List[Span]:
+def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> list[Span]:
     ends = {place: one for one in abbreviations for place in _ends_of_both(doc, one)}
-    mentions: List[Span] = []
+    mentions: list[Span] = []
     for ent in doc.ents:
         parts = None if ent.kb_id or ent.id else _parts(ent, ends.get(ent.end))
         mentions += [ent] if parts is None else [Span(doc, *part, label=ent.label) for part in parts]
@@ -80,7 +81,7 @@ def _with_short_forms(doc: Doc, abbreviations: Sequence[Abbreviation]) -> List[S
     return mentions
 
 
-def _ends_of_both(doc: Doc, one: Abbreviation) -> List[int]:
+def _ends_of_both(doc: Doc, one: Abbreviation) -> list[int]:
     """RETURNS (List[int]): where a mention of both, one of them in brackets, may end; [] = the short form
     occurs elsewhere."""
     (_, first_end), (start, end) = _in_order(one)
@@ -89,7 +90,7 @@ def _ends_of_both(doc: Doc, one: Abbreviation) -> List[int]:
     return [end, end + 1]  # detectors may leave out the second bracket
 
 
-def _parts(ent: Span, one: Optional[Abbreviation]) -> Optional[List[Tokens]]:
+def _parts(ent: Span, one: Abbreviation | None) -> list[Tokens] | None:
     """RETURNS (Optional[List[Tuple[int, int]]]): what is before the bracket and what is in it; None = not a
     mention of both."""
     if one is None:
@@ -98,7 +99,7 @@ def _parts(ent: Span, one: Optional[Abbreviation]) -> Optional[List[Tokens]]:
     return [(ent.start, first_end), second] if ent.start < first_end else None
 
 
-def _in_order(one: Abbreviation) -> Tuple[Tokens, Tokens]:
+def _in_order(one: Abbreviation) -> tuple[Tokens, Tokens]:
     """RETURNS (Tuple[Tokens, Tokens]): the tokens of long form and short form, in the order of the text."""
     long, short = (one["long_start"], one["long_end"]), (one["short_start"], one["short_end"])
     return (long, short) if long < short else (short, long)

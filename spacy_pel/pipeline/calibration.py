@@ -1,6 +1,6 @@
 """The calibration of a component as JSON: all that is fitted, except the model weights."""
 
-from typing import Any, Dict, Optional, Union
+from typing import Any
 
 from ..candidates.bi_encoder import BiEncoderCandidates
 from ..errors import Warnings
@@ -13,7 +13,7 @@ from ..util import logger
 _DEFAULT_GENERATOR = BiEncoderCandidates.__name__
 
 
-def learned_state(linker: Linker) -> Dict[str, Any]:
+def learned_state(linker: Linker) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): the content of ``cfg.json``. Settings are not in it: they are in the config,
     so that ``spacy.load(config=...)`` can set them. Thresholds of single labels are in it if some were
     fitted, the generator if it is not the default one.
@@ -31,7 +31,7 @@ def learned_state(linker: Linker) -> Dict[str, Any]:
     }
 
 
-def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> None:
+def load_learned_state(linker: Linker, saved: dict[str, Any], *, name: str) -> None:
     """Load the calibration of another linker.
 
     Only what still applies is loaded; otherwise a warning is logged, as it is if no NIL threshold was fitted.
@@ -52,7 +52,7 @@ def load_learned_state(linker: Linker, saved: Dict[str, Any], *, name: str) -> N
         logger.warning(Warnings.W508.format(name=name, coverage=linker.coverage))
 
 
-def _load(linker: Linker, saved: Dict[str, Any], name: str) -> bool:
+def _load(linker: Linker, saved: dict[str, Any], name: str) -> bool:
     """Load the states of the parts that are of the saved kinds.
 
     RETURNS (bool): whether all are.
@@ -94,12 +94,12 @@ def generator_kind(generator: CandidateGenerator) -> str:
     return f"{type(generator).__name__}({' + '.join(parts)})" if parts else type(generator).__name__
 
 
-def saved_generator_kind(saved: Dict[str, Any]) -> str:
+def saved_generator_kind(saved: dict[str, Any]) -> str:
     """RETURNS (str): the kind that was calibrated; ``saved`` is from ``learned_state``."""
     return saved.get("generator", {}).get("kind", _DEFAULT_GENERATOR)
 
 
-def _same_reranker(reranker: Optional[Reranker], saved: Optional[Dict[str, Any]], name: str) -> bool:
+def _same_reranker(reranker: Reranker | None, saved: dict[str, Any] | None, name: str) -> bool:
     """Load the weights of the reranker, if it is of the saved kind; NIL model and threshold depend on it."""
     now = None if reranker is None else _reranker_state(reranker)
     kinds = [None if state is None else state["kind"] for state in (saved, now)]
@@ -111,9 +111,9 @@ def _same_reranker(reranker: Optional[Reranker], saved: Optional[Dict[str, Any]]
     return True
 
 
-def _reranker_state(reranker: Reranker) -> Dict[str, Any]:
+def _reranker_state(reranker: Reranker) -> dict[str, Any]:
     return {"kind": type(reranker.ranker).__name__, "state": reranker.state()}
 
 
-def _state(part: Union[Combiner, NilModel]) -> Dict[str, Any]:
+def _state(part: Combiner | NilModel) -> dict[str, Any]:
     return {"kind": type(part).__name__, "state": part.state()}

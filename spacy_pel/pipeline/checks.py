@@ -1,11 +1,11 @@
 """Check that the parts of a component are compatible."""
 
-from typing import Any, Dict, Tuple
+from typing import Any
 
 from ..errors import Errors, PelError
 
 # setting -> registry, methods that are needed, an example, whether it may be null
-_INTERFACES: Dict[str, Tuple[str, Tuple[str, ...], str, bool]] = {
+_INTERFACES: dict[str, tuple[str, tuple[str, ...], str, bool]] = {
     "encoder": ("pel_encoders", ("encode_mentions", "encode_names"), "spacy-pel.BiEncoder.v1", True),
     "index": ("pel_indexes", ("add", "search_groups"), "spacy-pel.FaissIVF.v1", True),
     "combiner": ("pel_combiners", ("__call__", "fit"), "spacy-pel.LinearCombiner.v1", False),
@@ -57,7 +57,7 @@ def check_interfaces(**parts: Any) -> None:
             )
 
 
-def check_loaders(name: str, **loaders: Tuple[Any, Any]) -> None:
+def check_loaders(name: str, **loaders: tuple[Any, Any]) -> None:
     """Check that there is a part for each loader.
 
     name (str): the component's name.

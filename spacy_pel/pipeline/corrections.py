@@ -1,7 +1,8 @@
 """Corrected mentions of documents."""
 
 from collections import Counter
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -26,7 +27,7 @@ def reference_of(given: Any) -> Doc:
     return doc
 
 
-def corrected_mentions(doc: Doc, spans_key: Optional[str]) -> Tuple[List[Span], List[Correction]]:
+def corrected_mentions(doc: Doc, spans_key: str | None) -> tuple[list[Span], list[Correction]]:
     """Find the mentions of a document with another id than this linker, or another one after it, gave them.
 
     The document tells which id that was, unless its user data were not kept, or other spans share the
@@ -37,8 +38,8 @@ def corrected_mentions(doc: Doc, spans_key: Optional[str]) -> Tuple[List[Span], 
     """
     groups = (doc.ents, *doc.spans.values())
     sharing = Counter((span.start, span.end) for group in groups for span in group)
-    spans: List[Span] = []
-    corrections: List[Correction] = []
+    spans: list[Span] = []
+    corrections: list[Correction] = []
     for span in mention_spans(doc, spans_key):
         answers = answers_of_linkers(span) if sharing[span.start, span.end] == 1 else set()
         if not span.kb_id_ or span.kb_id_ in answers:
@@ -58,7 +59,7 @@ def corrected_mentions(doc: Doc, spans_key: Optional[str]) -> Tuple[List[Span], 
     return spans, corrections
 
 
-def not_found(nlp: Language, corrections: Sequence[Correction], *, name: str) -> List[Correction]:
+def not_found(nlp: Language, corrections: Sequence[Correction], *, name: str) -> list[Correction]:
     """The corrections to an entity whose mentions the pipeline does not find in their own texts: there they
     have no effect.
 
@@ -68,12 +69,12 @@ def not_found(nlp: Language, corrections: Sequence[Correction], *, name: str) ->
     RETURNS (List[Correction]): some of these; none of those to NIL, as what is not found is not linked.
     """
     linker: Any = nlp.get_pipe(name)
-    of_text: Dict[str, List[Correction]] = {}
+    of_text: dict[str, list[Correction]] = {}
     for one in corrections:
         if one.kb_id != NIL:
             of_text.setdefault(one.text, []).append(one)
     without = nlp.pipe_names[nlp.pipe_names.index(name) :]
-    missing: List[Correction] = []
+    missing: list[Correction] = []
     for doc, own in zip(nlp.pipe(of_text, disable=without), of_text.values(), strict=True):
         found = {(span.start_char, span.end_char) for span in mention_spans(doc, linker.spans_key)}
         missing += [one for one in own if (one.start, one.end) not in found]

@@ -1,7 +1,8 @@
 """Extension attributes with a form of their own, kept where spaCy keeps those that have a default."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Callable, Tuple, Union
+from typing import Any, Union
 
 from spacy.tokens import Doc, Span
 
@@ -40,7 +41,7 @@ def _set(owner: Owner, value: Any, *, name: str) -> None:
     doc.user_data[key] = value
 
 
-def _place(owner: Owner, name: str) -> Tuple[Doc, Any]:
+def _place(owner: Owner, name: str) -> tuple[Doc, Any]:
     if isinstance(owner, Doc):
         return owner, ("._.", name, None, None)
     return owner.doc, ("._.", name, owner.start_char, owner.end_char)

@@ -1,13 +1,14 @@
 """The factory of the component. spaCy imports this file for every pipeline, so its imports stay cheap."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Optional, Union
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
 
 from spacy.language import Language
 
 if TYPE_CHECKING:
     from .proxy_entity_linker import ProxyEntityLinker
 
-DEFAULT_CONFIG: Dict[str, Any] = {
+DEFAULT_CONFIG: dict[str, Any] = {
     "top_k": 64,
     "threshold": None,
     "batch_size": 256,
@@ -59,26 +60,26 @@ def make_proxy_entity_linker(
     nlp: Language,
     name: str,
     top_k: int,
-    threshold: Union[None, float, Dict[str, float]],
+    threshold: None | float | dict[str, float],
     batch_size: int,
-    coverage: Optional[float],
+    coverage: float | None,
     overwrite: bool,
-    labels_keep: Optional[List[str]],
-    labels_discard: List[str],
-    max_length: Optional[int],
-    spans_key: Optional[str],
+    labels_keep: list[str] | None,
+    labels_discard: list[str],
+    max_length: int | None,
+    spans_key: str | None,
     expand_abbreviations: bool,
-    entity_types: Dict[str, List[str]],
-    row_kinds: List[Literal["card", "alias", "mention"]],
-    reranker: Optional[Any],
-    generator: Optional[Any],
-    transformer: Optional[str],
+    entity_types: dict[str, list[str]],
+    row_kinds: list[Literal["card", "alias", "mention"]],
+    reranker: Any | None,
+    generator: Any | None,
+    transformer: str | None,
     extension_prefix: str,
-    encoder: Optional[Any],
-    index: Optional[Any],
+    encoder: Any | None,
+    index: Any | None,
     combiner: Any,
     nil_model: Any,
-    scorer: Optional[Callable],
+    scorer: Callable | None,
 ) -> "ProxyEntityLinker":
     """Build a ProxyEntityLinker without data: ``initialize`` or ``from_disk`` loads it.
 

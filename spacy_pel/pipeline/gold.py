@@ -1,6 +1,7 @@
 """Gold mentions of a corpus as queries, prepared like those of the component."""
 
-from typing import Any, Callable, Iterable, List
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example
@@ -13,7 +14,7 @@ from .mentions import LongForms, long_forms, spelled_out
 
 def query_maker(
     nlp: Language, *, name: str = "proxy_entity_linker"
-) -> Callable[[Document], List[MentionQuery]]:
+) -> Callable[[Document], list[MentionQuery]]:
     """Queries for the gold mentions of documents, whether or not these align with tokens.
 
     Abbreviations are expanded as the component does it, and vectors come from the states of a shared
@@ -35,7 +36,7 @@ def query_maker(
         detectors = []
     needed = upstream + [detector for detector in detectors if detector not in upstream]
 
-    def make_queries(document: Document) -> List[MentionQuery]:
+    def make_queries(document: Document) -> list[MentionQuery]:
         text = document.text
         forms: LongForms = {}
         if needed and document.mentions:
@@ -60,7 +61,7 @@ def query_maker(
     return make_queries
 
 
-def documents_of(examples: Iterable[Example]) -> List[Document]:
+def documents_of(examples: Iterable[Example]) -> list[Document]:
     """RETURNS (List[Document]): the reference documents' entities that have an id; "NIL" = no id."""
     documents = []
     for number, example in enumerate(examples):

@@ -1,10 +1,11 @@
 """The data of a component: in memory, in a folder, as bytes."""
 
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional
+from typing import Any
 
 from ..candidates.loading import check_origin
 from ..errors import Errors, PelError
@@ -62,15 +63,15 @@ class LinkerData:
     memory (Optional[Memory]): corrected mentions; saved if there were any.
     """
 
-    kb: Optional[KnowledgeBase] = None
-    encoder: Optional[Encoder] = None
-    index: Optional[EntityIndex] = None
-    generator: Optional[CandidateGenerator] = None
-    ranker: Optional[Ranker] = None
-    memory: Optional[Memory] = None
+    kb: KnowledgeBase | None = None
+    encoder: Encoder | None = None
+    index: EntityIndex | None = None
+    generator: CandidateGenerator | None = None
+    ranker: Ranker | None = None
+    memory: Memory | None = None
 
     @property
-    def parts(self) -> Dict[str, Any]:
+    def parts(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): the parts that are set, by the names of their folders."""
         parts = {
             "kb": self.kb,
@@ -115,7 +116,7 @@ class LinkerData:
             index = EntityIndex.from_disk(path / "index", kb=kb, encoder=self.encoder)
         return replace(self, kb=kb, index=index, memory=memory)
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> Dict[str, bytes]:
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> dict[str, bytes]:
         """RETURNS (Dict[str, bytes]): the folders that ``to_disk`` would write.
 
         RAISES (PelError): if one of them is more than 2 GiB.
@@ -150,7 +151,7 @@ class LinkerData:
             index.check_built_for(kb, self.encoder)
         return replace(self, kb=kb, index=index, memory=memory)
 
-    def _readers(self, kb: Optional[KnowledgeBase]) -> Dict[str, Callable[[Path], Any]]:
+    def _readers(self, kb: KnowledgeBase | None) -> dict[str, Callable[[Path], Any]]:
         """RETURNS (Dict[str, Callable]): name -> loads the data of a part in place, from its folder."""
         names = ("encoder", "generator", "reranker")
         readers = {name: part.from_disk for name, part in self.parts.items() if name in names}

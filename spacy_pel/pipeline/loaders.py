@@ -1,7 +1,8 @@
 """Loaders for ``[initialize.components.proxy_entity_linker]``: the only settings with paths."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable, Union
+from typing import Union
 
 from spacy.util import registry as spacy_registry
 

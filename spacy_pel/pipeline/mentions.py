@@ -1,7 +1,8 @@
 """From a Doc to queries, and from links back to the Doc."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set
+from typing import Any
 
 from spacy.tokens import Doc, Span
 
@@ -9,7 +10,7 @@ from ..linking import Link, MentionQuery, replace_mention
 from .extensions import as_list, as_lists, declare
 
 # with defaults, or what reads them
-_EXTENSIONS: Dict[str, Any] = {
+_EXTENSIONS: dict[str, Any] = {
     "candidates": as_lists,
     "nil_score": None,
     "id": "",
@@ -21,8 +22,8 @@ _EXTENSIONS: Dict[str, Any] = {
 
 # of a mention that was found as a phrase: the probability that it is one, see ``phrase_probability``
 PHRASE = "pel_phrase"
-LongForms = Dict[str, Dict[int, str]]  # short form -> first character of each place -> what it stands for
-_prefixes: Set[str] = set()  # of the linkers of this process
+LongForms = dict[str, dict[int, str]]  # short form -> first character of each place -> what it stands for
+_prefixes: set[str] = set()  # of the linkers of this process
 
 
 def add_extensions(prefix: str) -> str:
@@ -54,12 +55,12 @@ def add_phrase() -> None:
         Span.set_extension(PHRASE, default=None)
 
 
-def answers_of_linkers(span: Span) -> Set[str]:
+def answers_of_linkers(span: Span) -> set[str]:
     """RETURNS (Set[str]): the ids that linkers, of any prefix, have given a mention."""
     return {span._.get(f"{prefix}_id") for prefix in _prefixes} - {None, ""}
 
 
-def mention_spans(doc: Doc, spans_key: Optional[str]) -> List[Span]:
+def mention_spans(doc: Doc, spans_key: str | None) -> list[Span]:
     """RETURNS (List[Span]): the mentions of a document, linked or not."""
     if spans_key is None:
         return list(doc.ents)
@@ -67,10 +68,10 @@ def mention_spans(doc: Doc, spans_key: Optional[str]) -> List[Span]:
 
 
 def by_mentions(
-    stream: Iterable[Doc], spans_key: Optional[str], *, n_docs: int, n_mentions: int
-) -> Iterator[List[Doc]]:
+    stream: Iterable[Doc], spans_key: str | None, *, n_docs: int, n_mentions: int
+) -> Iterator[list[Doc]]:
     """YIELDS (List[Doc]): documents in order, in batches limited by mentions and by documents."""
-    docs: List[Doc] = []
+    docs: list[Doc] = []
     found = 0
     for doc in stream:
         docs.append(doc)
@@ -103,7 +104,7 @@ def long_forms(doc: Doc) -> LongForms:
     return forms
 
 
-def long_form_at(forms: LongForms, short: str, start: int) -> Optional[str]:
+def long_form_at(forms: LongForms, short: str, start: int) -> str | None:
     """RETURNS (Optional[str]): what a short form stands for at a character of the text: what it does where it
     occurs there or last before, or else first; None = it is no short form."""
     places = forms.get(short)
@@ -112,7 +113,7 @@ def long_form_at(forms: LongForms, short: str, start: int) -> Optional[str]:
     return places[max((place for place in places if place <= start), default=min(places))]
 
 
-def spelled_out(mention: str, start: int, forms: LongForms) -> Optional[str]:
+def spelled_out(mention: str, start: int, forms: LongForms) -> str | None:
     """The long form of a mention that is an abbreviation, or a long form followed by its abbreviation.
 
     mention (str): its text, e.g. "PCOS" or "polycystic ovary syndrome (PCOS)".
@@ -131,7 +132,7 @@ def spelled_out(mention: str, start: int, forms: LongForms) -> Optional[str]:
     return next(both, None)
 
 
-def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> List[MentionQuery]:
+def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool) -> list[MentionQuery]:
     """RETURNS (List[MentionQuery]): one for each span; the document is not changed."""
     text = doc.text
     forms = long_forms(doc) if expand_abbreviations else {}
@@ -144,8 +145,8 @@ def span_queries(doc: Doc, spans: Sequence[Span], *, expand_abbreviations: bool)
 
 def write_links(
     doc: Doc,
-    links: Sequence[Optional[Link]],
-    spans_key: Optional[str],
+    links: Sequence[Link | None],
+    spans_key: str | None,
     *,
     names: Mapping[str, str],
     prefix: str,

@@ -1,21 +1,13 @@
 """The component: links the mentions of documents to a knowledge base, or to NIL."""
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import (
     Any,
-    Callable,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    Tuple,
     TypeVar,
     Union,
 )
@@ -60,7 +52,7 @@ from .reading_length import with_max_length
 from .settings import count, flag, optional, setting, share, some_of, text, texts, texts_of_labels, thresholds
 
 PathLike = Union[str, Path]
-Links = List[List[Optional[Link]]]
+Links = list[list[Link | None]]
 AnswerT = TypeVar("AnswerT", Link, Explanation)
 WeightsT = TypeVar("WeightsT", Encoder, Ranker)
 _COUNT = "a whole number from 1 to {:,}"
@@ -83,28 +75,28 @@ class ProxyEntityLinker(Pipe):
     RAISES (PelError): if a setting cannot be used.
     """
 
-    _linker: Optional[Linker] = None  # once there is data
-    states: Optional[TransformerStates] = None  # likewise, with the setting ``transformer``
+    _linker: Linker | None = None  # once there is data
+    states: TransformerStates | None = None  # likewise, with the setting ``transformer``
 
     top_k: int = setting(_COUNT.format(_MOST_CANDIDATES), count(_MOST_CANDIDATES), in_linker=True)
-    threshold: Union[None, float, Dict[str, float]] = setting(
+    threshold: None | float | dict[str, float] = setting(
         "null, a number, or a map from label to number", optional(thresholds), in_linker=True
     )
     batch_size: int = setting(_COUNT.format(_MOST), count(_MOST), in_linker=True)
-    coverage: Optional[float] = setting(
+    coverage: float | None = setting(
         "null or a number between 0 and 1, such as 0.95", optional(share), in_linker=True
     )
     overwrite: bool = setting("true or false", flag)
-    labels_keep: Optional[Sequence[str]] = setting("null or a list of labels", optional(texts))
+    labels_keep: Sequence[str] | None = setting("null or a list of labels", optional(texts))
     labels_discard: Sequence[str] = setting("a list of labels", texts)
-    max_length: Optional[int] = setting(f"null or {_COUNT.format(_MOST)}", optional(count(_MOST)))
-    spans_key: Optional[str] = setting("null or a key of doc.spans", optional(text))
+    max_length: int | None = setting(f"null or {_COUNT.format(_MOST)}", optional(count(_MOST)))
+    spans_key: str | None = setting("null or a key of doc.spans", optional(text))
     expand_abbreviations: bool = setting("true or false", flag)
     entity_types: Mapping[str, Sequence[str]] = setting(
         "a map from label to a list of types", texts_of_labels
     )
     row_kinds: Sequence[str] = setting(f"a list with some of {', '.join(KINDS)}", some_of(KINDS))
-    transformer: Optional[str] = setting("null or the name of a component", optional(text))
+    transformer: str | None = setting("null or the name of a component", optional(text))
     extension_prefix: str = setting(
         "the start of an attribute's name, such as 'pel' or 'umls'", add_extensions
     )
@@ -113,27 +105,27 @@ class ProxyEntityLinker(Pipe):
         self,
         name: str = "proxy_entity_linker",
         *,
-        encoder: Optional[Encoder],
-        index: Optional[VectorIndex],
+        encoder: Encoder | None,
+        index: VectorIndex | None,
         combiner: Combiner,
         nil_model: NilModel,
         top_k: int = 64,
-        threshold: Union[None, float, Dict[str, float]] = None,
+        threshold: None | float | dict[str, float] = None,
         batch_size: int = 256,
-        coverage: Optional[float] = None,
+        coverage: float | None = None,
         overwrite: bool = True,
-        labels_keep: Optional[Sequence[str]] = None,
+        labels_keep: Sequence[str] | None = None,
         labels_discard: Sequence[str] = (),
-        max_length: Optional[int] = None,
-        spans_key: Optional[str] = None,
+        max_length: int | None = None,
+        spans_key: str | None = None,
         expand_abbreviations: bool = True,
-        entity_types: Optional[Mapping[str, Sequence[str]]] = None,
+        entity_types: Mapping[str, Sequence[str]] | None = None,
         row_kinds: Sequence[str] = ("card", "alias"),
-        reranker: Optional[Ranker] = None,
-        generator: Optional[CandidateGenerator] = None,
-        transformer: Optional[str] = None,
+        reranker: Ranker | None = None,
+        generator: CandidateGenerator | None = None,
+        transformer: str | None = None,
         extension_prefix: str = "pel",
-        scorer: Optional[Callable] = None,
+        scorer: Callable | None = None,
     ):
         check_interfaces(encoder=encoder, index=index, combiner=combiner, nil_model=nil_model)
         check_parts(generator, encoder, index)
@@ -177,7 +169,7 @@ class ProxyEntityLinker(Pipe):
         return self.linker.kb
 
     @property
-    def index(self) -> Optional[EntityIndex]:
+    def index(self) -> EntityIndex | None:
         """RETURNS (Optional[EntityIndex]): their vectors; None for a generator that needs none.
 
         RAISES (PelError): if the component is not initialised.
@@ -185,7 +177,7 @@ class ProxyEntityLinker(Pipe):
         return self.linker.index
 
     @property
-    def encoder(self) -> Optional[Encoder]:
+    def encoder(self) -> Encoder | None:
         """RETURNS (Optional[Encoder]): as it is saved; ``linker.encoder`` may read another length."""
         return self.data.encoder
 
@@ -195,7 +187,7 @@ class ProxyEntityLinker(Pipe):
         return self._linker is not None
 
     @property
-    def _fitted(self) -> Optional[Tuple[Optional[float], Dict[str, float], Confidence, LabelTypes]]:
+    def _fitted(self) -> tuple[float | None, dict[str, float], Confidence, LabelTypes] | None:
         """What is fitted of the linker itself; the parts have their own. None without data."""
         linker = self._linker
         if linker is None:
@@ -204,9 +196,7 @@ class ProxyEntityLinker(Pipe):
         return linker.calibrated_threshold, by_label, confidence, linker.label_types
 
     @_fitted.setter
-    def _fitted(
-        self, fitted: Optional[Tuple[Optional[float], Dict[str, float], Confidence, LabelTypes]]
-    ) -> None:
+    def _fitted(self, fitted: tuple[float | None, dict[str, float], Confidence, LabelTypes] | None) -> None:
         linker = self.linker
         if fitted is not None:
             linker.calibrated_threshold, linker.calibrated_by_label, linker.confidence, linker.label_types = (
@@ -250,12 +240,12 @@ class ProxyEntityLinker(Pipe):
         self,
         get_examples: Callable[[], Iterable[Example]],
         *,
-        nlp: Optional[Language] = None,
-        kb_loader: Optional[Callable[[], KnowledgeBase]] = None,
-        encoder_loader: Optional[Callable[[Encoder], Encoder]] = None,
-        index_loader: Optional[Callable[[KnowledgeBase, Encoder], EntityIndex]] = None,
-        reranker_loader: Optional[Callable[[Ranker], Ranker]] = None,
-        generator_loader: Optional[Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator]] = None,
+        nlp: Language | None = None,
+        kb_loader: Callable[[], KnowledgeBase] | None = None,
+        encoder_loader: Callable[[Encoder], Encoder] | None = None,
+        index_loader: Callable[[KnowledgeBase, Encoder], EntityIndex] | None = None,
+        reranker_loader: Callable[[Ranker], Ranker] | None = None,
+        generator_loader: Callable[[KnowledgeBase, CandidateGenerator], CandidateGenerator] | None = None,
     ) -> None:
         """Load or build what the component needs.
 
@@ -318,7 +308,7 @@ class ProxyEntityLinker(Pipe):
         """
         self.kb.put(entities)
 
-    def retire(self, ids: Iterable[str], successor: Optional[Mapping[str, str]] = None) -> None:
+    def retire(self, ids: Iterable[str], successor: Mapping[str, str] | None = None) -> None:
         """Retire entities: they are no longer linked. ``nlp.to_disk`` saves them as retired.
 
         ids (Iterable[str]): live ids.
@@ -360,7 +350,7 @@ class ProxyEntityLinker(Pipe):
 
     # -- memory ------------------------------------------------------------------------------
 
-    def learn(self, docs: Iterable[Union[Doc, Example]], *, by: str = "") -> List[Learned]:
+    def learn(self, docs: Iterable[Doc | Example], *, by: str = "") -> list[Learned]:
         """Make corrected mentions count from now on, without training. A mention of the same surface form in
         a similar context gets the same answer, see ``linking/memory/recall.py``; in addition, corrections are
         evidence, like annotated mentions in the index. ``nlp.to_disk`` saves them.
@@ -377,8 +367,8 @@ class ProxyEntityLinker(Pipe):
         """
         if isinstance(docs, (Doc, Example)):
             docs = [docs]
-        queries: List[MentionQuery] = []
-        corrections: List[Correction] = []
+        queries: list[MentionQuery] = []
+        corrections: list[Correction] = []
         for doc in map(reference_of, docs):
             spans, own = corrected_mentions(doc, self.spans_key)
             queries += self._queries(doc, spans) if spans else []
@@ -387,7 +377,7 @@ class ProxyEntityLinker(Pipe):
             raise PelError(Errors.E532)
         return self.linker.learn(queries, corrections, by=by)
 
-    def unlearn(self, ids: Union[int, Iterable[int]], *, by: str = "") -> List[Learned]:
+    def unlearn(self, ids: int | Iterable[int], *, by: str = "") -> list[Learned]:
         """Undo corrections: links are again exactly what they are without them.
 
         ids (Union[int, Iterable[int]]): of entries of ``learned``.
@@ -407,7 +397,7 @@ class ProxyEntityLinker(Pipe):
         self._fitted = fitted
 
     @property
-    def learned(self) -> List[Learned]:
+    def learned(self) -> list[Learned]:
         """RETURNS (List[Learned]): the corrections in effect; ``linker.memory.log`` has also what was undone.
 
         RAISES (PelError): if the component is not initialised.
@@ -487,7 +477,7 @@ class ProxyEntityLinker(Pipe):
             return answer
         return replace(answer, probability=answer.probability * phrase)
 
-    def _queries(self, doc: Doc, spans: List[Span]) -> List[MentionQuery]:
+    def _queries(self, doc: Doc, spans: list[Span]) -> list[MentionQuery]:
         queries = span_queries(doc, spans, expand_abbreviations=self.expand_abbreviations)
         return queries if self.states is None else self.states.encode(doc, queries)
 
@@ -506,11 +496,11 @@ class ProxyEntityLinker(Pipe):
         for doc, found in zip(docs, links, strict=True):
             write_links(doc, found, self.spans_key, names=names, prefix=self.extension_prefix)
 
-    def _names(self, ids: List[str]) -> Dict[str, str]:
+    def _names(self, ids: list[str]) -> dict[str, str]:
         rows = self.kb.rows(ids).tolist()
         return {one: self.kb.name_at(row) for one, row in zip(ids, rows, strict=True) if row >= 0}
 
-    def score(self, examples: Iterable[Example], **kwargs: Any) -> Dict[str, Any]:
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): the scorer's; gold ids that the KB lacks count as NIL."""
         if self.scorer is None:
             return {}
@@ -565,7 +555,7 @@ class ProxyEntityLinker(Pipe):
         RAISES (PelError): if the component is not initialised, or holds more than 2 GiB.
         """
         linker = self.linker
-        files: Dict[str, bytes] = self.data.to_bytes(exclude=exclude)
+        files: dict[str, bytes] = self.data.to_bytes(exclude=exclude)
         if "cfg" not in exclude:
             files[CALIBRATION] = json.dumps(learned_state(linker)).encode("utf8")
         return pack_files(files, kind=KIND)
@@ -603,7 +593,7 @@ class ProxyEntityLinker(Pipe):
             self._fitted = fitted
 
 
-def _with_weights(part: WeightsT, loader: Optional[Callable[[WeightsT], WeightsT]]) -> WeightsT:
+def _with_weights(part: WeightsT, loader: Callable[[WeightsT], WeightsT] | None) -> WeightsT:
     """RETURNS (WeightsT): an encoder or ranker with weights: those of the loader, or of its own settings."""
     if loader is not None:
         return loader(part)

@@ -1,13 +1,13 @@
 """Reading less (or more) context than the encoder was trained with."""
 
 import copy
-from typing import Any, Optional
+from typing import Any
 
 from ..errors import Errors, PelError
 from ..types import Encoder
 
 
-def with_max_length(encoder: Encoder, max_length: Optional[int]) -> Encoder:
+def with_max_length(encoder: Encoder, max_length: int | None) -> Encoder:
     """Change the maximum length of an encoder's mention input. The vectors of entities do not change, so the
     index stays valid, and the given encoder is saved unchanged.
 

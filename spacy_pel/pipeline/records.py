@@ -1,13 +1,13 @@
 """Linked mentions and documents as JSON data, as `link` writes them."""
 
-from typing import Any, Dict
+from typing import Any
 
 from ..corpora.document_stream import ProcessedDocument
 from ..types import NIL
 from .mentions import mention_spans
 
 
-def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int = 0) -> Dict[str, Any]:
+def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int = 0) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): a linked mention as JSON data.
 
     component (ProxyEntityLinker): linked it; a later linker may have set another id.
@@ -36,7 +36,7 @@ def mention_record(component: Any, span: Any, n_candidates: int, *, offset: int 
     }
 
 
-def document_record(component: Any, processed: ProcessedDocument, n_candidates: int) -> Dict[str, Any]:
+def document_record(component: Any, processed: ProcessedDocument, n_candidates: int) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): a linked document as JSON data: "id", "text", "mentions" and "meta"; "id" and
     "error" where the pipeline failed.
 

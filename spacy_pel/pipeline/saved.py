@@ -1,7 +1,7 @@
 """Loading saved pipelines, with one-line errors."""
 
 from pathlib import Path
-from typing import Any, List, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 
 from ..errors import Errors, PelError, shortened
 from ..util.config import describe_config_error
@@ -36,7 +36,7 @@ def load_pipeline(path: Path) -> LoadedPipeline:
     return LoadedPipeline(nlp, names[0], nlp.get_pipe(names[0]))
 
 
-def load_spacy(path: Union[str, Path]) -> Any:
+def load_spacy(path: str | Path) -> Any:
     """Load a saved pipeline of any kind.
 
     path (Union[str, Path]): its folder, or the name of an installed pipeline package.
@@ -92,12 +92,12 @@ def no_pipeline(path: Path) -> PelError:
     )
 
 
-def linker_names(nlp: Any) -> List[str]:
+def linker_names(nlp: Any) -> list[str]:
     """RETURNS (List[str]): the names of the components that link."""
     return [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == FACTORY]
 
 
-def saved_part(pipeline: Path, part: str) -> Optional[Path]:
+def saved_part(pipeline: Path, part: str) -> Path | None:
     """RETURNS (Optional[Path]): the folder of a part of a saved pipeline, e.g. "kb", of the first linker that
     has it; None = none.
 
@@ -106,7 +106,7 @@ def saved_part(pipeline: Path, part: str) -> Optional[Path]:
     return next(iter(saved_parts(pipeline, part)), None)
 
 
-def saved_parts(pipeline: Path, part: str) -> List[Path]:
+def saved_parts(pipeline: Path, part: str) -> list[Path]:
     """RETURNS (List[Path]): the folders of a part of a saved pipeline's linkers.
 
     RAISES (PelError): if the pipeline's config cannot be read.

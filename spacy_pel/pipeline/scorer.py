@@ -1,7 +1,8 @@
 """Scores of linked documents: spaCy's, and further ones for NIL and candidates."""
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any
 
 from spacy.scorer import PRFScore, Scorer
 from spacy.tokens import Doc, Span
@@ -11,7 +12,7 @@ from spacy.util import registry as spacy_registry
 from ..types import NIL
 from .mentions import mention_spans
 
-Resolve = Callable[[str], Optional[str]]
+Resolve = Callable[[str], str | None]
 _RECALL_AT = (1, 5, 10, 64)
 
 
@@ -29,11 +30,11 @@ def nel_score(
     examples: Iterable[Example],
     *,
     recall_at: Iterable[int] = _RECALL_AT,
-    spans_key: Optional[str] = None,
-    resolve: Optional[Resolve] = None,
+    spans_key: str | None = None,
+    resolve: Resolve | None = None,
     extension_prefix: str = "pel",
     **kwargs: Any,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Compare linked documents with their references, where gold mentions have an id or "NIL".
 
     * ``nel_micro_*``, ``nel_macro_*``, ``nel_score``, ``nel_f_per_type``: ``Scorer.score_links``, which looks
@@ -67,7 +68,7 @@ def nel_score(
         for gold, found in pairs
         if gold != NIL
     ]
-    scores: Dict[str, Any] = Scorer.score_links(examples, negative_labels=[NIL])
+    scores: dict[str, Any] = Scorer.score_links(examples, negative_labels=[NIL])
     scores["nel_accuracy"] = _share(found is not None and found.kb_id_ == gold for gold, found in pairs)
     scores["nel_nil_p"] = nil.precision if nil.tp + nil.fp else None
     scores["nel_nil_r"] = nil.recall if nil.tp + nil.fn else None
@@ -78,8 +79,8 @@ def nel_score(
 
 
 def _pairs(
-    example: Example, spans_key: Optional[str], resolve: Optional[Resolve]
-) -> Iterator[Tuple[str, Optional[Span]]]:
+    example: Example, spans_key: str | None, resolve: Resolve | None
+) -> Iterator[tuple[str, Span | None]]:
     """Gold id and prediction of each gold mention, matched by character offsets."""
     found = _by_offsets(example.predicted, spans_key)
     for offsets, gold in _by_offsets(example.reference, spans_key).items():
@@ -89,16 +90,16 @@ def _pairs(
         yield known or NIL, found.get(offsets)
 
 
-def _by_offsets(doc: Doc, spans_key: Optional[str]) -> Dict[Tuple[int, int], Span]:
+def _by_offsets(doc: Doc, spans_key: str | None) -> dict[tuple[int, int], Span]:
     return {(span.start_char, span.end_char): span for span in mention_spans(doc, spans_key)}
 
 
-def _candidate_ids(span: Optional[Span], attribute: str) -> List[str]:
+def _candidate_ids(span: Span | None, attribute: str) -> list[str]:
     if span is None or not Span.has_extension(attribute):
         return []
     return [candidate[0] for candidate in span._.get(attribute)]
 
 
-def _share(hits: Iterable[bool]) -> Optional[float]:
+def _share(hits: Iterable[bool]) -> float | None:
     values = list(hits)
     return sum(values) / len(values) if values else None

@@ -1,9 +1,9 @@
 """Settings as attributes that are checked whenever they are set, in a config or later."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from numbers import Integral, Real
-from typing import Any, Callable, Dict, List, Union
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def share(value: Any) -> float:
     return float(_where(0.0 < number(value) < 1.0, value))
 
 
-def thresholds(value: Any) -> Union[float, Dict[str, float]]:
+def thresholds(value: Any) -> float | dict[str, float]:
     """RETURNS (Union[float, Dict[str, float]]): a number, or one for each label.
 
     RAISES (TypeError): if it is something else.
@@ -92,12 +92,12 @@ def thresholds(value: Any) -> Union[float, Dict[str, float]]:
     return number(value)
 
 
-def texts(value: Any) -> List[str]:
+def texts(value: Any) -> list[str]:
     """RETURNS (List[str]): several texts. RAISES (TypeError): if it is something else, or a single text."""
     return [text(one) for one in _where(not isinstance(value, (str, Mapping)), _of(Collection, value))]
 
 
-def texts_of_labels(value: Any) -> Dict[str, List[str]]:
+def texts_of_labels(value: Any) -> dict[str, list[str]]:
     """RETURNS (Dict[str, List[str]]): label -> texts. RAISES (TypeError): if it is something else."""
     return {text(label): texts(some) for label, some in _of(Mapping, value).items()}
 

@@ -1,9 +1,10 @@
 """The page and the JSON API over a service."""
 
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from importlib import resources
-from typing import Any, AsyncIterator, Callable, Collection, Dict, List, Sequence, Type
+from typing import Any
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -54,7 +55,7 @@ _FILES = {
     "static/docs.js": (_PAGE, "page/docs.js", "text/javascript"),
     "static/icon.svg": (_PAGE, "page/icon.svg", "image/svg+xml"),
 }
-_ERRORS: Dict[Any, Dict[str, Any]] = {
+_ERRORS: dict[Any, dict[str, Any]] = {
     400: {"model": ErrorResponse, "description": "Wrong data"},
     413: {"model": ErrorResponse, "description": "Too long, too many or too large"},
     422: {"model": ErrorResponse, "description": "Wrong keys or types"},
@@ -94,7 +95,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
     _add_errors(app)
     _add_files(app)
 
-    async def read(body: Any, kind: Type[Body]) -> Body:
+    async def read(body: Any, kind: type[Body]) -> Body:
         return await look_up(lambda: read_body(body, kind, limits=limits))  # type: ignore[no-any-return]
 
     async def with_model(function: Callable[..., Any]) -> Any:
@@ -146,7 +147,7 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         n: int = Query(10, ge=1, le=50, description="How many entities at most."),
     ) -> Any:
         """Entities with such a name. Where there are few, those follow that the linker takes for similar."""
-        found: List[Dict[str, Any]] = await look_up(lambda: service.search(q, n))
+        found: list[dict[str, Any]] = await look_up(lambda: service.search(q, n))
         if service.are_few(found):
             known = {one["id"] for one in found}
             similar = await with_model(lambda _: service.similar(q, n))
@@ -179,14 +180,14 @@ def make_app(service: Service, *, limits: Limits, host: str, allowed_hosts: Coll
         facts = {"status": status, "version": __version__, **service.facts()}
         return JSONResponse({**facts, "waiting": len(model), "limits": asdict(limits)})
 
-    def memory(changed: List[Dict[str, Any]]) -> Response:
+    def memory(changed: list[dict[str, Any]]) -> Response:
         saved = service.saves
         return JSONResponse({"changed": changed, "learned": service.learned, "saved": saved})
 
     return Guard(app, limits=limits, host=host, allowed_hosts=allowed_hosts)
 
 
-def _documents(request: LinkRequest) -> List[Document]:
+def _documents(request: LinkRequest) -> list[Document]:
     """RETURNS (List[Document]): the texts of a request.
 
     RAISES (RequestError): if it has none, or two kinds of them.

@@ -3,7 +3,8 @@
 import json
 import math
 import re
-from typing import Any, Awaitable, Callable, Type, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -39,7 +40,7 @@ class UnreadBodyRoute(APIRoute):
         return handle_unread
 
 
-def read_body(body: bytes, kind: Type[Body], *, limits: Limits) -> Body:
+def read_body(body: bytes, kind: type[Body], *, limits: Limits) -> Body:
     """Read a body. All values are counted before it is parsed, and the items of a list before they are
     validated: a value of two bytes would take a hundred, and have several faults.
 

@@ -8,17 +8,9 @@ one, and a type that browsers do not let other sites send.
 import asyncio
 import ipaddress
 import json
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import (
     Any,
-    Awaitable,
-    Callable,
-    Collection,
-    Dict,
-    FrozenSet,
-    List,
-    MutableMapping,
-    Optional,
-    Tuple,
 )
 from urllib.parse import urlsplit
 
@@ -58,7 +50,7 @@ class Guard:
     def __init__(self, app: App, *, limits: Limits, host: str, allowed_hosts: Collection[str] = ()):
         self.app = app
         self.limits = limits
-        self.hosts: FrozenSet[str] = _LOCAL | {host.lower()} | {one.lower() for one in allowed_hosts}
+        self.hosts: frozenset[str] = _LOCAL | {host.lower()} | {one.lower() for one in allowed_hosts}
         self.is_local = is_local(host)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -92,14 +84,14 @@ class Guard:
             # quoted: a path may hold line ends
             logger.exception("Error in %s %s", scope["method"], quoted(scope["path"]))
 
-    def _check_host(self, headers: Dict[str, str]) -> None:
+    def _check_host(self, headers: dict[str, str]) -> None:
         got = headers.get("host", "")
         name = host_name(got)
         # an attacker's page has the attacker's name, never an address
         if name not in self.hosts and (self.is_local or not _is_address(name)):
             raise RequestError(Errors.E730.format(got=repr(got[:100])))
 
-    def _check_body(self, headers: Dict[str, str]) -> None:
+    def _check_body(self, headers: dict[str, str]) -> None:
         kind = headers.get("content-type", "")
         if kind.partition(";")[0].strip().lower() != "application/json":
             raise WrongType(Errors.E729.format(got=repr(kind[:100]) if kind else "none"))
@@ -149,7 +141,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _check_origin(headers: Dict[str, str]) -> None:
+def _check_origin(headers: dict[str, str]) -> None:
     origin = headers.get("origin")
     if origin is not None and _place_of(origin) != headers.get("host", "").lower():
         raise Refused(Errors.E731.format(got=repr(origin[:100])))
@@ -158,7 +150,7 @@ def _check_origin(headers: Dict[str, str]) -> None:
         raise Refused(Errors.E731.format(got="an unknown one"))
 
 
-def _place_of(origin: str) -> Optional[str]:
+def _place_of(origin: str) -> str | None:
     """RETURNS (Optional[str]): name and port in an Origin header; None = there are none."""
     try:
         return urlsplit(origin).netloc.lower()
@@ -166,9 +158,9 @@ def _place_of(origin: str) -> Optional[str]:
         return None
 
 
-def _headers(scope: MutableMapping[str, Any]) -> Dict[str, str]:
+def _headers(scope: MutableMapping[str, Any]) -> dict[str, str]:
     """RETURNS (Dict[str, str]): by their names in lower case; of several with a name the last."""
-    pairs: List[Tuple[bytes, bytes]] = scope["headers"]
+    pairs: list[tuple[bytes, bytes]] = scope["headers"]
     return {name.decode("latin1").lower(): value.decode("latin1") for name, value in pairs}
 
 
@@ -195,6 +187,6 @@ async def send_error(send: Send, err: RequestError) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def error_headers(err: RequestError) -> Dict[str, str]:
+def error_headers(err: RequestError) -> dict[str, str]:
     """RETURNS (Dict[str, str]): of the answer with an error."""
     return {"retry-after": str(err.retry_after)} if isinstance(err, Busy) else {}

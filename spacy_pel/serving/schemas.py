@@ -1,6 +1,6 @@
 """What the server accepts and answers, as in its OpenAPI description."""
 
-from typing import Annotated, Any, Dict, List, Optional, Tuple, Union
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -32,8 +32,8 @@ class GivenDocument(Request):
     """A text to link, with an id of its own."""
 
     text: str
-    id: Optional[Union[str, int]] = Field(None, description="Default: its number in the request, from 1.")
-    meta: Dict[str, Any] = Field({}, description="Returned as it is.")
+    id: str | int | None = Field(None, description="Default: its number in the request, from 1.")
+    meta: dict[str, Any] = Field({}, description="Returned as it is.")
 
 
 class LinkRequest(Request):
@@ -41,8 +41,8 @@ class LinkRequest(Request):
 
     model_config = ConfigDict(json_schema_extra={"example": {"text": _TEXT}})
 
-    text: Optional[Union[str, List[str]]] = None
-    documents: Optional[List[GivenDocument]] = None
+    text: str | list[str] | None = None
+    documents: list[GivenDocument] | None = None
     n_candidates: int = Field(5, ge=0, le=128, description="Candidates of each mention.")
 
 
@@ -53,18 +53,16 @@ class LinkedMention(BaseModel):
     end: int = Field(description="Offset after its last character.")
     text: str
     label: str
-    ids: List[str] = Field(description="The id; empty for NIL.")
+    ids: list[str] = Field(description="The id; empty for NIL.")
     kb_id: str = Field(description='An id of the knowledge base, "NIL", or "" = not looked at.')
-    name: Optional[str] = Field(description="The canonical name of this id.")
-    score: Optional[float] = Field(description="Of the best candidate.")
-    nil_score: Optional[float] = Field(
-        description="Compared with the NIL threshold; P(NIL) after calibration."
-    )
-    probability: Optional[float] = Field(description="P(right): the probability that the answer is correct.")
-    id_set: Optional[List[str]] = Field(
+    name: str | None = Field(description="The canonical name of this id.")
+    score: float | None = Field(description="Of the best candidate.")
+    nil_score: float | None = Field(description="Compared with the NIL threshold; P(NIL) after calibration.")
+    probability: float | None = Field(description="P(right): the probability that the answer is correct.")
+    id_set: list[str] | None = Field(
         None, description="With the setting `coverage`: the answers among which the right one is."
     )
-    candidates: List[Tuple[str, float]] = Field(description="Ids and scores, best first.")
+    candidates: list[tuple[str, float]] = Field(description="Ids and scores, best first.")
 
 
 class LinkedDocument(BaseModel):
@@ -72,13 +70,13 @@ class LinkedDocument(BaseModel):
 
     id: str
     text: str
-    mentions: List[LinkedMention]
-    meta: Dict[str, Any]
-    error: Optional[str] = Field(None, description="Why the document was not linked.")
+    mentions: list[LinkedMention]
+    meta: dict[str, Any]
+    error: str | None = Field(None, description="Why the document was not linked.")
 
 
 class LinkResponse(BaseModel):
-    documents: List[LinkedDocument]
+    documents: list[LinkedDocument]
 
 
 class ExplainRequest(Request):
@@ -99,16 +97,16 @@ class CandidateResponse(BaseModel):
     id: str
     name: str
     score: float
-    nearest_name: Optional[str] = Field(description="The name of the entity that is nearest to the mention.")
-    name_cosine: Optional[float] = Field(description="The best cosine of its names.")
-    mention_cosine: Optional[float] = Field(description="The best cosine of its annotated mentions.")
-    nearest_mention: Optional[str] = Field(
+    nearest_name: str | None = Field(description="The name of the entity that is nearest to the mention.")
+    name_cosine: float | None = Field(description="The best cosine of its names.")
+    mention_cosine: float | None = Field(description="The best cosine of its annotated mentions.")
+    nearest_mention: str | None = Field(
         description="That mention in its context, if it is a correction; other texts are not kept."
     )
-    learned: Optional[int] = Field(description="The number of that correction.")
-    features: Dict[str, Optional[float]]
-    contributions: Dict[str, Optional[float]]
-    ranker_score: Optional[float]
+    learned: int | None = Field(description="The number of that correction.")
+    features: dict[str, float | None]
+    contributions: dict[str, float | None]
+    ranker_score: float | None
 
 
 class LearnedResponse(BaseModel):
@@ -124,9 +122,9 @@ class LearnedResponse(BaseModel):
     form: str
     label: str
     before: str
-    before_name: Optional[str]
+    before_name: str | None
     after: str
-    after_name: Optional[str]
+    after_name: str | None
     sha256: str
     read_sha256: str
     context: str
@@ -141,29 +139,29 @@ class ExplainResponse(BaseModel):
     context_start: int = Field(description="Where the mention begins in the context.")
     label: str
     kb_id: str
-    name: Optional[str]
+    name: str | None
     probability: float
     nil_score: float
-    threshold: Optional[float] = Field(
+    threshold: float | None = Field(
         description="A higher nil_score is NIL. Before calibration it is the mention's own, above which NIL "
         "is more probable than the first candidate. Null: NIL only for lack of candidates."
     )
     threshold_is_own: bool = Field(description="Whether the threshold is the mention's own.")
-    id_set: Optional[List[str]]
-    learned: Optional[LearnedResponse] = Field(description="The correction that decides, if one does.")
-    record: Optional[Dict[str, int]] = Field(
+    id_set: list[str] | None
+    learned: LearnedResponse | None = Field(description="The correction that decides, if one does.")
+    record: dict[str, int] | None = Field(
         description="How often the first candidate came first in the text of the calibration, and was right "
         "then, and the mention was NIL."
     )
-    words: Optional[Dict[str, Tuple[str, int, int]]] = Field(
+    words: dict[str, tuple[str, int, int]] | None = Field(
         description="The mention's first word, last word and ending, each with how many mentions in the "
         "text of the calibration have it, and how many of these were NIL; 0 for a part that fewer than two "
         "texts have."
     )
-    weights: Dict[str, Optional[float]]
-    ranker_weights: Optional[Tuple[float, float]]
-    candidates: List[CandidateResponse]
-    difference: Dict[str, Optional[float]] = Field(
+    weights: dict[str, float | None]
+    ranker_weights: tuple[float, float] | None
+    candidates: list[CandidateResponse]
+    difference: dict[str, float | None] = Field(
         description="What puts the first candidate ahead of the second one."
     )
 
@@ -171,33 +169,33 @@ class ExplainResponse(BaseModel):
 class EntityResponse(BaseModel):
     id: str
     name: str
-    aliases: List[str]
-    types: List[str]
-    definition: Optional[str]
-    url: Optional[str] = Field(description="A web page about it.")
+    aliases: list[str]
+    types: list[str]
+    definition: str | None
+    url: str | None = Field(description="A web page about it.")
 
 
 class EntitiesRequest(Request):
     model_config = ConfigDict(json_schema_extra={"example": {"ids": ["C0003873", "C0025677"]}})
 
-    ids: List[str]
+    ids: list[str]
 
 
 class EntitiesResponse(BaseModel):
-    entities: List[EntityResponse] = Field(description="Those that there are, once each, in order.")
+    entities: list[EntityResponse] = Field(description="Those that there are, once each, in order.")
 
 
 class FoundEntity(BaseModel):
     id: str
     name: str
-    types: List[str]
-    match: Optional[str] = Field(
+    types: list[str]
+    match: str | None = Field(
         description="The name that was found; null = none, but the linker takes it for similar."
     )
 
 
 class SearchResponse(BaseModel):
-    entities: List[FoundEntity]
+    entities: list[FoundEntity]
 
 
 class GivenCorrection(Request):
@@ -209,7 +207,7 @@ class GivenCorrection(Request):
     kb_id: Name = Field(description='An id of the knowledge base, or "NIL".')
     id: Name = Field("", description="Of the document, for the log.")
     label: Name = ""
-    mention: Optional[str] = Field(None, description="Compared with the text at the offsets.")
+    mention: str | None = Field(None, description="Compared with the text at the offsets.")
 
 
 class LearnRequest(Request):
@@ -219,22 +217,22 @@ class LearnRequest(Request):
         }
     )
 
-    corrections: List[GivenCorrection]
+    corrections: list[GivenCorrection]
     by: str = Field("", max_length=200, description="Who corrects, for the log.")
 
 
 class UnlearnRequest(Request):
     model_config = ConfigDict(json_schema_extra={"example": {"ids": [1]}})
 
-    ids: List[int]
+    ids: list[int]
     by: str = Field("", max_length=200)
 
 
 class MemoryResponse(BaseModel):
     """What is learned."""
 
-    changed: List[LearnedResponse] = Field(description="What this request learned or undid.")
-    learned: List[LearnedResponse] = Field(description="All that is in effect.")
+    changed: list[LearnedResponse] = Field(description="What this request learned or undid.")
+    learned: list[LearnedResponse] = Field(description="All that is in effect.")
     saved: bool = Field(description="Whether the pipeline's folder has it too.")
 
 

@@ -4,8 +4,9 @@ import asyncio
 import signal
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Iterator, Optional
+from typing import Any
 
 import h11
 import uvicorn
@@ -49,8 +50,8 @@ class TimedProtocol(H11Protocol):
     """
 
     seconds = Limits.receive_timeout
-    _receiving: Optional[asyncio.TimerHandle] = None
-    _writing: Optional[asyncio.TimerHandle] = None
+    _receiving: asyncio.TimerHandle | None = None
+    _writing: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -79,7 +80,7 @@ class TimedProtocol(H11Protocol):
         super().resume_writing()
         self._end_writing()
 
-    def connection_lost(self, exc: Optional[Exception]) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:
         self._end_receiving()
         self._end_writing()
         super().connection_lost(exc)
@@ -96,7 +97,7 @@ class TimedProtocol(H11Protocol):
         self.transport.abort()
 
 
-def _end(timer: Optional[asyncio.TimerHandle]) -> None:
+def _end(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()
 

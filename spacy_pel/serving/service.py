@@ -1,10 +1,11 @@
 """What a server does with a pipeline: link, explain, look up, search, learn. Knows nothing of HTTP."""
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
+from typing import Any
 
 from ..corpora.document_stream import process_documents
 from ..errors import Errors, PelError
@@ -22,7 +23,7 @@ from .worker import check_wanted
 
 _BATCH = 8  # texts that are linked together; between two batches the work can be stopped
 _FEW = 3  # names found, below which similar names are looked for
-Record = Dict[str, Any]
+Record = dict[str, Any]
 
 
 class Service:
@@ -37,7 +38,7 @@ class Service:
     folder (Optional[Path]): of the component; corrections are saved there. None = they are kept in memory.
     """
 
-    def __init__(self, nlp: Any, name: str, *, title: str, folder: Optional[Path] = None):
+    def __init__(self, nlp: Any, name: str, *, title: str, folder: Path | None = None):
         self.nlp = nlp
         self.component: Any = nlp.get_pipe(name)
         self.title = title
@@ -55,7 +56,7 @@ class Service:
 
     def link(
         self, documents: Sequence[Document], n_candidates: int, is_wanted: Callable[[], bool]
-    ) -> List[Record]:
+    ) -> list[Record]:
         """Link documents.
 
         documents (Sequence[Document]): without mentions.
@@ -65,7 +66,7 @@ class Service:
             an "error" where the pipeline failed.
         RAISES (PelError): if the result is no longer wanted, or the pipeline failed on all documents.
         """
-        records: List[Record] = []
+        records: list[Record] = []
         for start in range(0, len(documents), _BATCH):
             check_wanted(is_wanted)
             batch = documents[start : start + _BATCH]
@@ -111,19 +112,19 @@ class Service:
             raise NotFound(Errors.E734.format(got=repr(entity_id[:100])))
         return found[0]
 
-    def entities(self, ids: Iterable[str]) -> List[Record]:
+    def entities(self, ids: Iterable[str]) -> list[Record]:
         """RETURNS (List[Dict[str, Any]]): the entities that there are, once each, in order."""
         kb = self.component.kb
         live = dict.fromkeys(kb.resolve(one) for one in ids)
         return [_entity_record(kb[one]) for one in live if one is not None]
 
-    def search(self, text: str, n: int) -> List[Record]:
+    def search(self, text: str, n: int) -> list[Record]:
         """RETURNS (List[Dict[str, Any]]): id, name, types of the entities with such a name, best first, and
         ``match``, the name that was found."""
         kb = self.component.kb
         return [_found_record(kb[one], match=name) for one, name in kb.search(text, n)]
 
-    def similar(self, text: str, n: int) -> List[Record]:
+    def similar(self, text: str, n: int) -> list[Record]:
         """RETURNS (List[Dict[str, Any]]): as ``search``: the candidates that the linker finds for a text."""
         if not text.strip():
             return []
@@ -139,11 +140,11 @@ class Service:
     # -- corrections -------------------------------------------------------------------------
 
     @property
-    def learned(self) -> List[Record]:
+    def learned(self) -> list[Record]:
         """RETURNS (List[Dict[str, Any]]): the corrections in effect, as they were after the last change."""
         return self._learned
 
-    def learn(self, corrections: Sequence[Correction], by: str) -> List[Record]:
+    def learn(self, corrections: Sequence[Correction], by: str) -> list[Record]:
         """Make corrections count from now on, and save them, if that was asked for.
 
         corrections (Sequence[Correction]): mentions with their right answers.
@@ -154,8 +155,8 @@ class Service:
         """
         linker = self.component.linker
 
-        def change() -> List[Learned]:
-            queries: List[MentionQuery] = []
+        def change() -> list[Learned]:
+            queries: list[MentionQuery] = []
             with self.nlp.memory_zone():
                 for (text, doc), group in groupby(corrections, key=lambda one: (one.text, one.doc)):
                     mentions = [Mention(one.start, one.end, one.label) for one in group]
@@ -164,7 +165,7 @@ class Service:
 
         return list(map(self._with_names, self._changed(change)))
 
-    def unlearn(self, ids: Sequence[int], by: str) -> List[Record]:
+    def unlearn(self, ids: Sequence[int], by: str) -> list[Record]:
         """RETURNS (List[Dict[str, Any]]): the corrections that are undone.
 
         RAISES (PelError): if one is unknown or undone; nothing is undone then.
@@ -172,7 +173,7 @@ class Service:
         """
         return list(map(self._with_names, self._changed(lambda: self.component.unlearn(ids, by=by))))
 
-    def _changed(self, change: Callable[[], List[Learned]]) -> List[Learned]:
+    def _changed(self, change: Callable[[], list[Learned]]) -> list[Learned]:
         """RETURNS (List[Learned]): what ``change`` did to the memory; the same is on disk, if it is saved."""
         if self.folder is not None:
             self._use_if_changed(saved_memory(self.folder))
@@ -206,7 +207,7 @@ class Service:
         self.component.linker.follow()
         self._learned = self._learned_records()
 
-    def _learned_records(self) -> List[Record]:
+    def _learned_records(self) -> list[Record]:
         return [self._with_names(one) for one in self.component.learned]
 
     def _with_names(self, one: Learned) -> Record:
@@ -216,7 +217,7 @@ class Service:
             "after_name": self._name_of(one.after),
         }
 
-    def _name_of(self, entity_id: str) -> Optional[str]:
+    def _name_of(self, entity_id: str) -> str | None:
         kb = self.component.kb
         row = -1 if entity_id == NIL else kb.row(entity_id)
         return kb.name_at(row) if row >= 0 else None
@@ -251,7 +252,7 @@ def _entity_record(entity: Entity) -> Record:
     }
 
 
-def _found_record(entity: Entity, *, match: Optional[str]) -> Record:
+def _found_record(entity: Entity, *, match: str | None) -> Record:
     names = (entity.canonical_name, *entity.aliases)
     written = next((name for name in names if normalize_alias(name) == match), match)
     return {

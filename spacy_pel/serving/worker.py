@@ -6,9 +6,10 @@ import math
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
-from typing import Any, Callable, Deque, Optional
+from typing import Any
 
 from ..errors import Errors
 from .errors import Busy, Stopped, TooSlow
@@ -39,9 +40,9 @@ class Worker:
 
     def __init__(self, name: str, *, n_waiting: int):
         self.n_waiting = n_waiting
-        self._waiting: Deque[Job] = deque()
+        self._waiting: deque[Job] = deque()
         self._change = threading.Condition()
-        self._running: Optional[Job] = None
+        self._running: Job | None = None
         self._stopping = False
         self._seconds = 0.0  # of a job, on average
         context = contextvars.copy_context()  # of the thread that loaded the model: has thinc's device
@@ -118,7 +119,7 @@ class Worker:
             seconds = time.monotonic() - started
             self._seconds = seconds if not self._seconds else _mix(self._seconds, seconds)
 
-    def _next(self) -> Optional[Job]:
+    def _next(self) -> Job | None:
         with self._change:
             self._running = None
             while True:

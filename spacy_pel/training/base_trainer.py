@@ -1,8 +1,9 @@
 """The training loop: updates of the weights, evaluations, checkpoints, resuming."""
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Protocol, Sequence, Tuple
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from .optimizer import make_optimizer, set_learn_rate
 from .settings import BaseTrainingSettings
 from .step_log import StepLog
 
-Metrics = Dict[str, float]
+Metrics = dict[str, float]
 
 
 class Trained(Protocol):
@@ -73,7 +74,7 @@ class BaseTrainer:
             accumulate_gradient=training.accumulate_gradient,
         )
         self._read = 0  # examples since this process started
-        self._clipped: List[nn.Parameter] = []
+        self._clipped: list[nn.Parameter] = []
 
     @property
     def checkpoint(self) -> Path:
@@ -107,8 +108,8 @@ class BaseTrainer:
         *,
         fingerprint: str,
         resume: bool,
-        own_rates: Sequence[Tuple[nn.Module, float]] = (),
-    ) -> Dict[str, Any]:
+        own_rates: Sequence[tuple[nn.Module, float]] = (),
+    ) -> dict[str, Any]:
         """Train to the end.
 
         model (Trained): whose weights are the objective's towers.
@@ -192,14 +193,14 @@ class BaseTrainer:
         objective: Any,
         optimizer: Any,
         state: Progress,
-    ) -> Dict[str, Any]:
+    ) -> dict[str, Any]:
         total, world = self._total_steps(planner), self.accelerator.num_processes
         batches = self._updates(planner, state)
         log = MetricsLog(self.output / "metrics.jsonl", resume_at=state.step)
-        steps: Optional[StepLog] = None
+        steps: StepLog | None = None
         if self.accelerator.is_main_process:
             steps = StepLog(self.output / "steps.jsonl", resume_at=state.step)
-        best: Dict[str, Any] = log.best(self.training.dev.metric)
+        best: dict[str, Any] = log.best(self.training.dev.metric)
         started, window, self._read = time.perf_counter(), log.window(total, show=self.show_progress), 0
         while state.step < total and not 0 < self.training.patience <= state.stale:
             self.before_update(state, total)
@@ -228,7 +229,7 @@ class BaseTrainer:
         objective.train()
         torch.manual_seed(int(np.random.default_rng([self.seed, self.stream, step]).integers(2**62)))
         rate = settings.learn_rate * set_learn_rate(optimizer, step, total, settings.warmup)
-        parts: List[Metrics] = []
+        parts: list[Metrics] = []
         norm = 0.0
         for _ in range(self.training.accumulate_gradient):
             with self.accelerator.accumulate(objective):

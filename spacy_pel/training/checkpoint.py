@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -29,10 +29,10 @@ class Progress:
     step: int = 0
     epoch: int = 0
     batch: int = 0
-    best: Optional[float] = None
+    best: float | None = None
     stale: int = 0
     mined: int = 0
-    scaler: Dict[str, Any] = field(default_factory=dict)
+    scaler: dict[str, Any] = field(default_factory=dict)
 
 
 def save_checkpoint(path: Path, objective: Any, optimizer: Any, state: Progress) -> None:
@@ -81,11 +81,11 @@ def load_checkpoint(path: Path, objective: Any, optimizer: Any, fingerprint: str
     return state
 
 
-def _weights(objective: Any) -> Dict[str, torch.Tensor]:
+def _weights(objective: Any) -> dict[str, torch.Tensor]:
     return {name: tensor.detach().cpu().clone() for name, tensor in objective.state_dict().items()}
 
 
-def _moments(optimizer: Any) -> Dict[str, torch.Tensor]:
+def _moments(optimizer: Any) -> dict[str, torch.Tensor]:
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     return {
         f"{number}.{key}": optimizer.state[parameter][key].detach().cpu().clone()

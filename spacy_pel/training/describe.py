@@ -1,12 +1,12 @@
 """A part's type and settings as text, for the fingerprint of a run."""
 
-from typing import Any, Dict, List
+from typing import Any
 
 
 def describe(part: Any) -> str:
     """RETURNS (str): a part's type and settings, including those of the parts in it."""
     text = type(part).__name__ + repr(sorted(_plain(part).items()))
-    inner: List[Any] = [value for value in vars(part).values() if isinstance(value, dict)]
+    inner: list[Any] = [value for value in vars(part).values() if isinstance(value, dict)]
     return text + "".join(
         f"{name}={describe(each)}"
         for parts in inner
@@ -15,7 +15,7 @@ def describe(part: Any) -> str:
     )
 
 
-def _plain(part: Any) -> Dict[str, Any]:
+def _plain(part: Any) -> dict[str, Any]:
     """A part's settings: its public attributes of plain types. A setting that was added later is left
     out at its default, so that checkpoints from before it can still be resumed."""
     added = {"offset": 0.0, "squared": False, "schedule": True}

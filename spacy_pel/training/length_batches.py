@@ -1,7 +1,5 @@
 """Batches of sequences of similar length: little padding, but a random order."""
 
-from typing import List
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +8,7 @@ _POOL = 50  # batches whose members are sorted by length together
 
 def length_batches(
     order: NDArray[np.int64], lengths: NDArray[np.int64], batch_size: int
-) -> List[NDArray[np.int64]]:
+) -> list[NDArray[np.int64]]:
     """Cut an order into batches, sorted by length within pools of batches.
 
     order (NDArray[int64]): numbers of sequences, shuffled.
@@ -18,7 +16,7 @@ def length_batches(
     batch_size (int): the last batch of a pool may be smaller.
     RETURNS (List[NDArray]): the batches, ascending in length within a pool; shuffle them too.
     """
-    batches: List[NDArray[np.int64]] = []
+    batches: list[NDArray[np.int64]] = []
     for start in range(0, len(order), batch_size * _POOL):
         pool = order[start : start + batch_size * _POOL]
         pool = pool[np.argsort(lengths[pool], kind="stable")]

@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 
@@ -21,17 +21,17 @@ class MetricsLog:
     def __init__(self, path: Path, *, resume_at: int = 0):
         self.path = path
         old = [r for r in read_jsonl(path) if r["step"] <= resume_at] if resume_at and path.exists() else []
-        self.records: List[Dict[str, Any]] = old
+        self.records: list[dict[str, Any]] = old
         self._began = time.perf_counter() - (old[-1].get("seconds", 0.0) if old else 0.0)
         self._rewrite()
 
-    def best(self, metric: str) -> Dict[str, Any]:
+    def best(self, metric: str) -> dict[str, Any]:
         """RETURNS (dict): the record with the highest metric so far, the earlier on a tie."""
         return max(self.records, key=lambda record: (record[metric], -record["step"]), default={})
 
     def write(
-        self, step: int, epoch: int, metrics: Dict[str, float], scores: Dict[str, float], rate: float
-    ) -> Dict[str, Any]:
+        self, step: int, epoch: int, metrics: dict[str, float], scores: dict[str, float], rate: float
+    ) -> dict[str, Any]:
         """RETURNS (dict): the record written."""
         record = {"step": step, "epoch": epoch, **metrics, **scores, "examples_per_second": rate}
         record["seconds"] = (
@@ -57,18 +57,18 @@ class Window:
     def __init__(self, total: int, start: int, *, show: bool):
         from tqdm import tqdm
 
-        self.steps: List[Dict[str, float]] = []
+        self.steps: list[dict[str, float]] = []
         interval = 0.5 if sys.stderr.isatty() else 15.0
         self.bar = tqdm(
             total=total, initial=start, desc="Training", disable=not show, mininterval=interval, unit="step"
         )
 
-    def add(self, step: int, metrics: Dict[str, float], rate: float) -> None:
+    def add(self, step: int, metrics: dict[str, float], rate: float) -> None:
         self.steps.append(metrics)
         self.bar.set_postfix(loss=f"{metrics['loss']:.3f}", examples_per_second=f"{rate:.0f}", refresh=False)
         self.bar.update()
 
-    def mean(self) -> Dict[str, float]:
+    def mean(self) -> dict[str, float]:
         """RETURNS (dict): means since the last call; the learning rate is the last one."""
         means = {key: float(np.mean([step[key] for step in self.steps])) for key in self.steps[0]}
         means["learn_rate"] = self.steps[-1]["learn_rate"]

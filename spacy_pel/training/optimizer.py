@@ -1,6 +1,7 @@
 """AdamW with the paper's schedule and separate learning rates for towers, proxies and other modules."""
 
-from typing import Any, Dict, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -9,7 +10,7 @@ from .settings import OptimizerSettings
 
 
 def make_optimizer(
-    objective: Any, settings: OptimizerSettings, own_rates: Sequence[Tuple[nn.Module, float]] = ()
+    objective: Any, settings: OptimizerSettings, own_rates: Sequence[tuple[nn.Module, float]] = ()
 ) -> torch.optim.Optimizer:
     """Build AdamW with groups for towers, proxies and modules with their own learning rate.
 
@@ -25,7 +26,7 @@ def make_optimizer(
         return parameter.ndim > 1
 
     towers = [p for p in objective.towers.parameters() if p.requires_grad]
-    groups: List[Dict[str, Any]] = [
+    groups: list[dict[str, Any]] = [
         {"params": [p for p in towers if decays(p)], "weight_decay": settings.weight_decay},
         {"params": [p for p in towers if not decays(p)], "weight_decay": 0.0},
     ]

@@ -1,12 +1,10 @@
 """Metrics of a batch's scores for the log."""
 
-from typing import Dict
-
 import torch
 from torch import Tensor
 
 
-def score_metrics(positives: Tensor, scores: Tensor, wrong: Tensor) -> Dict[str, float]:
+def score_metrics(positives: Tensor, scores: Tensor, wrong: Tensor) -> dict[str, float]:
     """How far the positives are from the hardest negatives.
 
     positives (Tensor): (n,) scores of the positives, detached.

@@ -1,8 +1,9 @@
 """What all training configs have in common: base classes, the optimizer, reading and errors."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, Literal, Optional
+from typing import Any, Literal
 
 from catalogue import RegistryError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,12 +23,12 @@ class Strict(BaseModel):
 class BasePaths(Strict):
     """``[paths]``: what every training reads. A config may leave paths out."""
 
-    train: Optional[Path] = Field(default=None, title="Training corpus (JSON lines)")
-    dev: Optional[Path] = Field(default=None, title="Development corpus (JSON lines)")
+    train: Path | None = Field(default=None, title="Training corpus (JSON lines)")
+    dev: Path | None = Field(default=None, title="Development corpus (JSON lines)")
 
     def required(self, name: str) -> Path:
         """RETURNS (Path): the path of this name. RAISES (PelError): if it is not set."""
-        path: Optional[Path] = getattr(self, name)
+        path: Path | None = getattr(self, name)
         if path is None:
             raise PelError(Errors.E313.format(name=name))
         return path
@@ -95,7 +96,7 @@ def explained(text: str, path: Path) -> Iterator[None]:
         raise PelError(text.format(path=path, got=got + meant.rstrip("."))) from err
 
 
-def resolve_section(config: Any, section: str, text: str, path: Path) -> Dict[str, Any]:
+def resolve_section(config: Any, section: str, text: str, path: Path) -> dict[str, Any]:
     """Build the parts of one top-level section.
 
     config (Config): of thinc.

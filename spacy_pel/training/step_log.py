@@ -3,7 +3,6 @@
 import json
 import math
 from pathlib import Path
-from typing import Dict, List
 
 from ..util import atomic_path
 
@@ -23,12 +22,12 @@ class StepLog:
 
     def __init__(self, path: Path, *, resume_at: int = 0):
         self.path = path
-        self._pending: List[str] = []
+        self._pending: list[str] = []
         kept = list(_until(path, resume_at)) if path.is_file() else []
         with atomic_path(path) as part:
             part.write_text("".join(kept), encoding="utf8")
 
-    def add(self, step: int, metrics: Dict[str, float]) -> None:
+    def add(self, step: int, metrics: dict[str, float]) -> None:
         """Log an update. Values that are not finite become null, since JSON has no others."""
         finite = {key: metrics[key] if math.isfinite(metrics[key]) else None for key in _KEYS}
         self._pending.append(json.dumps({"step": step, **finite}) + "\n")
@@ -42,7 +41,7 @@ class StepLog:
         self._pending.clear()
 
 
-def _until(path: Path, last: int) -> List[str]:
+def _until(path: Path, last: int) -> list[str]:
     """RETURNS (List[str]): the lines up to a step; a line truncated by an interruption ends them."""
     kept = []
     with path.open(encoding="utf8") as file:

@@ -1,7 +1,8 @@
 """The arrays that the parts of a linker exchange."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Dict, NamedTuple, Optional, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +38,9 @@ class CandidateTable:
 
     kb_rows: Rows
     offsets: Rows
-    features: Dict[str, Scores]
-    vectors: Optional[Vectors] = None
-    of_mentions: Dict[str, Scores] = field(default_factory=dict)
+    features: dict[str, Scores]
+    vectors: Vectors | None = None
+    of_mentions: dict[str, Scores] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -1,7 +1,8 @@
 """The interfaces of the parts of a linker."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Protocol, Sequence, Tuple, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ class VectorIndex(Protocol):
     width: int
 
     @property
-    def settings(self) -> Dict[str, Any]: ...
+    def settings(self) -> dict[str, Any]: ...
 
     @property
     def needs_training(self) -> bool: ...  # do the codes depend on a sample of the vectors?
@@ -66,17 +67,17 @@ class VectorIndex(Protocol):
 
     def add(self, vectors: Vectors) -> None: ...
 
-    def finish(self, groups: Optional[NDArray[np.uint8]] = None) -> None: ...  # all rows of a new index are
+    def finish(self, groups: NDArray[np.uint8] | None = None) -> None: ...  # all rows of a new index are
 
     # added; groups: (rows,), rows with different numbers are searched apart
 
     def search(
-        self, vectors: Vectors, k: int, allowed: Optional[NDArray[np.bool_]] = None
-    ) -> Tuple[Scores, Rows]: ...
+        self, vectors: Vectors, k: int, allowed: NDArray[np.bool_] | None = None
+    ) -> tuple[Scores, Rows]: ...
 
     def search_groups(  # the same for several masks at once
-        self, vectors: Vectors, k: int, groups: Sequence[Optional[NDArray[np.bool_]]]
-    ) -> List[Tuple[Scores, Rows]]: ...
+        self, vectors: Vectors, k: int, groups: Sequence[NDArray[np.bool_] | None]
+    ) -> list[tuple[Scores, Rows]]: ...
 
     def vectors(self, start: int, stop: int) -> Vectors: ...  # as precise as the codes
 
@@ -105,7 +106,7 @@ class CandidateGenerator(Protocol):
     def needs_encoder(self) -> bool: ...
 
     @property
-    def settings(self) -> Dict[str, Any]: ...
+    def settings(self) -> dict[str, Any]: ...
 
     @property
     def fingerprint(self) -> str: ...  # changes with the settings and the knowledge base built from
@@ -119,7 +120,7 @@ class CandidateGenerator(Protocol):
         kb: Any,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Optional[NDArray[np.bool_]]]] = None,  # of each mention, over KB rows
+        allowed: Sequence[NDArray[np.bool_] | None] | None = None,  # of each mention, over KB rows
         top_k: int = 64,
     ) -> CandidateTable: ...  # with all FEATURES, best first, at most top_k each
 
@@ -140,9 +141,9 @@ class Combiner(Protocol):
 
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None: ...
 
-    def state(self) -> Dict[str, Any]: ...  # what fit learned, as JSON
+    def state(self) -> dict[str, Any]: ...  # what fit learned, as JSON
 
-    def load_state(self, state: Dict[str, Any]) -> None: ...
+    def load_state(self, state: dict[str, Any]) -> None: ...
 
 
 @runtime_checkable
@@ -162,9 +163,9 @@ class NilModel(Protocol):
 
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None: ...
 
-    def state(self) -> Dict[str, Any]: ...
+    def state(self) -> dict[str, Any]: ...
 
-    def load_state(self, state: Dict[str, Any]) -> None: ...
+    def load_state(self, state: dict[str, Any]) -> None: ...
 
 
 class Ranker(Protocol):
@@ -180,7 +181,7 @@ class Ranker(Protocol):
     """
 
     top_k: int
-    mix: Optional[float]
+    mix: float | None
 
     @property
     def fingerprint(self) -> str: ...  # changes with weights and templates

@@ -1,8 +1,9 @@
 """Entities, mentions and documents, and the protocols of their readers."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,9 @@ class Entity:
 
     concept_id: str
     canonical_name: str
-    aliases: Tuple[str, ...] = ()
-    types: Tuple[str, ...] = ()
-    definition: Optional[str] = None
+    aliases: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    definition: str | None = None
 
     def __post_init__(self) -> None:
         for name, texts in (("aliases", self.aliases), ("types", self.types)):
@@ -37,7 +38,7 @@ class Entity:
             if not isinstance(texts, tuple):  # JSON gives lists, but an Entity must be hashable
                 object.__setattr__(self, name, tuple(texts))
 
-    def to_json(self) -> Dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """RETURNS (dict): one line of the KB interchange format."""
         return {
             "concept_id": self.concept_id,
@@ -61,7 +62,7 @@ class Mention:
     start: int
     end: int
     label: str = ""
-    ids: Tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
     composite: bool = False
 
     def __post_init__(self) -> None:
@@ -74,8 +75,8 @@ class Document:
 
     id: str
     text: str
-    mentions: List[Mention] = field(default_factory=list)
-    meta: Dict[str, Any] = field(default_factory=dict)
+    mentions: list[Mention] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)
 
 
 class MentionInText(NamedTuple):
@@ -104,7 +105,7 @@ class EncodedMention(MentionInText):
         self.vector = vector
         return self
 
-    def __getnewargs__(self) -> Tuple[Any, ...]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
         return (*self, self.vector)
 
 
@@ -122,9 +123,9 @@ class KBReader(Protocol):
     ids to their successors and ``source`` holds origin, version and licence.
     """
 
-    report: Dict[str, int]
-    redirects: Dict[str, str]
-    source: Dict[str, Any]
+    report: dict[str, int]
+    redirects: dict[str, str]
+    source: dict[str, Any]
 
     def __call__(self, paths: Sequence[Path]) -> Iterator[Entity]: ...
 
@@ -132,6 +133,6 @@ class KBReader(Protocol):
 class CorpusReader(Protocol):
     """Streams the documents of source files; ``report`` counts what was read and repaired."""
 
-    report: Dict[str, int]
+    report: dict[str, int]
 
     def __call__(self, paths: Sequence[Path]) -> Iterator[Document]: ...

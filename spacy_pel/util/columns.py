@@ -1,6 +1,6 @@
 """Plain text in aligned columns."""
 
-from typing import List, Sequence
+from collections.abc import Sequence
 
 from ..errors import one_line
 
@@ -8,7 +8,7 @@ EMPTY = "–"
 _LONGEST = 32  # characters of a cell
 
 
-def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, longest: int = _LONGEST) -> List[str]:
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], *, longest: int = _LONGEST) -> list[str]:
     """Lay out a table of texts. Columns that are empty in all rows are left out.
 
     head (Sequence[str]): the titles of the columns.

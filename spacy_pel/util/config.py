@@ -1,8 +1,9 @@
 """Reading config files, the same way for training and commands, with one-line errors."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any
 
 from ..errors import Errors, PelError, nearest, quoted
 
@@ -10,7 +11,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANKS = 1000  # in a row; configparser takes time by their square
 
 
-def load_config(path: Union[str, Path], overrides: Optional[Dict[str, Any]] = None) -> Any:
+def load_config(path: str | Path, overrides: dict[str, Any] | None = None) -> Any:
     """Read a config file with its variables filled in; nothing is built from it.
 
     path (Union[str, Path]): a file in spaCy's config format.
@@ -100,7 +101,7 @@ def describe_config_error(err: Any) -> str:
     return " ".join(("; ".join(reasons) or err.desc or str(err)).split())
 
 
-def _hint(err: Any, error: Dict[str, Any]) -> str:
+def _hint(err: Any, error: dict[str, Any]) -> str:
     keys = [str(part) for part in error.get("loc", ())]
     is_unknown = "unexpected argument" in error.get("msg", "") and isinstance(err.config, dict)
     hint = nearest(keys[-1], map(str, err.config)).rstrip(".") if is_unknown and keys else ""

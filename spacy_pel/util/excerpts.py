@@ -1,10 +1,9 @@
 """Excerpts of a text."""
 
 import re
-from typing import Tuple
 
 
-def words_around(text: str, start: int, end: int, reach: int) -> Tuple[int, int]:
+def words_around(text: str, start: int, end: int, reach: int) -> tuple[int, int]:
     """Choose an excerpt that cuts no word. Only where one side is a single long word is it cut.
 
     text (str): the text.

@@ -9,11 +9,12 @@ import os
 import re
 import shutil
 import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Dict, Iterable, Iterator, List, Optional, Tuple, TypeVar, Union
+from typing import IO, Any, TypeVar, Union
 
 from ..errors import Errors, PelError, quoted, shortened
 from .replacing import make_holder, move_into_place, remove_leftovers, without_holders
@@ -196,7 +197,7 @@ def ending_of(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
+def raw_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
     """Stream the lines of a file, plain or gzipped, as bytes.
 
     path (PathLike): the file.
@@ -210,7 +211,7 @@ def raw_lines(path: PathLike) -> Iterator[Tuple[int, bytes]]:
             yield number, line
 
 
-def raw_blocks(path: PathLike) -> Iterator[Tuple[int, List[bytes]]]:
+def raw_blocks(path: PathLike) -> Iterator[tuple[int, list[bytes]]]:
     """Stream the lines of a file as ``raw_lines`` does, thousands at a time.
 
     YIELDS (Tuple[int, List[bytes]]): the number of the first line, from 1, and the lines with their ends;
@@ -221,7 +222,7 @@ def raw_blocks(path: PathLike) -> Iterator[Tuple[int, List[bytes]]]:
     with open_bytes(path) as file:
         stream = _line_stream(file)
         while True:
-            lines: List[bytes] = []
+            lines: list[bytes] = []
             try:
                 size = 0
                 for line in islice(stream, _LINES):
@@ -267,7 +268,7 @@ def _as_utf8(text: IO[str]) -> Iterator[bytes]:
         line = text.readline(_LINE + 1)
 
 
-def _check_lengths(path: PathLike, number: int, lines: List[bytes]) -> None:
+def _check_lengths(path: PathLike, number: int, lines: list[bytes]) -> None:
     for at, line in enumerate(lines, start=number):
         if len(line) > _LINE:
             raise PelError(
@@ -289,7 +290,7 @@ def _cr_alone(path: PathLike) -> str:
     )
 
 
-def read_lines(path: PathLike) -> Iterator[Tuple[int, str]]:
+def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
     """Stream the lines of a UTF-8 file, plain or gzipped, without their ends and without a BOM.
 
     path (PathLike): the file.
@@ -323,7 +324,7 @@ def _unreadable(place: PathLike, err: Exception) -> str:
     return Errors.E002.format(expected="readable UTF-8 text", path=place, got=f"an error: {err}", todo=todo)
 
 
-def check_unicode(record: Dict[str, Any], place: object) -> None:
+def check_unicode(record: dict[str, Any], place: object) -> None:
     """RAISES (PelError): if a string in a record has a lone surrogate, which JSON can write but UTF-8 cannot
     hold."""
     try:
@@ -373,13 +374,13 @@ def read_json(path: PathLike) -> Any:
         ) from err
 
 
-def read_jsonl(path: PathLike) -> Iterator[Dict[str, Any]]:
+def read_jsonl(path: PathLike) -> Iterator[dict[str, Any]]:
     """RAISES (PelError): at a line that is not a JSON object; names the line."""
     for _, record in numbered_jsonl(path):
         yield record
 
 
-def numbered_jsonl(path: PathLike) -> Iterator[Tuple[int, Dict[str, Any]]]:
+def numbered_jsonl(path: PathLike) -> Iterator[tuple[int, dict[str, Any]]]:
     """Stream the objects of a JSON lines file, plain or gzipped.
 
     path (PathLike): the file.
@@ -395,7 +396,7 @@ def numbered_jsonl(path: PathLike) -> Iterator[Tuple[int, Dict[str, Any]]]:
             yield number, record
 
 
-def json_object(line: str, place: object) -> Dict[str, Any]:
+def json_object(line: str, place: object) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): of one line. RAISES (PelError): if it is not an object; names the place."""
     try:
         record = json.loads(line)
@@ -409,7 +410,7 @@ def json_object(line: str, place: object) -> Dict[str, Any]:
     return record
 
 
-def write_json(path: PathLike, data: Any, *, indent: Optional[int] = 2) -> None:
+def write_json(path: PathLike, data: Any, *, indent: int | None = 2) -> None:
     """Write JSON, atomically.
 
     indent (Optional[int]): blanks for each level; None = all in one line, for long lists of numbers.
@@ -418,7 +419,7 @@ def write_json(path: PathLike, data: Any, *, indent: Optional[int] = 2) -> None:
         part.write_text(json.dumps(data, indent=indent, ensure_ascii=False) + "\n", encoding="utf8")
 
 
-def write_jsonl(path: PathLike, records: Iterable[Dict[str, Any]]) -> int:
+def write_jsonl(path: PathLike, records: Iterable[dict[str, Any]]) -> int:
     """Write JSON lines, atomically; gzipped if the name ends in .gz.
 
     RETURNS (int): the number of lines.

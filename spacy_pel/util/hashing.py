@@ -7,10 +7,10 @@ must not depend on pickling or on ``hash()``, which differs between runs.
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 
-def fingerprint(*parts: Union[str, bytes, Path, Any]) -> str:
+def fingerprint(*parts: str | bytes | Path | Any) -> str:
     """A short, stable hash of contents.
 
     *parts: text, bytes, the path of a file (its content counts, not its name), or

@@ -1,8 +1,8 @@
 """The package's logger. Unless the application configures logging, Python shows its warnings on stderr."""
 
 import logging
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Iterator
 
 logger = logging.getLogger("spacy_pel")  # without a NullHandler, which would hide them
 

@@ -4,10 +4,9 @@ import os
 import platform
 import sys
 from pathlib import Path
-from typing import Optional
 
 
-def machine_note(device: Optional[str] = None) -> str:
+def machine_note(device: str | None = None) -> str:
     """RETURNS (str): processor and threads, e.g. "AMD EPYC 7763, 2 cores, 1 thread"; or the name of the GPU.
 
     device (Optional[str]): a torch device such as "cuda:0"; None or "cpu" = the processor.

@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from hashlib import blake2b
-from typing import List, NamedTuple, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +63,9 @@ class Runs(NamedTuple):
     starts, ends (List[int]): their character offsets in the text, ends exclusive.
     """
 
-    words: List[str]
-    starts: List[int]
-    ends: List[int]
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
 
 
 def runs_of(text: str, *, fold: bool = True) -> Runs:
@@ -78,9 +79,9 @@ def runs_of(text: str, *, fold: bool = True) -> Runs:
     if text.isascii():
         runs = list(_RUN.finditer(text.lower() if fold else text))
         return Runs([run[0] for run in runs], [run.start() for run in runs], [run.end() for run in runs])
-    pieces: List[str] = []
-    starts: List[int] = []  # of each character of the pieces
-    ends: List[int] = []
+    pieces: list[str] = []
+    starts: list[int] = []  # of each character of the pieces
+    ends: list[int] = []
     for cluster in _CLUSTER.finditer(text):
         start, end = cluster.span()
         piece = compatible(cluster[0]).casefold() if fold or cluster[2] else compatible(cluster[0])

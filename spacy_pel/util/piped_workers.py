@@ -5,10 +5,11 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from functools import partial
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Dict, Sequence, Tuple
+from typing import Any
 
 from ..errors import Errors, PelError
 
@@ -39,7 +40,7 @@ def end_with_parent() -> None:
     threading.Thread(target=_exit_after, args=(worker._parent_pid,), daemon=True).start()
 
 
-def _starting() -> Tuple[Any, Dict[str, Any]]:
+def _starting() -> tuple[Any, dict[str, Any]]:
     """RETURNS (Tuple[Optional[Process], Dict[str, Any]]): the worker that spaCy is starting, and the
     variables of its function; None and {} if it starts none."""
     frame: Any = sys._getframe()

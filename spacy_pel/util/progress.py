@@ -1,20 +1,21 @@
 """One progress bar for all long tasks: count, rate and remaining time, on stderr."""
 
 import sys
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Generator, Iterable, Iterator, Optional, Sequence, Tuple, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 # the bar of the chunk that is being worked on, its count before the chunk, and the items of the chunk
-_chunk: ContextVar[Optional[Tuple[Any, int, int]]] = ContextVar("chunk", default=None)
+_chunk: ContextVar[tuple[Any, int, int] | None] = ContextVar("chunk", default=None)
 
 
 def progress(
     items: Iterable[T],
     *,
     description: str,
-    total: Optional[int] = None,
+    total: int | None = None,
     show: bool = True,
     start: int = 0,
     warm_up: int = 0,
@@ -52,7 +53,7 @@ class ChunkProgress:
     show (bool): False = stay silent.
     """
 
-    def __init__(self, *, description: str, total: Optional[int] = None, show: bool = True):
+    def __init__(self, *, description: str, total: int | None = None, show: bool = True):
         self._bar = _bar(None, description, total, show, 0)
 
     def __enter__(self) -> "ChunkProgress":
@@ -106,7 +107,7 @@ def report_parts(parts: Iterable[T], costs: Sequence[float]) -> Iterator[T]:
         yield part
 
 
-def _bar(items: Optional[Iterable[T]], description: str, total: Optional[int], show: bool, start: int) -> Any:
+def _bar(items: Iterable[T] | None, description: str, total: int | None, show: bool, start: int) -> Any:
     from tqdm import tqdm
 
     if total is None and hasattr(items, "__len__"):

@@ -3,8 +3,9 @@
 Written by hand: Arrow and awkward lists would copy what is memory-mapped here, and have no segment functions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Optional, Sequence, Tuple, Type, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Ragged:
         return type(self)(take_pieces(self.values, self.offsets, pieces), offsets_of(self.lengths[pieces]))
 
     @classmethod
-    def concatenate(cls: Type[R], parts: Sequence[R]) -> R:
+    def concatenate(cls: type[R], parts: Sequence[R]) -> R:
         """RETURNS (Ragged): the pieces of all parts in order."""
         values = [part.values for part in parts] or [np.zeros(0, dtype=cls.dtype)]
         lengths = [np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)]
@@ -106,7 +107,7 @@ def segment_softmax(values: NDArray[Any], offsets: Offsets) -> NDArray[np.float6
 
 
 def segment_order(
-    values: NDArray[Any], offsets: Offsets, *, first: Optional[NDArray[np.bool_]] = None
+    values: NDArray[Any], offsets: Offsets, *, first: NDArray[np.bool_] | None = None
 ) -> NDArray[np.int64]:
     """Sort each piece, the largest value first; equal values keep their order.
 
@@ -139,7 +140,7 @@ def segment_rank(values: NDArray[Any], offsets: Offsets) -> NDArray[np.int64]:
     return rank
 
 
-def distinct(keys: NDArray[np.int64]) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """What ``np.unique(keys, return_inverse=True)`` returns, faster: key and position
     are sorted as one number.
 

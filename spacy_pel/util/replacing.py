@@ -9,9 +9,10 @@ import sys
 import tempfile
 import time
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Iterator, Optional, Set
+from typing import Any
 
 from ..errors import Errors, PelError
 
@@ -27,7 +28,7 @@ _EXCHANGE = 2  # the flag of renameat2 (Linux) and renamex_np (macOS)
 # .NAME.PROCESS.HOST.RANDOM
 _HOLDER = re.compile(r"\.(?P<name>.+)\.(?P<process>\d+)\.(?P<host>[0-9a-f]{8})\.[^.]+")
 
-_seen: Set[Path] = set()  # folders where this process has removed what others left
+_seen: set[Path] = set()  # folders where this process has removed what others left
 
 
 def _host() -> str:
@@ -73,7 +74,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
             os.close(above)
 
 
-def _locked(folder: Path) -> Optional[int]:
+def _locked(folder: Path) -> int | None:
     """RETURNS (Optional[int]): a descriptor of the folder, which is locked; None = it cannot be."""
     if fcntl is None:
         return None

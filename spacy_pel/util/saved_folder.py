@@ -4,20 +4,12 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import (
     AbstractSet,
     Any,
-    Callable,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    Optional,
-    Set,
-    Tuple,
     TypeVar,
     Union,
 )
@@ -104,7 +96,7 @@ def read_whole(path: Path, read: Callable[[], T]) -> T:
     return read()
 
 
-def _identity(path: Path) -> Optional[Tuple[int, int, int]]:
+def _identity(path: Path) -> tuple[int, int, int] | None:
     """RETURNS (Optional[Tuple[int, int, int]]): which folder it is; another one after a replacement."""
     try:
         found = path.stat()
@@ -123,7 +115,7 @@ def _link_files(source: Path, target: Path, without: AbstractSet[str]) -> None:
             _link(str(file), str(target / file.name))
 
 
-def _holders(folder: str, names: List[str]) -> Set[str]:
+def _holders(folder: str, names: list[str]) -> set[str]:
     """RETURNS (Set[str]): what an interrupted write left."""
     return {name for name in names if is_holder(name)}
 
@@ -165,7 +157,7 @@ def check_folder(path: Path, *, kind: str, version: int, every_hash: bool = Fals
     _check_files(path, kind, manifest["files"], every_hash)
 
 
-def _check_files(path: Path, kind: str, files: Mapping[str, Dict[str, Any]], every_hash: bool) -> None:
+def _check_files(path: Path, kind: str, files: Mapping[str, dict[str, Any]], every_hash: bool) -> None:
     for name, entry in files.items():
         file = path / name
         if not os.path.isfile(file):  # pathlib's raises an OSError for a name that is too long
@@ -180,7 +172,7 @@ def _check_files(path: Path, kind: str, files: Mapping[str, Dict[str, Any]], eve
             _check_files(file.parent, inner["kind"], inner["files"], every_hash)
 
 
-def verify_folders(path: Path) -> List[Dict[str, Any]]:
+def verify_folders(path: Path) -> list[dict[str, Any]]:
     """Read every file of the saved folders in a folder, and compare it with its manifest.
 
     path (Path): a saved folder, or a folder with some in it, such as a pipeline.
@@ -206,7 +198,7 @@ def verify_folders(path: Path) -> List[Dict[str, Any]]:
     return found
 
 
-def damaged(path: Union[Path, str], kind: str, expected: str, got: Any) -> PelError:
+def damaged(path: Path | str, kind: str, expected: str, got: Any) -> PelError:
     """RETURNS (PelError): the error for a folder (or bytes) with wrong content."""
     return PelError(Errors.E004.format(kind=kind, path=path, expected=expected, got=got))
 
@@ -230,7 +222,7 @@ def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
     if total > LIMIT:
         raise PelError(Errors.E006.format(kind=kind, size=f"{total / (1 << 30):.1f}", limit=LIMIT >> 30))
     head = json.dumps({name: len(view) for name, view in views.items()}).encode("utf8") + b"\n"
-    pieces: List[Union[bytes, memoryview]] = [head]
+    pieces: list[bytes | memoryview] = [head]
     position = len(head)
     for view in views.values():
         pieces += [b"\0" * (-position % _ALIGN), view]
@@ -238,7 +230,7 @@ def pack_files(files: Mapping[str, Any], *, kind: str) -> bytes:
     return b"".join(pieces)
 
 
-def unpack_files(data: Buffer, *, kind: str) -> Dict[str, memoryview]:
+def unpack_files(data: Buffer, *, kind: str) -> dict[str, memoryview]:
     """RETURNS (Dict[str, memoryview]): the contents by name, without a copy.
 
     RAISES (PelError): if these are not bytes of ``pack_folder`` or ``pack_files``.
@@ -300,7 +292,7 @@ def load_from_bytes(data: Buffer, load: Callable[[Path], T], *, kind: str) -> T:
         return load(Path(holder) / "data")
 
 
-def _read_manifest(path: Path, file: Path, kind: str) -> Dict[str, Any]:
+def _read_manifest(path: Path, file: Path, kind: str) -> dict[str, Any]:
     if not path.is_dir():
         raise PelError(
             Errors.E007.format(kind=kind, path=path, got="a file" if path.exists() else "no such folder")
@@ -308,7 +300,7 @@ def _read_manifest(path: Path, file: Path, kind: str) -> Dict[str, Any]:
     if not file.is_file():
         raise damaged(path, kind, MANIFEST, "a folder without it (perhaps saved by an earlier version)")
     manifest = read_json(file)
-    keys: Tuple[Tuple[str, type], ...] = (("kind", str), ("format", int), ("files", dict))
+    keys: tuple[tuple[str, type], ...] = (("kind", str), ("format", int), ("files", dict))
     good = isinstance(manifest, dict) and all(isinstance(manifest.get(key), of) for key, of in keys)
     if not good or not all(_is_entry(name, entry) for name, entry in manifest["files"].items()):
         raise damaged(

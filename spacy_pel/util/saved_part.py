@@ -1,8 +1,9 @@
 """Saved folders of registered parts: KIND.json names the part, so that loaders need no list of parts."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, Optional
+from typing import Any
 
 from ..errors import Errors, PelError
 from ..registry import registry
@@ -41,7 +42,7 @@ def add_to_part(path: Path, name: str, data: Any, *, kind: str) -> None:
     write_manifest(path, kind=kind, version=_VERSION)
 
 
-def read_part(path: Path, *, kind: str, name: Optional[str] = None) -> Dict[str, Any]:
+def read_part(path: Path, *, kind: str, name: str | None = None) -> dict[str, Any]:
     """Check a folder and read which part it holds.
 
     path, kind: as for ``write_part``.

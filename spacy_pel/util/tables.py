@@ -1,15 +1,16 @@
 """Reading the cells of tables, with errors that name the line."""
 
 import csv
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Iterable, Iterator, List, Tuple
+from typing import Any
 
 from ..errors import Errors, PelError, quoted
 
 
 def read_cells(
-    path: Path, lines: Iterable[Tuple[int, str]], *, delimiter: str = "\t", quotes: bool = True
-) -> Iterator[Tuple[int, List[str]]]:
+    path: Path, lines: Iterable[tuple[int, str]], *, delimiter: str = "\t", quotes: bool = True
+) -> Iterator[tuple[int, list[str]]]:
     """Split the lines of a table into cells.
 
     path (Path): the file, for errors.

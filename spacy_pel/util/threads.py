@@ -2,11 +2,11 @@
 
 import os
 import sys
-from typing import Any, List, Optional
+from typing import Any
 
 _VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
-_bound: Optional[int] = None
-_held: List[Any] = []  # limits that last as long as this process
+_bound: int | None = None
+_held: list[Any] = []  # limits that last as long as this process
 
 
 def bound_threads(n: int) -> None:
@@ -33,6 +33,6 @@ def bound_threads(n: int) -> None:
         faiss.omp_set_num_threads(n)
 
 
-def thread_bound() -> Optional[int]:
+def thread_bound() -> int | None:
     """RETURNS (Optional[int]): what ``bound_threads`` was given; None = it was not called."""
     return _bound

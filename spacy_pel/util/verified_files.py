@@ -6,11 +6,10 @@ import tempfile
 import time
 from hashlib import sha256
 from pathlib import Path
-from typing import Dict, Optional
 
 _KEPT = 2000  # lines of the list before old ones are dropped
 _RECENT = 2.0  # seconds in which a file may change without a new time stamp
-_hashes: Dict[str, str] = {}
+_hashes: dict[str, str] = {}
 
 
 def file_hash(file: Path) -> str:
@@ -52,7 +51,7 @@ def _is_temporary(file: Path) -> bool:
         return True
 
 
-def cache_folder() -> Optional[Path]:
+def cache_folder() -> Path | None:
     """RETURNS (Optional[Path]): the folder of this package in the user's cache; None = the user has none."""
     base = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else os.environ.get("XDG_CACHE_HOME")
     try:
@@ -61,12 +60,12 @@ def cache_folder() -> Optional[Path]:
         return None
 
 
-def _list() -> Optional[Path]:
+def _list() -> Path | None:
     folder = cache_folder()
     return folder / "verified_files.txt" if folder else None
 
 
-def _read_list() -> Dict[str, str]:
+def _read_list() -> dict[str, str]:
     path = _list()
     try:
         lines = path.read_text(encoding="ascii").splitlines() if path else []

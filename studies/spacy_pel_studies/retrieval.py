@@ -4,8 +4,9 @@ No exact matches, priors, spelling or calibration are used: this is how the pape
 bi-encoder, and it gives a fair comparison of two trainings.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional, Union
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Retrieval:
 
     def predict(
         self, documents: Iterable[Document], *, is_seen: IsSeen = lambda ids: False
-    ) -> List[Prediction]:
+    ) -> list[Prediction]:
         """RETURNS (List[Prediction]): of all gold mentions; the nearest entity is linked, and
         nil_score is minus its similarity."""
         predictions, mentions = [], []
@@ -68,7 +69,7 @@ class Retrieval:
         return predictions
 
 
-def nil_threshold_of(predictions: Iterable[Prediction]) -> Optional[float]:
+def nil_threshold_of(predictions: Iterable[Prediction]) -> float | None:
     """RETURNS (Optional[float]): the threshold of the best NIL F1 on these (development) predictions;
     None where none of them is NIL."""
     pairs = [(prediction.nil_score, not prediction.gold) for prediction in predictions]
@@ -78,14 +79,14 @@ def nil_threshold_of(predictions: Iterable[Prediction]) -> Optional[float]:
 
 
 def evaluate_retrieval(
-    predictions: List[Prediction],
+    predictions: list[Prediction],
     *,
-    threshold: Optional[float],
-    top_k: Optional[int] = None,
-    output: Optional[Union[str, Path]] = None,
-    facts: Optional[Dict[str, Any]] = None,
+    threshold: float | None,
+    top_k: int | None = None,
+    output: str | Path | None = None,
+    facts: dict[str, Any] | None = None,
     seed: int = 0,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Metrics of retrieval, in the format of ``evaluate``.
 
     predictions (List[Prediction]): from ``Retrieval.predict``; a mention whose nil_score exceeds

@@ -1,7 +1,7 @@
 """A tiny pipeline, made by the commands themselves, once for all tests of the folder."""
 
 import json
-from typing import Any, List, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from typer.testing import CliRunner
@@ -67,7 +67,7 @@ def run(*args: Any) -> Result:
     return Result(result.exit_code, result.stdout, result.stderr)
 
 
-def documents(n: int, names: List[str], prefix: str) -> List[Document]:
+def documents(n: int, names: list[str], prefix: str) -> list[Document]:
     """Documents that name two concepts each; those of UNKNOWN have ids that no KB knows."""
     made = []
     for i in range(n):

@@ -1,4 +1,4 @@
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 import spacy
@@ -41,7 +41,7 @@ TEXTS = [
     "Aspirin for a cold, and zzyzx for Huntington disease.",
 ]
 # the parts that need no weights and no fitting; given so that a test does not depend on defaults
-PLAIN: Dict[str, Any] = {
+PLAIN: dict[str, Any] = {
     "encoder": {"@pel_encoders": "spacy-pel.HashEmbed.v1", "width": 64},
     "combiner": {"@pel_combiners": "spacy-pel.BestRow.v1"},
     "nil_model": {"@pel_nil": "spacy-pel.ScoreThreshold.v1"},

@@ -3,9 +3,7 @@
 In all tables "/" separates the names of a chemical, the preferred one first, and "_" stands for a blank.
 """
 
-from typing import Dict, Tuple
-
-Names = Tuple[str, ...]
+Names = tuple[str, ...]
 
 _ELEMENTS = """
     H hydrogen  He helium  Li lithium  Be beryllium  B boron  C carbon  N nitrogen  O oxygen  F fluorine
@@ -121,7 +119,7 @@ _AMINO_ACIDS = """
 """
 
 
-def _table(text: str) -> Dict[str, Names]:
+def _table(text: str) -> dict[str, Names]:
     words = text.split()
     table = {
         symbol: tuple(name.replace("_", " ") for name in names.split("/"))

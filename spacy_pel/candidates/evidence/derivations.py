@@ -2,7 +2,6 @@
 "transfected" means "transfection", and "hepatic" "liver"."""
 
 from functools import lru_cache
-from typing import Dict, Tuple
 
 from .variants import british_or_american
 
@@ -55,14 +54,14 @@ _LONGEST = max(map(len, _OF_ENDING))
 
 
 @lru_cache(maxsize=4096)
-def derivations(form: str) -> Tuple[str, ...]:
+def derivations(form: str) -> tuple[str, ...]:
     """Names that a form may stand for: one of its words, an adjective or a form of a verb, becomes a noun.
 
     form (str): a name in normal form, of up to five words, e.g. "cardiac development".
     RETURNS (Tuple[str, ...]): e.g. ("heart development", ...), in the other English, too, and forms that are
         no words; distinct, and without ``form`` itself.
     """
-    found: Dict[str, None] = {}
+    found: dict[str, None] = {}
     for one in (form, *british_or_american(form)):
         words = one.split(" ")
         if len(words) <= _MOST_WORDS:
@@ -73,10 +72,10 @@ def derivations(form: str) -> Tuple[str, ...]:
     return tuple(found)
 
 
-def _nouns(word: str) -> Tuple[str, ...]:
+def _nouns(word: str) -> tuple[str, ...]:
     if not word.isalpha() or word in _NOT_DERIVED or _is_acronym(word):
         return ()
-    found: Dict[str, None] = {}
+    found: dict[str, None] = {}
     if word in _OF_WORD:
         found[_OF_WORD[word].replace("_", " ")] = None
     for length in range(min(_LONGEST, len(word) - _SHORTEST) + 1):

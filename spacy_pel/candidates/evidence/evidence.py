@@ -3,18 +3,12 @@
 Each source yields pairs of a mention and an entity with a value, as flat arrays.
 """
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import (
     Any,
-    Callable,
-    Collection,
-    Dict,
-    List,
-    Mapping,
     NamedTuple,
     Optional,
     Protocol,
-    Sequence,
-    Tuple,
 )
 
 import numpy as np
@@ -74,7 +68,7 @@ class RowSource(Protocol):
 
     def search_groups(
         self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
-    ) -> List[Tuple[Scores, Rows]]: ...  # for each group of kinds (n, k) scores and KB rows, -1 = none
+    ) -> list[tuple[Scores, Rows]]: ...  # for each group of kinds (n, k) scores and KB rows, -1 = none
 
 
 def gather_evidence(
@@ -83,7 +77,7 @@ def gather_evidence(
     vectors: Vectors,
     surfaces: Sequence[str],
     *,
-    allowed: Optional[Sequence[Mask]] = None,
+    allowed: Sequence[Mask] | None = None,
     row_k: int = 128,
     top_k: int = 64,
 ) -> CandidateTable:
@@ -156,7 +150,7 @@ def _gather_block(
         column[pair] = values
         return column
 
-    features: Dict[str, NDArray[Any]] = {
+    features: dict[str, NDArray[Any]] = {
         "name": best_row(name_rows, of_names, mentions),
         "mention": best_row(mention_rows, of_mentions, mentions),
         "vote": np.bincount(of_mentions, weights=votes(mention_rows), minlength=len(pairs)),
@@ -175,7 +169,7 @@ def _gather_block(
 
 def nearest_rows(
     source: RowSource, vectors: Vectors, masks: Sequence[Mask], k: int, groups: Sequence[Collection[str]]
-) -> List[Found]:
+) -> list[Found]:
     """RETURNS (List[Found]): of each group of kinds the k nearest rows with their cosines; an entity may
     appear several times."""
     shape = (len(groups), len(vectors), k)
@@ -197,7 +191,7 @@ def votes(mention_rows: Found) -> NDArray[np.float64]:
     return segment_softmax(mention_rows.values / VOTE_TEMPERATURE, offsets_of(lengths))
 
 
-def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> List[Found]:
+def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> list[Found]:
     """RETURNS (List[Found]): for each of NAMED the entities, with value 1: those that have the normalised
     surface form among their names; where there are none, those that have the name of the chemical that it
     writes in symbols; where there are none, those that have a variant of it; and where there are none of
@@ -209,7 +203,7 @@ def name_matches(kb: KnowledgeBase, forms: SurfaceForms) -> List[Found]:
     return [_of_forms(rows, forms) for rows in found]
 
 
-def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Rows]) -> List[Rows]:
+def _rows_of_formulas(kb: KnowledgeBase, forms: SurfaceForms, exact: Sequence[Rows]) -> list[Rows]:
     """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that bear the first of its
     names as a formula that any entity bears, as it is or as a variant; none where the form is a name."""
     found = [np.empty(0, np.int64) for _ in exact]
@@ -227,7 +221,7 @@ def _rows_of_others(
     forms: Sequence[str],
     found: Sequence[Sequence[Rows]],
     others: Callable[[str], Sequence[str]],
-) -> List[Rows]:
+) -> list[Rows]:
     """RETURNS (List[NDArray[int64]]): for each form the distinct rows of entities that have one of its other
     forms as a name; none where something was found before."""
     wanted = [
@@ -244,7 +238,7 @@ def _of_forms(rows: Sequence[Rows], forms: SurfaceForms) -> Found:
     return Found(mentions, kb_rows, np.ones(len(kb_rows)))
 
 
-def named_before(priors: AliasPriors, forms: SurfaceForms) -> Tuple[Found, NDArray[np.float64]]:
+def named_before(priors: AliasPriors, forms: SurfaceForms) -> tuple[Found, NDArray[np.float64]]:
     """RETURNS (Tuple[Found, NDArray]): P(entity | surface form) of entities that the surface form named
     in annotated text, and for each mention 1 if its surface form was seen there, else 0."""
     kb_rows, counts, offsets = priors.counts(forms.distinct, normalized=True)
@@ -280,7 +274,7 @@ def best_cosines(features: Mapping[str, Scores]) -> Scores:
     return np.where(features["vote"] > 0, np.maximum(name, mention), name)
 
 
-def _usable(found: Found, live_rows: Optional[Rows], masks: Sequence[Mask]) -> Found:
+def _usable(found: Found, live_rows: Rows | None, masks: Sequence[Mask]) -> Found:
     """Drop entities that are retired (``live_rows``: None = none is) or not allowed for their mention."""
     keep = np.ones(len(found.mentions), dtype=np.bool_)
     if live_rows is not None:
@@ -297,9 +291,9 @@ def _usable(found: Found, live_rows: Optional[Rows], masks: Sequence[Mask]) -> F
     return Found(found.mentions[keep], found.kb_rows[keep], found.values[keep])
 
 
-def _groups(masks: Sequence[Mask]) -> List[Tuple[Mask, Rows]]:
+def _groups(masks: Sequence[Mask]) -> list[tuple[Mask, Rows]]:
     """RETURNS (List[Tuple[Mask, Rows]]): each distinct mask object and the mentions that have it."""
-    members: Dict[int, List[int]] = {}
+    members: dict[int, list[int]] = {}
     for mention, mask in enumerate(masks):
         members.setdefault(id(mask), []).append(mention)
     return [(masks[group[0]], np.array(group)) for group in members.values()]

@@ -3,8 +3,8 @@ means "calcium", "32P" "phosphorus-32", and "EtOH" "ethanol"."""
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Iterator, Tuple
 
 from ...util import normalize_alias
 from .chemicals import (
@@ -166,7 +166,7 @@ def _salt(text: str) -> Iterator[str]:
                 yield f"{_TIMES[n_metals]}{element} {_TIMES[n_anions]}{name}"
 
 
-def _counted(group: str, after: str, *, bracketed: bool) -> Iterator[Tuple[str, int]]:
+def _counted(group: str, after: str, *, bracketed: bool) -> Iterator[tuple[str, int]]:
     """RETURNS (Iterator[Tuple[str, int]]): readings of a group as an anion and how many of it there are."""
     if group in ANIONS:
         yield group, int(after or 1)

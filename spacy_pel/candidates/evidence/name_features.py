@@ -1,6 +1,6 @@
 """From ranked entities to the evidence that combiners, NIL models and rankers read."""
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import numpy as np
 

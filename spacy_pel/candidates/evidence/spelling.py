@@ -4,7 +4,8 @@ Word pieces hide spelling: the towers place "carcinomas" and "sarcomas" nearly a
 "carcinomas" and "carcinoma". Each pair of a surface form and an entity is compared once and remembered.
 """
 
-from typing import Any, Dict, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ _FORMS = 4096  # surface forms to remember, at least; at most twice as many
 _ROWS = 1024  # entities to remember for each of them: 16 bytes each
 _SLACK = 1e-3  # of a bound in percent: more than float32 rounds off
 
-Known = Tuple[Rows, Scores]  # (k,) ascending rows, and (2, k) values
+Known = tuple[Rows, Scores]  # (k,) ascending rows, and (2, k) values
 
 
 class SpellingCache:
@@ -32,8 +33,8 @@ class SpellingCache:
     """
 
     def __init__(self) -> None:
-        self._young: Dict[str, Known] = {}
-        self._old: Dict[str, Known] = {}
+        self._young: dict[str, Known] = {}
+        self._old: dict[str, Known] = {}
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
@@ -75,7 +76,7 @@ class SpellingCache:
         self._young[form] = known
 
 
-def spelling(kb: KnowledgeBase, forms: SurfaceForms, table: CandidateTable) -> Dict[str, Scores]:
+def spelling(kb: KnowledgeBase, forms: SurfaceForms, table: CandidateTable) -> dict[str, Scores]:
     """Compare normalised surface forms with the normalised names of their candidates.
 
     kb (KnowledgeBase): stores the names in normal form; what was compared is kept in its ``memo``.
@@ -161,7 +162,7 @@ def _similar(scorer: Any, forms: Sequence[str], form_of: Rows, names: NDArray[np
     return similar
 
 
-def _pieces(forms: Sequence[str], form_of: Rows) -> List[Tuple[str, slice]]:
+def _pieces(forms: Sequence[str], form_of: Rows) -> list[tuple[str, slice]]:
     """RETURNS (List[Tuple[str, slice]]): each form that occurs, and where; form_of is ascending."""
     cuts = np.searchsorted(form_of, np.arange(len(forms) + 1)).tolist()
     pieces = zip(forms, cuts[:-1], cuts[1:], strict=True)

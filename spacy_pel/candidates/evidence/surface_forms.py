@@ -1,6 +1,7 @@
 """The distinct surface forms of a batch of mentions."""
 
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,8 @@ class SurfaceForms(NamedTuple):
     which (NDArray[int64]): (n,), the surface form of each mention.
     """
 
-    distinct: List[str]
-    formulas: List[Tuple[str, ...]]
+    distinct: list[str]
+    formulas: list[tuple[str, ...]]
     which: NDArray[np.int64]
 
     @classmethod
@@ -28,7 +29,7 @@ class SurfaceForms(NamedTuple):
         read = {
             surface: (normalize_alias(surface), formula_names(surface)) for surface in dict.fromkeys(surfaces)
         }
-        numbers: Dict[Tuple[str, Tuple[str, ...]], int] = {}
+        numbers: dict[tuple[str, tuple[str, ...]], int] = {}
         which = [numbers.setdefault(read[surface], len(numbers)) for surface in surfaces]
         return cls(
             [form for form, _ in numbers], [names for _, names in numbers], np.array(which, dtype=np.int64)

@@ -2,9 +2,9 @@
 "SR48968" means "SR 48968", and "oedema" "edema"."""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
 from ...util.names import GREEK, GREEK_SYMBOL
 
@@ -28,7 +28,7 @@ _PARTS = r"""
 _OPTIONAL = "leuco leuko  sulph sulf  isation ization".split()  # both are in use in British English
 
 
-def other_numbers(form: str) -> List[str]:
+def other_numbers(form: str) -> list[str]:
     """Singulars and plurals that a regular ending makes of a name's last word, or of the word before "of".
 
     form (str): a name in normal form, e.g. "diseases of the liver".
@@ -39,7 +39,7 @@ def other_numbers(form: str) -> List[str]:
     return forms + _singulars(form) + _plurals(form) if of else forms
 
 
-def other_spellings(form: str) -> List[str]:
+def other_spellings(form: str) -> list[str]:
     """The same letters and digits with other blanks, "sr48968" for "sr 48968" and "nondepolarizing" for
     "non depolarizing", and with the names of Greek letters. Hyphens and commas are blanks in normal form.
 
@@ -56,7 +56,7 @@ def other_spellings(form: str) -> List[str]:
     return [one for one in found if one != form and len(one) >= _SHORTEST]
 
 
-def british_or_american(form: str) -> List[str]:
+def british_or_american(form: str) -> list[str]:
     """A name in British and in American English.
 
     form (str): a name in normal form, e.g. "ischaemic tumour".
@@ -67,10 +67,10 @@ def british_or_american(form: str) -> List[str]:
 
 
 @lru_cache(maxsize=4096)
-def variants(form: str) -> Tuple[str, ...]:
+def variants(form: str) -> tuple[str, ...]:
     """RETURNS (Tuple[str, ...]): a name in normal form in the other English, and of each of both its other
     numbers and other spellings; distinct, and without the name itself."""
-    found: Dict[str, None] = {}
+    found: dict[str, None] = {}
     for one in (form, *british_or_american(form)):
         found.update(dict.fromkeys([one, *other_numbers(one), *other_spellings(one)]))
     return tuple(one for one in found if one != form)
@@ -115,7 +115,7 @@ _REPLACERS = [
 ]
 
 
-def _singulars(form: str) -> List[str]:
+def _singulars(form: str) -> list[str]:
     if not form.endswith("s") or form.endswith(("ss", "us", "is")):
         return []
     singulars = [form[:-1]]
@@ -126,7 +126,7 @@ def _singulars(form: str) -> List[str]:
     return [one for one in singulars if len(one) >= _SHORTEST and one[-1].isalpha()]
 
 
-def _plurals(form: str) -> List[str]:
+def _plurals(form: str) -> list[str]:
     if not form[-1:].isalpha():
         return []
     if form.endswith("y") and form[-2:-1] not in "aeiou":

@@ -2,7 +2,7 @@
 
 import shutil
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -23,7 +23,7 @@ def candidates_add(
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The pipeline folder to write.")],
     ensemble: Annotated[
-        Optional[Literal["rrf", "union"]],
+        Literal["rrf", "union"] | None,
         typer.Option(
             help="Combine it with the pipeline's own vector retrieval, by reciprocal-rank fusion or by the "
             "better rank. Default: replace it."

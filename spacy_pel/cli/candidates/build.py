@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -28,7 +28,7 @@ def candidates_build(
         ),
     ],
     settings: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
@@ -57,7 +57,7 @@ def candidates_build(
     with atomic_path(out) as part:
         made.to_disk(part)
         add_to_part(part, BUILD, {"seconds": seconds}, kind="generator")
-    result: Dict[str, Any] = {
+    result: dict[str, Any] = {
         "generator": made.registered_name,
         "settings": made.settings,
         "entities": len(entities),

@@ -2,7 +2,7 @@
 
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ def candidates_eval(
         Path, typer.Argument(metavar="CORPUS.jsonl", help="The annotated corpus (JSON lines).")
     ],
     generators: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Argument(
             metavar="FOLDER...", help="Folders from `candidates build`; LABEL=FOLDER sets a label."
         ),
@@ -33,19 +33,19 @@ def candidates_eval(
         Path, typer.Option(metavar="FOLDER", help="Folder for candidates.json, candidates.md and recall.png.")
     ] = Path("metrics/candidates"),
     pipeline: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(metavar="FOLDER", help="A pipeline with this KB; adds a row for its own retrieval."),
     ] = None,
     ensemble: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(metavar="NAME", help="Also combine all of them: rrf or union (repeatable)."),
     ] = None,
     train: Annotated[
-        Optional[List[Path]],
+        list[Path] | None,
         typer.Option(metavar="FILE", help="Training corpus, to tell seen from unseen entities (repeatable)."),
     ] = None,
     limit_documents: Annotated[
-        Optional[int], typer.Option(metavar="N", min=1, help="Read only the first N documents.")
+        int | None, typer.Option(metavar="N", min=1, help="Read only the first N documents.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the bootstrap.")] = 0,
     as_json: bool = JSON,
@@ -70,7 +70,7 @@ def candidates_eval(
     gold = LinkableMentions.read(
         entities, islice(read_gold(corpus), limit_documents), seen_in_corpus(entities, texts)
     )
-    rows: Dict[str, Dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
     for label, (generator, seconds) in found.items():
         measured = measure_generator(
             entities, generator, gold, split=bool(train), seed=seed, show_progress=True
@@ -96,7 +96,7 @@ def candidates_eval(
     emit(result, as_json=as_json, text=_text)
 
 
-def _load(kb: "KnowledgeBase", named: List[str], pipeline: Optional[Path]) -> Dict[str, Any]:
+def _load(kb: "KnowledgeBase", named: list[str], pipeline: Path | None) -> dict[str, Any]:
     """RETURNS (Dict[str, tuple]): generator and seconds of its build, by label."""
     from ...candidates.loading import load_generator
     from ...evaluation.run_folder import run_names
@@ -107,7 +107,7 @@ def _load(kb: "KnowledgeBase", named: List[str], pipeline: Optional[Path]) -> Di
     labels = [label or name for label, name in zip(labels, run_names(folders), strict=True)]
     if len(set(labels)) < len(labels) or not (named or pipeline):
         raise PelError(Errors.E450.format(got=", ".join(named) or "none"))
-    found: Dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for label, folder in zip(labels, folders, strict=True):
         generator: CandidateGenerator = load_generator(folder, kb=kb)
         if generator.needs_encoder and pipeline is None:
@@ -119,14 +119,14 @@ def _load(kb: "KnowledgeBase", named: List[str], pipeline: Optional[Path]) -> Di
     return found
 
 
-def _parted(named: str) -> Tuple[str, str, Path]:
+def _parted(named: str) -> tuple[str, str, Path]:
     label, equals, folder = named.partition("=")
     if not equals or Path(named).is_dir():
         return "", "", Path(named)
     return label, equals, Path(folder)
 
 
-def _add_pipeline(found: Dict[str, Any], kb: "KnowledgeBase", path: Path) -> None:
+def _add_pipeline(found: dict[str, Any], kb: "KnowledgeBase", path: Path) -> None:
     from ...pipeline.saved import load_pipeline
 
     linker = load_pipeline(path).component.linker
@@ -139,7 +139,7 @@ def _add_pipeline(found: Dict[str, Any], kb: "KnowledgeBase", path: Path) -> Non
     found[label] = (linker.generator, None)
 
 
-def _add_ensembles(found: Dict[str, Any], ways: List[str]) -> None:
+def _add_ensembles(found: dict[str, Any], ways: list[str]) -> None:
     from ...candidates.ensemble import EnsembleCandidates
 
     parts = {f"part{number}": generator for number, (generator, _) in enumerate(found.values())}
@@ -148,7 +148,7 @@ def _add_ensembles(found: Dict[str, Any], ways: List[str]) -> None:
         found[f"{way} of all"] = (made, None)
 
 
-def _lines(rows: Dict[str, Dict[str, Any]]) -> List[Tuple[str, Dict[str, Any], Dict[str, Any]]]:
+def _lines(rows: dict[str, dict[str, Any]]) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     """RETURNS (List[tuple]): label, recall and facts of each line: all, and seen and unseen apart."""
     lines = []
     for label, row in rows.items():
@@ -157,14 +157,14 @@ def _lines(rows: Dict[str, Dict[str, Any]]) -> List[Tuple[str, Dict[str, Any], D
     return lines
 
 
-def _facts(row: Dict[str, Any]) -> List[str]:
+def _facts(row: dict[str, Any]) -> list[str]:
     if not row:
         return ["", ""]
     seconds = row["build_seconds"]
     return [f"{row['mentions_per_second']:,.0f}", "–" if seconds is None else f"{seconds:,.1f}"]
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     from ...evaluation.candidates import RECALL_AT
 
     header = ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"]
@@ -183,7 +183,7 @@ def _text(result: Dict[str, Any]) -> str:
     return f"{counts}\n{text_table(header, cells)}"
 
 
-def _markdown(rows: Dict[str, Dict[str, Any]]) -> str:
+def _markdown(rows: dict[str, dict[str, Any]]) -> str:
     from ...evaluation.candidates import RECALL_AT
 
     header = ["recall", *(f"@{k}" for k in RECALL_AT), "n", "mentions/s", "build s"]

@@ -1,7 +1,7 @@
 """The command ``corpus folds``: parts of a corpus, and the corpus without each."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict
+from typing import Annotated, Any
 
 import typer
 
@@ -42,5 +42,5 @@ def corpus_folds(
             written = write_corpus(output / f"{name}_{number}.jsonl", part)
             if inside:
                 sizes.append(written)
-    result: Dict[str, Any] = {"output": str(output), "folds": n, "documents": sizes}
+    result: dict[str, Any] = {"output": str(output), "folds": n, "documents": sizes}
     emit(result, as_json=as_json, text=key_values)

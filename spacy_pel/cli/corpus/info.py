@@ -1,7 +1,7 @@
 """The command ``corpus info``: statistics of an annotated corpus."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ def corpus_info(
         Path, typer.Option(metavar="FOLDER", help="Folder for corpus.json and mentions.png, .svg.")
     ],
     kb: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(metavar="FOLDER", help="KB or pipeline, to count known ids and their types."),
     ] = None,
     as_json: bool = JSON,
@@ -45,8 +45,8 @@ def corpus_info(
     emit(facts, as_json=as_json, text=_text)
 
 
-def _text(facts: Dict[str, Any]) -> str:
-    rows: Dict[str, str] = {}
+def _text(facts: dict[str, Any]) -> str:
+    rows: dict[str, str] = {}
     for key, value in facts.items():
         if isinstance(value, int):
             rows[key.replace("_", " ")] = f"{value:,}"

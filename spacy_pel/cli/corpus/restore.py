@@ -1,7 +1,7 @@
 """The command ``corpus restore``: from a preprocessed corpus back to the original texts."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict
+from typing import Annotated, Any
 
 import typer
 
@@ -41,7 +41,7 @@ def corpus_restore(
     from ...evaluation.restore import restore_run
     from ...util import write_jsonl
 
-    result: Dict[str, Any] = {"output": str(output)}
+    result: dict[str, Any] = {"output": str(output)}
     if source.is_dir():
         metrics = restore_run(source, read_corpus(corpus), output, corpus=corpus, seed=seed)
         result["mentions"] = metrics["n"]

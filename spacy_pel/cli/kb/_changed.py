@@ -1,8 +1,9 @@
 """Opening a KB, or the one of a pipeline, to change it."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple
+from typing import TYPE_CHECKING, Any
 
 from ...errors import Errors, PelError
 from ...pipeline.saved import load_pipeline
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def changed_kb(path: Path) -> "Iterator[Tuple[KnowledgeBase, Optional[Any]]]":
+def changed_kb(path: Path) -> "Iterator[tuple[KnowledgeBase, Any | None]]":
     """Open a KB, or the one of a pipeline, and save what was changed.
 
     path (Path): the folder of a KB or of a pipeline.

@@ -1,6 +1,6 @@
 """Options of the commands that read entities from source files, and the reader that they describe."""
 
-from typing import Annotated, Any, Dict, List, NamedTuple, Optional
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -12,24 +12,24 @@ READERS = (
 )
 
 Types = Annotated[
-    Optional[List[str]],
+    list[str] | None,
     typer.Option(
         metavar="NAME", help="Keep entities of these types, separated by commas; st21pv = MedMentions' set."
     ),
 ]
 Sources = Annotated[
-    Optional[List[str]],
+    list[str] | None,
     typer.Option(metavar="NAME", help="Keep these source vocabularies, separated by commas (umls, rxnorm)."),
 ]
 Languages = Annotated[
-    Optional[List[str]],
+    list[str] | None,
     typer.Option(metavar="NAME", help="Keep names in these languages, separated by commas (umls, rf2)."),
 ]
 IdPrefix = Annotated[
     str, typer.Option(metavar="TEXT", help="Keep entities whose id starts with this.", show_default=False)
 ]
 Settings = Annotated[
-    Optional[List[str]],
+    list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
@@ -47,23 +47,23 @@ class Source(NamedTuple):
     """
 
     reader: Any
-    about: Dict[str, Any]
+    about: dict[str, Any]
 
 
 def kb_source(
     reader: str,
     *,
-    types: Optional[List[str]],
-    sources: Optional[List[str]],
-    languages: Optional[List[str]],
+    types: list[str] | None,
+    sources: list[str] | None,
+    languages: list[str] | None,
     id_prefix: str,
-    settings: Optional[List[str]],
+    settings: list[str] | None,
     strict: bool,
 ) -> Source:
     """RETURNS (Source): of the options. RAISES (PelError): if the reader does not have one of them."""
     lists = {"types": types, "sources": sources, "languages": languages}
     filters = {name: _split(values) for name, values in lists.items() if values}
-    given: Dict[str, Any] = {**parse_settings(settings or []), **filters}
+    given: dict[str, Any] = {**parse_settings(settings or []), **filters}
     if id_prefix:
         given["id_prefix"] = id_prefix
     if strict:
@@ -72,5 +72,5 @@ def kb_source(
     return Source(made, {"reader": reader, "settings": given})
 
 
-def _split(values: List[str]) -> List[str]:
+def _split(values: list[str]) -> list[str]:
     return [part.strip() for value in values for part in value.split(",") if part.strip()]

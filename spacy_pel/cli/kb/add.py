@@ -1,7 +1,7 @@
 """The command ``kb add``: add, replace and retire entities of a knowledge base."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,13 +28,13 @@ def kb_add(
         ),
     ],
     files: Annotated[
-        List[Path],
+        list[Path],
         typer.Argument(
             metavar="FILE...", help="JSON lines, a table, or what another reader of `kb build` reads."
         ),
     ],
     reader: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(metavar="NAME", help=f"The format; default: by the file's name. One of {READERS}"),
     ] = None,
     types: Types = None,
@@ -98,7 +98,7 @@ def kb_add(
     emit(result, as_json=as_json, text=_text)
 
 
-def _result(kb: "KnowledgeBase", update: "Update", *, retire_missing: bool) -> Dict[str, Any]:
+def _result(kb: "KnowledgeBase", update: "Update", *, retire_missing: bool) -> dict[str, Any]:
     missing = [] if retire_missing else update.missing
     return {
         "added": len(update.added),
@@ -116,7 +116,7 @@ def _result(kb: "KnowledgeBase", update: "Update", *, retire_missing: bool) -> D
     }
 
 
-def _lost_corrections(component: Any) -> List[int]:
+def _lost_corrections(component: Any) -> list[int]:
     """RETURNS (List[int]): the taught corrections that have no effect, since their entity is retired."""
     if component is None:
         return []
@@ -124,9 +124,9 @@ def _lost_corrections(component: Any) -> List[int]:
     return [one.id for one in component.learned if one.after != NIL and kb.resolve(one.after) is None]
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     # "updated" could mean that names were added to those that an entity has
-    rows: Dict[str, Any] = {"added": result["added"], "replaced": result["updated"]}
+    rows: dict[str, Any] = {"added": result["added"], "replaced": result["updated"]}
     rows["unchanged"] = f"{result['unchanged']:,}"
     successors = result["successors"].items()
     rows["retired"] = counted(

@@ -1,7 +1,7 @@
 """The command ``kb build``: a knowledge base folder from source files."""
 
 from pathlib import Path
-from typing import Annotated, List
+from typing import Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ def kb_build(
         Path, typer.Argument(metavar="OUT", help="The KB folder to write; an existing KB is replaced.")
     ],
     files: Annotated[
-        List[Path], typer.Argument(metavar="FILE...", help="The source files (for umls: the META folder).")
+        list[Path], typer.Argument(metavar="FILE...", help="The source files (for umls: the META folder).")
     ],
     reader: Annotated[
         str,

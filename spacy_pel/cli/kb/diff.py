@@ -1,7 +1,7 @@
 """The command ``kb diff``: what changed between two knowledge bases."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List
+from typing import Annotated, Any
 
 import typer
 
@@ -39,8 +39,8 @@ def kb_diff(
     emit(result, as_json=as_json, text=lambda shown: _text(shown, limit))
 
 
-def _text(result: Dict[str, Any], limit: int) -> str:
-    lines: List[str] = []
+def _text(result: dict[str, Any], limit: int) -> str:
+    lines: list[str] = []
     for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
         lines.append(f"{result[f'n_{kind}']:,} {kind}")
         ids = list(result[kind])

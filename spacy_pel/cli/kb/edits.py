@@ -1,7 +1,7 @@
 """The command ``kb edits``: what curators changed in a knowledge base."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from ._changed import changed_kb
 def kb_edits(
     kb: Annotated[Path, typer.Argument(metavar="KB", help="The folder of a KB or of a pipeline.")],
     drop: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             metavar="ID", help="Withdraw the edits of this entity: it is as the source has it (repeatable)."
         ),
@@ -38,7 +38,7 @@ def kb_edits(
     emit({"edits": [_record(opened, one) for one in opened.edits]}, as_json=as_json, text=_table)
 
 
-def _record(kb: Any, entity_id: str) -> Dict[str, Any]:
+def _record(kb: Any, entity_id: str) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): an edit; "was" and "is" are null for an entity that was or is not there."""
     edit, is_live = kb.edits[entity_id], kb.resolve(entity_id) == entity_id
     release = edit.release
@@ -52,16 +52,16 @@ def _record(kb: Any, entity_id: str) -> Dict[str, Any]:
     }
 
 
-def _table(result: Dict[str, Any]) -> str:
+def _table(result: dict[str, Any]) -> str:
     return "\n".join(map(_line, result["edits"])) or "no edits"
 
 
-def _dropped(result: Dict[str, Any]) -> str:
+def _dropped(result: dict[str, Any]) -> str:
     lines = [f"dropped  {_line(one)}" for one in result["dropped"]]
     return "\n".join([*lines, f"edits left: {result['n_edits']:,}"])
 
 
-def _line(one: Dict[str, Any]) -> str:
+def _line(one: dict[str, Any]) -> str:
     was, new = (one[key] and one[key]["canonical_name"] for key in ("was", "is"))
     change = f"{was or '–'} -> {new or one['successor'] or '–'}"
     return f"{one['at']}  {one['concept_id']}  {one['edit']}  {change}"

@@ -1,7 +1,7 @@
 """The command ``kb info``: content and origin of a knowledge base."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict
+from typing import Annotated, Any
 
 import typer
 
@@ -32,7 +32,7 @@ def kb_info(
     emit({**opened.meta, "types": opened.types()}, as_json=as_json, text=_text)
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     rows = {
         **{key: f"{count:,}" for key, count in result["counts"].items()},
         "fingerprint": result["fingerprint"],
@@ -48,7 +48,7 @@ def _text(result: Dict[str, Any]) -> str:
     return "\n".join(f"{key:<{width}}  {value}" for key, value in rows.items())
 
 
-def _origin(source: Dict[str, Any]) -> Dict[str, str]:
+def _origin(source: dict[str, Any]) -> dict[str, str]:
     """RETURNS (Dict[str, str]): what is known of the source; a row for each of several."""
     rows = {}
     for key, value in source.items():

@@ -1,8 +1,9 @@
 """The command ``kb merge``: merges ontologies, and names from text, into one knowledge base."""
 
 import csv
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Dict, Iterable, List, Optional, Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -26,14 +27,14 @@ def kb_merge(
     ],
     data: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder with the source files.")] = Path("."),
     corpus: Annotated[
-        Optional[List[Path]],
+        list[Path] | None,
         typer.Option(
             metavar="FILE",
             help="Corpus (JSON lines) whose gold mentions become names of their entities (repeatable).",
         ),
     ] = None,
     name_sources: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(
             "--names",
             metavar="FILE",
@@ -77,7 +78,7 @@ def _write_names(rows: Iterable[Sequence[str]], path: Path) -> None:
         table.writerows(rows)
 
 
-def _summary(kb: Any, merge: Any) -> Dict[str, Any]:
+def _summary(kb: Any, merge: Any) -> dict[str, Any]:
     return {
         "entities": len(kb),
         "twins_merged": len(merge.twins),
@@ -86,7 +87,7 @@ def _summary(kb: Any, merge: Any) -> Dict[str, Any]:
     }
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     lines = [f"{result['entities']:,} entities, {result['twins_merged']:,} twins merged"]
     lines += [f"{'source':<16} {'terms':>8} {'ids':>8} {'ids new':>8} {'names new':>10}"]
     for name, counts in result["sources"].items():

@@ -1,7 +1,7 @@
 """The command ``kb migrate``: the ids of a later knowledge base in old results."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +18,7 @@ def kb_migrate(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The KB of its ids, or a pipeline with it.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The KB to use now, or a pipeline with it.")],
     output: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(metavar="FILE", help="The file to write. [default: LINKS with .migrated in its name]"),
     ] = None,
     as_json: bool = JSON,
@@ -52,7 +52,7 @@ def kb_migrate(
     emit(result, as_json=as_json, text=_text)
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     replaced = [f"{old} -> {new}" for old, new in result["replaced"].items()]
     left = {
         key: counted(

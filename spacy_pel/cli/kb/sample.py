@@ -1,7 +1,7 @@
 """The command ``kb sample``: a random sample of a knowledge base."""
 
 from pathlib import Path
-from typing import Annotated, List, Optional
+from typing import Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ def kb_sample(
         float, typer.Option(metavar="NUMBER", min=0.0, max=1.0, help="Share of the entities to draw.")
     ] = 0.1,
     keep: Annotated[
-        Optional[List[Path]],
+        list[Path] | None,
         typer.Option(metavar="FILE", help="Corpus (JSON lines) whose entities are always kept (repeatable)."),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,

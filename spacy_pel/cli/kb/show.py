@@ -1,7 +1,7 @@
 """The command ``kb show``: one entity."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict
+from typing import Annotated, Any
 
 import typer
 
@@ -28,7 +28,7 @@ def kb_show(
     emit(result, as_json=as_json, text=_text)
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     lines = [f"{result['concept_id']}  {result['canonical_name']}"]
     if "successor_of" in result:
         lines.append(f"successor of {result['successor_of']}, which is retired")

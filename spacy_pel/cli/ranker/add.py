@@ -2,7 +2,7 @@
 
 import shutil
 from pathlib import Path
-from typing import Annotated, Any, Dict, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +20,7 @@ def ranker_add(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The pipeline folder to write.")],
     top_k: Annotated[int, typer.Option(metavar="N", min=1, help="Number of candidates to rerank.")] = 16,
     mix: Annotated[
-        Optional[float],
+        float | None,
         typer.Option(
             metavar="NUMBER",
             min=0.0,
@@ -28,7 +28,7 @@ def ranker_add(
         ),
     ] = None,
     backend: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(metavar="NAME", help="Inference backend, e.g. torchbackend or openvinobackend."),
     ] = None,
     as_json: bool = JSON,
@@ -45,7 +45,7 @@ def ranker_add(
     from .._saved_pipeline import changed_copy
 
     ranker: Any = load_ranker(model)
-    settings: Dict[str, Any] = {"top_k": top_k, "mix": mix}
+    settings: dict[str, Any] = {"top_k": top_k, "mix": mix}
     if backend:
         registry.resolve_short("pel_backends", backend)
         names = registry.parts("pel_backends")

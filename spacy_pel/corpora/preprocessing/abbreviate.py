@@ -1,7 +1,8 @@
 """Giving texts whose abbreviations were expanded abbreviations again."""
 
 import re
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from ...registry import registry
 from ...types import Document
@@ -37,15 +38,15 @@ class Abbreviate:
     """
 
     def __init__(self) -> None:
-        self.report: Dict[str, int] = dict.fromkeys(
+        self.report: dict[str, int] = dict.fromkeys(
             ("abbreviations", "abbreviations_made", "abbreviations_cut"), 0
         )
 
-    def __call__(self, document: Document) -> List[Document]:
+    def __call__(self, document: Document) -> list[Document]:
         """RETURNS (List[Document]): the one with short forms."""
         ends = {place for mention in document.mentions for place in (mention.start, mention.end)}
-        pieces: List[str] = []
-        changes: List[Tuple[int, int, int]] = []
+        pieces: list[str] = []
+        changes: list[tuple[int, int, int]] = []
         done = 0
         for start, end, short_form in sorted(self._changes(document.text, ends)):
             if start < done:  # inside a longer one
@@ -64,7 +65,7 @@ class Abbreviate:
         ends (Set[int]): where its mentions begin and end.
         """
         taken = set(_WORD.findall(text))
-        defined: Dict[str, int] = {}  # long form -> where it stands in brackets
+        defined: dict[str, int] = {}  # long form -> where it stands in brackets
         for match in _DEFINITION.finditer(text):
             defined.setdefault(match.group(1), match.start(2))
         for long_form, first in defined.items():
@@ -87,7 +88,7 @@ class Abbreviate:
             yield from (_Change(*place, short_form) for place in whole)
 
 
-def short_form_of(long_form: str) -> Optional[str]:
+def short_form_of(long_form: str) -> str | None:
     """Make up an abbreviation.
 
     long_form (str): e.g. "tumor necrosis factors".

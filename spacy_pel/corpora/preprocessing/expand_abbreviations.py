@@ -1,6 +1,6 @@
 """Replacing abbreviations by their long forms in the document (Le & Nguyen 2023)."""
 
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from ...registry import registry
 from ...types import Document
@@ -22,14 +22,14 @@ class ExpandAbbreviations:
 
     def __init__(self, *, lang: str = "en") -> None:
         self.lang = lang
-        self.report: Dict[str, int] = dict.fromkeys(
+        self.report: dict[str, int] = dict.fromkeys(
             ("abbreviations", "abbreviations_expanded", "abbreviations_cut"), 0
         )
         self._nlp: Any = None
 
-    def __call__(self, document: Document) -> List[Document]:
-        pieces: List[str] = []
-        changes: List[Tuple[int, int, int]] = []
+    def __call__(self, document: Document) -> list[Document]:
+        pieces: list[str] = []
+        changes: list[tuple[int, int, int]] = []
         done = 0
         for start, end, long_form in self._found(document):
             if start < done:  # inside a longer one
@@ -45,7 +45,7 @@ class ExpandAbbreviations:
         text = "".join([*pieces, document.text[done:]])
         return [rewritten(document, text, OffsetMap.replaced(len(document.text), changes))]
 
-    def _found(self, document: Document) -> List[Tuple[int, int, str]]:
+    def _found(self, document: Document) -> list[tuple[int, int, str]]:
         """RETURNS (List[Tuple[int, int, str]]): character offsets of short forms and the long form of each,
         by start, the longest first."""
         if self._nlp is None:

@@ -1,7 +1,6 @@
 """Keeping the longest of overlapping mentions (Le & Nguyen 2023)."""
 
 from dataclasses import replace
-from typing import Dict, List
 
 from ...registry import registry
 from ...types import Document
@@ -14,9 +13,9 @@ class LongestMentions:
     with the same span the first is kept. ``doc.ents`` is filled by the same rule."""
 
     def __init__(self) -> None:
-        self.report: Dict[str, int] = {"overlapping_dropped": 0}
+        self.report: dict[str, int] = {"overlapping_dropped": 0}
 
-    def __call__(self, document: Document) -> List[Document]:
+    def __call__(self, document: Document) -> list[Document]:
         kept = without_overlaps(document.mentions)
         self.report["overlapping_dropped"] += len(document.mentions) - len(kept)
         return [replace(document, mentions=kept, meta=dict(document.meta))]

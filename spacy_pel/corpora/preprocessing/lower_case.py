@@ -1,7 +1,5 @@
 """Lower-casing text, with offsets that stay right where a letter becomes two."""
 
-from typing import Dict, List
-
 from ...registry import registry
 from ...types import Document
 from .offset_map import OffsetMap
@@ -14,9 +12,9 @@ class LowerCase:
     sigma is the same at the end of a word as inside (``str.lower`` distinguishes them)."""
 
     def __init__(self) -> None:
-        self.report: Dict[str, int] = {"texts_lowered": 0}
+        self.report: dict[str, int] = {"texts_lowered": 0}
 
-    def __call__(self, document: Document) -> List[Document]:
+    def __call__(self, document: Document) -> list[Document]:
         letters = [letter.lower() for letter in document.text]
         changes = [(at, at + 1, len(low)) for at, low in enumerate(letters) if len(low) != 1]
         text = "".join(letters)

@@ -1,11 +1,12 @@
 """Character offsets of a changed text, mapped to the original."""
 
 from bisect import bisect_right
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ...errors import Errors, PelError
 
-Span = Tuple[int, int]
+Span = tuple[int, int]
 
 
 class Piece(NamedTuple):
@@ -34,7 +35,7 @@ class OffsetMap:
     """
 
     def __init__(self, pieces: Sequence[Piece]):
-        self.pieces: List[Piece] = []
+        self.pieces: list[Piece] = []
         for piece in pieces:
             last = self.pieces[-1] if self.pieces else None
             if last and last.copied and piece.copied and last.old_end == piece.old_start:
@@ -54,14 +55,14 @@ class OffsetMap:
         return cls([Piece(0, end - start, start, end, True)] if end > start else [])
 
     @classmethod
-    def replaced(cls, length: int, changes: Sequence[Tuple[int, int, int]]) -> "OffsetMap":
+    def replaced(cls, length: int, changes: Sequence[tuple[int, int, int]]) -> "OffsetMap":
         """The map of a text in which spans were replaced.
 
         length (int): of the original.
         changes (Sequence[Tuple[int, int, int]]): start and end in the original and the length of
             the replacement; ascending, without overlaps.
         """
-        pieces: List[Piece] = []
+        pieces: list[Piece] = []
         at = done = 0  # in the new text, in the original
         for start, end, size in [*changes, (length, length, 0)]:
             if start > done:
@@ -95,7 +96,7 @@ class OffsetMap:
             last.old_start + (end - last.start) if last.copied else last.old_end,
         )
 
-    def new_span(self, start: int, end: int) -> Optional[Span]:
+    def new_span(self, start: int, end: int) -> Span | None:
         """start, end (int): characters of the original, at least one.
 
         RETURNS (Optional[Tuple[int, int]]): characters of the new text that correspond to any of them;
@@ -116,7 +117,7 @@ class OffsetMap:
         later (OffsetMap): from this map's new text to a newer one.
         RETURNS (OffsetMap): from this map's original to the newer text.
         """
-        pieces: List[Piece] = []
+        pieces: list[Piece] = []
         for piece in later.pieces:
             if not piece.copied:
                 empty = piece.old_start == piece.old_end
@@ -136,7 +137,7 @@ class OffsetMap:
         end = 0 if at == 0 else self.original_span(at - 1, at)[1]
         return end, end
 
-    def to_json(self) -> List[List[int]]:
+    def to_json(self) -> list[list[int]]:
         """RETURNS (List[List[int]]): for each piece its length, where it begins in the original and, if
         it is not copied, the length there."""
         return [
@@ -149,7 +150,7 @@ class OffsetMap:
     def from_json(cls, given: Any) -> "OffsetMap":
         """given (Any): as ``to_json`` gives it.
         RAISES (PelError): if it is something else."""
-        pieces: List[Piece] = []
+        pieces: list[Piece] = []
         at = done = 0
         try:
             for length, old_start, *old_length in given:

@@ -1,6 +1,6 @@
 """What a preprocessed document records about its original."""
 
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 from ...errors import Errors, PelError
 from ...types import Document, Mention
@@ -43,7 +43,7 @@ class Original(NamedTuple):
             raise PelError(Errors.E238.format(got=got))
         return cls(str(given["id"]), offsets, str(given["text_hash"]))
 
-    def to_json(self) -> Dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {"id": self.id, "offsets": self.offsets.to_json(), "text_hash": self.text_hash}
 
 
@@ -61,7 +61,7 @@ def original_id(document: Document) -> str:
     return document.id
 
 
-def original_span(document: Document, mention: Mention) -> Tuple[int, int]:
+def original_span(document: Document, mention: Mention) -> tuple[int, int]:
     """The position of a mention of a preprocessed document in the original text.
 
     document (Document): as preprocessed, perhaps written and read again.

@@ -1,6 +1,7 @@
 """Running several preprocessing steps in order."""
 
-from typing import Dict, Iterable, Iterator, List, Protocol, Sequence, runtime_checkable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from ...types import Document
 
@@ -13,9 +14,9 @@ class Preprocessor(Protocol):
     ``report`` counts what was changed since the part was created.
     """
 
-    report: Dict[str, int]
+    report: dict[str, int]
 
-    def __call__(self, document: Document) -> List[Document]: ...
+    def __call__(self, document: Document) -> list[Document]: ...
 
 
 def preprocess(documents: Iterable[Document], steps: Sequence[Preprocessor]) -> Iterator[Document]:
@@ -26,7 +27,7 @@ def preprocess(documents: Iterable[Document], steps: Sequence[Preprocessor]) -> 
     YIELDS (Document): what the last step makes; each leads back to its source by ``original_span``.
     """
     for document in documents:
-        made: List[Document] = [document]
+        made: list[Document] = [document]
         for step in steps:
             made = [new for one in made for new in step(one)]
         yield from made

@@ -1,17 +1,18 @@
 """Mapping mentions of a preprocessed corpus, gold or linked, back to the original texts."""
 
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Set, Tuple
+from typing import Any
 
 from ...errors import Errors, PelError
 from ...types import Document
 from .original import Original, hash_of
 
-Record = Dict[str, Any]
+Record = dict[str, Any]
 
 
-def restored(records: Iterable[Record], originals: Dict[str, Document], path: Path) -> Iterator[Record]:
+def restored(records: Iterable[Record], originals: dict[str, Document], path: Path) -> Iterator[Record]:
     """Map the mentions of preprocessed documents back to their originals.
 
     records (Iterable[dict]): lines of a corpus, or of what `spacy-pel link` made of one; the windows of one
@@ -24,7 +25,7 @@ def restored(records: Iterable[Record], originals: Dict[str, Document], path: Pa
         of one document are not consecutive.
     """
     sources = ((_original(record), record) for record in records)
-    done: Set[str] = set()
+    done: set[str] = set()
     for document_id, group in groupby(sources, key=lambda pair: pair[0].id):
         if document_id not in originals:
             raise PelError(Errors.E240.format(document=document_id, path=path, what="was preprocessed"))
@@ -33,7 +34,7 @@ def restored(records: Iterable[Record], originals: Dict[str, Document], path: Pa
         done.add(document_id)
         original = originals[document_id]
         text_hash = hash_of(original.text)
-        mentions: Dict[Tuple[int, int, str], Record] = {}
+        mentions: dict[tuple[int, int, str], Record] = {}
         for source, record in group:
             if source.text_hash != text_hash:
                 raise PelError(Errors.E248.format(document=document_id, path=path, length=len(original.text)))
@@ -54,7 +55,7 @@ def _original(record: Record) -> Original:
     return Original.of(Document(str(record["id"]), record["text"], meta=meta))
 
 
-def _mentions(record: Record) -> List[Record]:
+def _mentions(record: Record) -> list[Record]:
     """RETURNS (List[dict]): each with whole numbers as "start" and "end"."""
     mentions = record.get("mentions") or []
     where = f"a line to restore ({record['id']})"

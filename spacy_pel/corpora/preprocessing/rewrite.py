@@ -1,7 +1,8 @@
 """Replacing a document's text: its mentions are moved, and its meta maps them back."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any
 
 from ...types import TITLE_LENGTH, Document, Mention
 from .offset_map import OffsetMap
@@ -13,8 +14,8 @@ def rewritten(
     text: str,
     offsets: OffsetMap,
     *,
-    id: Optional[str] = None,
-    mentions: Optional[Sequence[Mention]] = None,
+    id: str | None = None,
+    mentions: Sequence[Mention] | None = None,
 ) -> Document:
     """Give a document another text.
 
@@ -47,7 +48,7 @@ def rewritten(
     return Document(document.id if id is None else id, text, kept, meta)
 
 
-def _parts(listed: Sequence[Dict[str, Any]], offsets: OffsetMap) -> List[Dict[str, Any]]:
+def _parts(listed: Sequence[dict[str, Any]], offsets: OffsetMap) -> list[dict[str, Any]]:
     """RETURNS (List[dict]): the parts of discontinuous mentions (see ``policy``), moved; those that lost
     one are left out."""
     moved = []

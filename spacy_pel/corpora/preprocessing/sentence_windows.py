@@ -1,6 +1,6 @@
 """One document for each sentence with mentions, with its neighbouring sentences (Le & Nguyen 2023)."""
 
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from pydantic import NonNegativeInt
 
@@ -9,7 +9,7 @@ from ...types import Document
 from .offset_map import OffsetMap
 from .rewrite import rewritten
 
-Sentence = Tuple[int, int]
+Sentence = tuple[int, int]
 
 
 @registry.pel_preprocessors("spacy-pel.SentenceWindows.v1")
@@ -25,10 +25,10 @@ class SentenceWindows:
     def __init__(self, *, neighbours: NonNegativeInt = 1, lang: str = "en") -> None:
         self.neighbours = neighbours
         self.lang = lang
-        self.report: Dict[str, int] = {"sentences": 0, "sentences_without_mentions": 0}
+        self.report: dict[str, int] = {"sentences": 0, "sentences_without_mentions": 0}
         self._nlp: Any = None
 
-    def __call__(self, document: Document) -> List[Document]:
+    def __call__(self, document: Document) -> list[Document]:
         windows = []
         sentences = self._sentences(document)
         for number, (start, end) in enumerate(sentences):
@@ -44,7 +44,7 @@ class SentenceWindows:
             windows.append(rewritten(document, window, OffsetMap.cut(first, last), id=name, mentions=own))
         return windows
 
-    def _sentences(self, document: Document) -> List[Sentence]:
+    def _sentences(self, document: Document) -> list[Sentence]:
         """RETURNS (List[Tuple[int, int]]): character offsets, without white space at the ends but where
         a mention reaches into it; none of them ends inside a mention."""
         if self._nlp is None:
@@ -52,7 +52,7 @@ class SentenceWindows:
 
             self._nlp = spacy.blank(self.lang)
             self._nlp.add_pipe("sentencizer")
-        sentences: List[Sentence] = []
+        sentences: list[Sentence] = []
         found = [(span.start_char, span.end_char) for span in self._nlp(document.text).sents]
         bounds = [*(start for start, _ in found), len(document.text)][1:]
         for (start, end), bound in zip(found, bounds, strict=True):

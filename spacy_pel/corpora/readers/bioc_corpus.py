@@ -1,9 +1,10 @@
 """BioC, XML and JSON: BC5CDR, NLM-Chem, PubTator exports and others."""
 
 import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any
 
 from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
@@ -60,8 +61,8 @@ class BiocCorpus(CorpusReaderBase):
     def __init__(
         self,
         *,
-        id_key: Optional[str] = None,
-        label: Optional[str] = None,
+        id_key: str | None = None,
+        label: str | None = None,
         strip_prefix: str = "",
         strict: bool = False,
         annotations: bool = True,
@@ -82,8 +83,8 @@ class BiocCorpus(CorpusReaderBase):
         """The base of a file's offsets: the standard, unless more mentions match the text in another one."""
         if all(fitting for _, fitting in _fitting(path, (STANDARD,))):
             return STANDARD
-        matching: Dict[Base, int] = dict.fromkeys(BASES, 0)
-        examples: Dict[Tuple[Base, ...], str] = {}  # a mention for the bases in which it matches
+        matching: dict[Base, int] = dict.fromkeys(BASES, 0)
+        examples: dict[tuple[Base, ...], str] = {}  # a mention for the bases in which it matches
         total = n_any = 0
         for mention, fitting in _fitting(path, BASES):
             for base in fitting:
@@ -104,7 +105,7 @@ class BiocCorpus(CorpusReaderBase):
             logger.warning(Warnings.W251.format(path=path, base=best, **shown))
         return best
 
-    def _document(self, record: Dict[str, Any], base: Base, where: str) -> Document:
+    def _document(self, record: dict[str, Any], base: Base, where: str) -> Document:
         text = BiocText(record, base, annotations=self.annotations)
         document = Document(id_text(record["id"]), text.text)
         for key, n in (("moved_passages", text.n_moved), ("relations", text.n_relations)):
@@ -115,7 +116,7 @@ class BiocCorpus(CorpusReaderBase):
         return document
 
     def _mention(
-        self, document: Document, spans: List[Tuple[int, int]], annotation: Dict[str, Any], where: str
+        self, document: Document, spans: list[tuple[int, int]], annotation: dict[str, Any], where: str
     ) -> None:
         if not spans:
             self.count("without_location")
@@ -130,7 +131,7 @@ class BiocCorpus(CorpusReaderBase):
         self.add(document, spans, surface, label=label, ids=ids, composite=composite, where=where)
 
 
-def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[Tuple[str, Tuple[Base, ...]]]:
+def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[tuple[str, tuple[Base, ...]]]:
     """YIELDS (Tuple[str, Tuple[Base, ...]]): a mention with its document, and the bases in which it matches
     the text."""
     for where, record in _records(path):
@@ -146,7 +147,7 @@ def _fitting(path: Path, bases: Sequence[Base]) -> Iterator[Tuple[str, Tuple[Bas
                     yield f"{where}: {quoted(surface)}", fitting
 
 
-def _records(path: Path) -> Iterator[Tuple[str, Dict[str, Any]]]:
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """YIELDS (Tuple[str, Dict[str, Any]]): file and number of each document, and the document."""
     is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
     for number, record in enumerate(xml_documents(path) if is_xml else _json_documents(path), start=1):
@@ -171,7 +172,7 @@ def _plain(key: str) -> str:
     return "".join(char for char in key.casefold() if char.isalnum())
 
 
-def _json_documents(path: Path) -> Iterator[Dict[str, Any]]:
+def _json_documents(path: Path) -> Iterator[dict[str, Any]]:
     text = read_text(path)
     try:
         data = json.loads(text)
@@ -184,7 +185,7 @@ def _json_documents(path: Path) -> Iterator[Dict[str, Any]]:
         yield from _documents_in(record, path)
 
 
-def _documents_in(record: Any, path: Path) -> Iterator[Dict[str, Any]]:
+def _documents_in(record: Any, path: Path) -> Iterator[dict[str, Any]]:
     """YIELDS (Dict[str, Any]): the documents of a collection, or the record itself, which is one."""
     documents = [record]
     if isinstance(record, dict) and "passages" not in record:

@@ -1,9 +1,10 @@
 """The text of a BioC document and the places of its mentions, for each base in which files give offsets."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from .values import text_or_empty, whole_number
 
@@ -34,19 +35,19 @@ class BiocText:
     annotations (bool): whether to read them.
     """
 
-    def __init__(self, record: Dict[str, Any], base: Base, *, annotations: bool = True) -> None:
+    def __init__(self, record: dict[str, Any], base: Base, *, annotations: bool = True) -> None:
         self.base = base
         self.annotations = annotations
         self.text = ""
         self.n_moved = self.n_relations = 0
-        self.mentions: List[Tuple[List[Tuple[int, int]], Dict[str, Any]]] = []
+        self.mentions: list[tuple[list[tuple[int, int]], dict[str, Any]]] = []
         self._size = 0  # of the text, in what the base counts
-        pieces: List[_Piece] = []
+        pieces: list[_Piece] = []
         for passage in record["passages"]:
             pieces += self._passage(passage)
         self._annotate(record, pieces)
 
-    def _passage(self, passage: Dict[str, Any]) -> List["_Piece"]:
+    def _passage(self, passage: dict[str, Any]) -> list["_Piece"]:
         sentences = passage.get("sentences") or []
         if passage.get("text") or not sentences:
             pieces = [self._append(passage)] if passage.get("text") is not None else []
@@ -60,7 +61,7 @@ class BiocText:
         self._annotate(passage, pieces)
         return pieces
 
-    def _append(self, passage: Dict[str, Any]) -> "_Piece":
+    def _append(self, passage: dict[str, Any]) -> "_Piece":
         offset, text = whole_number(passage.get("offset") or 0), text_or_empty(passage.get("text"))
         gap = offset - self._size
         if gap > _MAX_GAP:
@@ -73,7 +74,7 @@ class BiocText:
         self._size += gap + (len(text.encode("utf8")) if self.base.in_bytes else len(text))
         return piece
 
-    def _annotate(self, holder: Dict[str, Any], pieces: Sequence["_Piece"]) -> None:
+    def _annotate(self, holder: dict[str, Any], pieces: Sequence["_Piece"]) -> None:
         """The annotations of a document, passage or sentence, whose text is in these pieces."""
         if not self.annotations:
             return
@@ -105,7 +106,7 @@ class _Piece:
             inside = bisect_right(self._ends, inside) + max(inside - self._ends[-1], 0)
         return self.at + inside
 
-    def sentence(self, sentence: Dict[str, Any]) -> "_Piece":
+    def sentence(self, sentence: dict[str, Any]) -> "_Piece":
         """RETURNS (_Piece): a sentence of a passage that has its own text."""
         offset = whole_number(sentence.get("offset") or 0)
         at = self.place(offset)
@@ -113,6 +114,6 @@ class _Piece:
         return _Piece(text, at=at, offset=offset, in_bytes=self.in_bytes)
 
     @cached_property
-    def _ends(self) -> List[int]:
+    def _ends(self) -> list[int]:
         """The byte at which each character ends."""
         return list(accumulate(len(char.encode("utf8")) for char in self.text))

@@ -1,14 +1,15 @@
 """BioC XML as the dictionaries of BioC JSON, one document at a time."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator
+from typing import Any
 from xml.etree import ElementTree
 
 from ...errors import Errors, PelError
 from ...util.files import READ_ERRORS, open_bytes
 
 
-def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
+def xml_documents(path: Path) -> Iterator[dict[str, Any]]:
     """Stream the documents of a BioC XML file, plain or gzipped.
 
     path (Path): the file.
@@ -33,7 +34,7 @@ def xml_documents(path: Path) -> Iterator[Dict[str, Any]]:
             ) from err
 
 
-def _document(element: ElementTree.Element) -> Dict[str, Any]:
+def _document(element: ElementTree.Element) -> dict[str, Any]:
     return {
         "id": element.findtext("id", "").strip(),
         "infons": _infons(element),
@@ -42,9 +43,9 @@ def _document(element: ElementTree.Element) -> Dict[str, Any]:
     }
 
 
-def _passage(element: ElementTree.Element) -> Dict[str, Any]:
+def _passage(element: ElementTree.Element) -> dict[str, Any]:
     """A passage or a sentence: both have an offset, text and annotations."""
-    passage: Dict[str, Any] = {
+    passage: dict[str, Any] = {
         "offset": element.findtext("offset", "0"),
         "infons": _infons(element),
         "sentences": [_passage(sentence) for sentence in element.findall("sentence")],
@@ -56,7 +57,7 @@ def _passage(element: ElementTree.Element) -> Dict[str, Any]:
     return passage
 
 
-def _annotations(element: ElementTree.Element) -> Dict[str, Any]:
+def _annotations(element: ElementTree.Element) -> dict[str, Any]:
     """Those of a document, passage or sentence itself; its relations are counted only."""
     return {
         "annotations": [_annotation(annotation) for annotation in element.findall("annotation")],
@@ -64,7 +65,7 @@ def _annotations(element: ElementTree.Element) -> Dict[str, Any]:
     }
 
 
-def _annotation(element: ElementTree.Element) -> Dict[str, Any]:
+def _annotation(element: ElementTree.Element) -> dict[str, Any]:
     return {
         "infons": _infons(element),
         "text": element.findtext("text", ""),
@@ -72,5 +73,5 @@ def _annotation(element: ElementTree.Element) -> Dict[str, Any]:
     }
 
 
-def _infons(element: ElementTree.Element) -> Dict[str, str]:
+def _infons(element: ElementTree.Element) -> dict[str, str]:
     return {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")}

@@ -1,8 +1,8 @@
 """BRAT standoff: pairs of .txt and .ann files. See https://brat.nlplab.org/standoff.html"""
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Dict, Iterable, Iterator, List, Sequence, Tuple
 from urllib.parse import unquote
 
 from ...errors import Errors, PelError, quoted
@@ -19,8 +19,8 @@ _NOTE = re.compile(r"[\s;,|]+")  # between the ids of a note
 _NAME = re.compile(r"\.(txt|ann)(\.gz)?$")
 _ENDINGS = (".txt", ".ann", ".txt.gz", ".ann.gz")
 _OWN = "KB:"  # the prefix that the writer gives to ids without one
-Span = Tuple[int, int]
-Row = Tuple[str, List[str]]  # its file and line, and its columns
+Span = tuple[int, int]
+Row = tuple[str, list[str]]  # its file and line, and its columns
 
 
 @registry.pel_corpus_readers("spacy-pel.BratCorpus.v1")
@@ -52,10 +52,10 @@ class BratCorpus(CorpusReaderBase):
             rows = list(_rows(files["ann"])) if "ann" in files else []
             yield self._document(Document(unquote(stem.name), read_text(files["txt"])), rows)
 
-    def _document(self, document: Document, rows: List[Row]) -> Document:
-        mentions: Dict[str, Tuple[str, str, List[Span], str]] = {}
-        ids: Dict[str, List[str]] = {}
-        notes: Dict[str, List[str]] = {}
+    def _document(self, document: Document, rows: list[Row]) -> Document:
+        mentions: dict[str, tuple[str, str, list[Span], str]] = {}
+        ids: dict[str, list[str]] = {}
+        notes: dict[str, list[str]] = {}
         for where, row in rows:
             kind, words = row[0][:1], row[1].split() if len(row) > 1 else []
             if kind == "T":
@@ -78,9 +78,9 @@ class BratCorpus(CorpusReaderBase):
         return document
 
 
-def _pairs(paths: Sequence[Path]) -> Dict[Path, Dict[str, Path]]:
+def _pairs(paths: Sequence[Path]) -> dict[Path, dict[str, Path]]:
     """RETURNS (Dict[Path, Dict[str, Path]]): the text and the annotations of each document."""
-    pairs: Dict[Path, Dict[str, Path]] = {}
+    pairs: dict[Path, dict[str, Path]] = {}
     for path in paths:
         if not (path.is_dir() or _NAME.search(path.name)):
             raise _unexpected(str(path), "a folder, or a file .txt or .ann", "another file")
@@ -98,7 +98,7 @@ def _rows(path: Path) -> Iterator[Row]:
             yield f"{path}, line {number}", line.split("\t", 2)
 
 
-def _place(row: List[str], where: str) -> Tuple[str, List[Span]]:
+def _place(row: list[str], where: str) -> tuple[str, list[Span]]:
     """RETURNS (Tuple[str, List[Tuple[int, int]]]): type and parts of a mention, from "Disorder 0 5;10 15"."""
     try:
         _, middle, _ = row
@@ -117,13 +117,13 @@ def _holds_ids(note: str) -> bool:
     return note.strip() == NIL or all(looks_like_id(part) and len(part) > 2 for part in parts)
 
 
-def _text(text: str, mentions: Iterable[Tuple[List[Span], str]]) -> str:
+def _text(text: str, mentions: Iterable[tuple[list[Span], str]]) -> str:
     """RETURNS (str): the text with the line ends that fit more of the mentions."""
     texts = [text.replace("\r\n", "\n"), text]
     return max(texts, key=lambda one: sum(fits(one, spans, surface) for spans, surface in mentions))
 
 
-def _joined(text: str, spans: List[Span]) -> List[Span]:
+def _joined(text: str, spans: list[Span]) -> list[Span]:
     """RETURNS (List[Tuple[int, int]]): the parts of a mention, joined where only white space separates them,
     as in a mention of two lines."""
     joined = spans[:1]

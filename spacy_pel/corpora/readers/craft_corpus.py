@@ -1,7 +1,8 @@
 """CRAFT: full texts as JSON lines and all ontologies' annotations as one table, given together."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Dict, Iterator, List, Literal, Optional, Sequence, Tuple
+from typing import Literal
 
 from ...errors import Errors, PelError, quoted, shortened
 from ...registry import registry
@@ -13,7 +14,7 @@ from .values import whole_number
 
 COLUMNS = ["ontology", "split", "pmid", "spans", "id", "label", "text"]
 Part = Literal["train", "dev", "test"]
-Row = Tuple[str, Dict[str, str]]  # its file and line, and its fields
+Row = tuple[str, dict[str, str]]  # its file and line, and its fields
 
 
 @registry.pel_corpus_readers("spacy-pel.CraftCorpus.v1")
@@ -33,10 +34,10 @@ class CraftCorpus(CorpusReaderBase):
     def __init__(
         self,
         *,
-        ontologies: Optional[List[str]] = None,
-        part: Optional[Part] = None,
+        ontologies: list[str] | None = None,
+        part: Part | None = None,
         discontinuous: Literal["cover", "drop"] = "cover",
-        label: Optional[str] = None,
+        label: str | None = None,
         strip_prefix: str = "",
         strict: bool = False,
     ) -> None:
@@ -74,8 +75,8 @@ class CraftCorpus(CorpusReaderBase):
         for pmid, left in rows.items():
             self._no_text(pmid, left)
 
-    def _rows(self, tables: Sequence[Path]) -> Dict[str, List[Row]]:
-        rows: Dict[str, List[Row]] = {}
+    def _rows(self, tables: Sequence[Path]) -> dict[str, list[Row]]:
+        rows: dict[str, list[Row]] = {}
         for path in tables:
             for number, line in read_lines(path):
                 fields = line.split("\t")

@@ -11,7 +11,7 @@ Where a mention's string is known it decides the white space inside the mention.
 * double quotes open and close in turn; a lone ``'`` closes.
 """
 
-from typing import Dict, List, Sequence, Tuple
+from collections.abc import Sequence
 
 OPENING = "([{“‘"
 CLOSING = ")]}”’"
@@ -20,7 +20,7 @@ SUSPENDING = {"and", "or", "to", "versus", "vs.", "&", "as"}
 HYPHENS = "-/‑"
 
 
-def glue(tokens: Sequence[str], fixed: Dict[int, str]) -> Tuple[str, List[Tuple[int, int]]]:
+def glue(tokens: Sequence[str], fixed: dict[int, str]) -> tuple[str, list[tuple[int, int]]]:
     """Join the tokens of a sentence.
 
     tokens (Sequence[str]): the tokens.
@@ -28,7 +28,7 @@ def glue(tokens: Sequence[str], fixed: Dict[int, str]) -> Tuple[str, List[Tuple[
     RETURNS (Tuple[str, List[Tuple[int, int]]]): the text and the offsets of each token.
     """
     text = ""
-    offsets: List[Tuple[int, int]] = []
+    offsets: list[tuple[int, int]] = []
     quote_open = False
     for index, token in enumerate(tokens):
         if index > 0:
@@ -42,7 +42,7 @@ def glue(tokens: Sequence[str], fixed: Dict[int, str]) -> Tuple[str, List[Tuple[
     return text, offsets
 
 
-def spaces_in(tokens: Sequence[str], surface: str) -> List[str]:
+def spaces_in(tokens: Sequence[str], surface: str) -> list[str]:
     """The white space between tokens as the mention's string has it.
 
     RETURNS (List[str]): one entry between each two tokens, or an empty list if the string

@@ -1,8 +1,9 @@
 """spaCy's DocBin files (.spacy), as `spacy train` and annotation tools use them."""
 
 import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Iterator, Literal, Optional, Sequence
+from typing import Literal
 
 from spacy.tokens import Doc, DocBin
 from spacy.util import get_lang_class
@@ -37,9 +38,9 @@ class DocbinCorpus(CorpusReaderBase):
         self,
         *,
         lang: str = "en",
-        spans_key: Optional[str] = None,
+        spans_key: str | None = None,
         unlabelled: Literal["drop", "nil"] = "drop",
-        label: Optional[str] = None,
+        label: str | None = None,
         strip_prefix: str = "",
     ) -> None:
         super().__init__(label=label, strip_prefix=strip_prefix)

@@ -1,8 +1,8 @@
 """The HPO gold standard corpus (GSC, GSC+): a folder of texts and a folder of annotations."""
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Dict, Iterator, Optional, Sequence
 
 from ...errors import Errors, PelError, quoted
 from ...registry import registry
@@ -31,7 +31,7 @@ class GscCorpus(CorpusReaderBase):
     """
 
     def __init__(
-        self, *, label: Optional[str] = "PHENOTYPE", strip_prefix: str = "", strict: bool = False
+        self, *, label: str | None = "PHENOTYPE", strip_prefix: str = "", strict: bool = False
     ) -> None:
         super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
 
@@ -74,7 +74,7 @@ def _folder(path: Path, name: str) -> Path:
     raise _unexpected(str(path), "the folders Text and Annotations", "neither")
 
 
-def _files(folder: Path) -> Dict[str, Path]:
+def _files(folder: Path) -> dict[str, Path]:
     """The documents' files by id: the name without .txt or .ann, in order."""
     return {
         file.name.removesuffix(".txt").removesuffix(".ann"): file

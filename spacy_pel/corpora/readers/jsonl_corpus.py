@@ -1,8 +1,9 @@
 """The corpus format of this package: JSON lines, one document per line."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, Sequence, Tuple, Union
+from typing import Any, Union
 
 from ...errors import Errors, PelError, Warnings, quoted
 from ...registry import registry
@@ -36,7 +37,7 @@ class JsonlCorpus:
         self._begin()
 
     def _begin(self) -> None:
-        self.report: Dict[str, int] = new_report()
+        self.report: dict[str, int] = new_report()
         self.check = OffsetCheck(self.report, strict=self.strict)
 
     def __call__(self, paths: Sequence[Path]) -> Iterator[Document]:
@@ -97,7 +98,7 @@ def read_gold(path: PathLike) -> Iterator[Document]:
     return guarded(JsonlCorpus().read([Path(path)], gold=True), "JsonlCorpus", [path])
 
 
-def read_links(path: PathLike) -> Iterator[Dict[str, Any]]:
+def read_links(path: PathLike) -> Iterator[dict[str, Any]]:
     """Read what ``link`` wrote as JSON lines or as Parquet: both give the same.
 
     path (PathLike): a .jsonl, .jsonl.gz or .parquet file.
@@ -118,11 +119,11 @@ def write_corpus(path: PathLike, documents: Iterable[Document]) -> int:
     return write_jsonl(path, map(to_record, documents))
 
 
-def to_record(document: Document) -> Dict[str, Any]:
+def to_record(document: Document) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): one line of the corpus format."""
     mentions = []
     for mention in document.mentions:
-        record: Dict[str, Any] = {
+        record: dict[str, Any] = {
             "start": mention.start,
             "end": mention.end,
             "text": document.text[mention.start : mention.end],
@@ -135,17 +136,17 @@ def to_record(document: Document) -> Dict[str, Any]:
     return {"id": document.id, "text": document.text, "mentions": mentions, "meta": document.meta}
 
 
-def _numbered(path: Path) -> Iterator[Tuple[int, Dict[str, Any]]]:
+def _numbered(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     return parquet_rows(path) if path.suffix == ".parquet" else numbered_jsonl(path)
 
 
-def _is_corrected(mention: Dict[str, Any]) -> bool:
+def _is_corrected(mention: dict[str, Any]) -> bool:
     """RETURNS (bool): whether the ids of a mention that ``link`` wrote were changed, or its kb_id."""
     answer = [] if mention["kb_id"] in ("", NIL) else [mention["kb_id"]]
     return (mention.get("ids") or []) != answer
 
 
-def _document(record: Dict[str, Any], check: OffsetCheck, where: str) -> Document:
+def _document(record: dict[str, Any], check: OffsetCheck, where: str) -> Document:
     text = record.get("text")
     mentions, meta = record.get("mentions") or [], record.get("meta") or {}
     if not isinstance(text, str) or "id" not in record or not isinstance(mentions, list):

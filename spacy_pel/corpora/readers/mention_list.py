@@ -1,7 +1,7 @@
 """Annotated mentions without their texts: a table with a row for each."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ...errors import Errors, PelError, quoted
 from ...registry import registry
@@ -32,20 +32,20 @@ class MentionList(CorpusReaderBase):
     """
 
     def __init__(
-        self, *, part: Optional[str] = None, label: Optional[str] = "ENTITY", strip_prefix: str = ""
+        self, *, part: str | None = None, label: str | None = "ENTITY", strip_prefix: str = ""
     ) -> None:
         super().__init__(label=label, strip_prefix=strip_prefix)
         self.part = part
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
         for path in paths:
-            documents: Dict[str, List[Tuple[str, str]]] = {}  # id -> mentions with their ids
+            documents: dict[str, list[tuple[str, str]]] = {}  # id -> mentions with their ids
             for document, entity_ids, mention in self._rows(path):
                 documents.setdefault(document, []).append((mention, entity_ids))
             for document_id, mentions in documents.items():
                 yield self._document(document_id, mentions, path)
 
-    def _rows(self, path: Path) -> Iterator[Tuple[str, str, str]]:
+    def _rows(self, path: Path) -> Iterator[tuple[str, str, str]]:
         """YIELDS (Tuple[str, str, str]): document, ids and mention of each row of the part."""
         rows = read_cells(path, read_lines(path), quotes=False)
         _, header = next(rows, (1, []))
@@ -63,7 +63,7 @@ class MentionList(CorpusReaderBase):
             if row.get("split") == self.part:
                 yield row["document"], row["id"], row["mention"]
 
-    def _document(self, document_id: str, mentions: Sequence[Tuple[str, str]], path: Path) -> Document:
+    def _document(self, document_id: str, mentions: Sequence[tuple[str, str]], path: Path) -> Document:
         document = Document(document_id, _BETWEEN.join(mention for mention, _ in mentions))
         start = 0
         for mention, given in mentions:

@@ -1,8 +1,9 @@
 """Parquet files of documents, as the objects of JSON lines."""
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, Optional, Sequence, Tuple
+from typing import Any
 
 from ...errors import Errors, PelError
 from ...util.files import JSON_ERRORS, check_is_file
@@ -28,7 +29,7 @@ def open_parquet(path: Path) -> Any:
         ) from err
 
 
-def parquet_rows(path: Path, columns: Optional[Sequence[str]] = None) -> Iterator[Tuple[int, Dict[str, Any]]]:
+def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Stream the rows of a file that ``link`` wrote, or of another one with documents, as the objects of JSON
     lines: a candidate is a pair ``[id, score]``, and "meta" a dictionary.
 
@@ -46,7 +47,7 @@ def parquet_rows(path: Path, columns: Optional[Sequence[str]] = None) -> Iterato
             yield number, as_in_json(row)
 
 
-def as_in_json(row: Dict[str, Any]) -> Dict[str, Any]:
+def as_in_json(row: dict[str, Any]) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): a row of documents, linked or not, as an object of JSON lines."""
     if isinstance(row.get("meta"), str):
         row["meta"] = _dictionary(row["meta"])
@@ -62,7 +63,7 @@ def as_in_json(row: Dict[str, Any]) -> Dict[str, Any]:
     return row
 
 
-def _dictionary(text: str) -> Dict[str, Any]:
+def _dictionary(text: str) -> dict[str, Any]:
     try:
         meta = json.loads(text)
     except JSON_ERRORS:

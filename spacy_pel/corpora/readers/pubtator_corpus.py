@@ -5,8 +5,8 @@ mention, composite mentions, relations between the mentions) and names the line 
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Iterator, List, Sequence, Tuple
 
 from ...errors import Errors, PelError
 from ...registry import registry
@@ -17,7 +17,7 @@ from .reader_base import CorpusReaderBase
 from .values import whole_number
 
 _TEXT_LINE = re.compile(r"([^|\t]+)\|([A-Za-z]\w*)\|(.*)", re.DOTALL)
-Line = Tuple[int, str]
+Line = tuple[int, str]
 
 
 @registry.pel_corpus_readers("spacy-pel.PubtatorCorpus.v1")
@@ -39,11 +39,11 @@ class PubtatorCorpus(CorpusReaderBase):
             for block in _blocks(path):
                 yield self._document(block, path)
 
-    def _document(self, block: List[Line], path: Path) -> Document:
+    def _document(self, block: list[Line], path: Path) -> Document:
         title, pmid = "", ""
-        texts: List[str] = []
-        kinds: List[str] = []
-        rows: List[Tuple[int, List[str]]] = []
+        texts: list[str] = []
+        kinds: list[str] = []
+        rows: list[tuple[int, list[str]]] = []
         for number, line in block:
             match = _TEXT_LINE.fullmatch(line)
             if match is None:
@@ -63,7 +63,7 @@ class PubtatorCorpus(CorpusReaderBase):
             self._row(document, row, f"{path}, line {number}")
         return document
 
-    def _row(self, document: Document, row: List[str], where: str) -> None:
+    def _row(self, document: Document, row: list[str], where: str) -> None:
         if _is_relation(row, document.text):
             self.count("relations")
             return
@@ -84,7 +84,7 @@ class PubtatorCorpus(CorpusReaderBase):
         self.add(document, [(start, end)], surface, label=kind, ids=ids, composite=composite, where=where)
 
 
-def _is_relation(row: List[str], text: str) -> bool:
+def _is_relation(row: list[str], text: str) -> bool:
     """RETURNS (bool): whether a word stands in the place of the start. If the string ends where the row says,
     it is a mention with a damaged start."""
     if len(row) < 3 or not any(map(str.isalpha, row[1])):
@@ -96,10 +96,10 @@ def _bad_line(where: str, pmid: str, got: str) -> PelError:
     return PelError(Errors.E205.format(where=where, pmid=pmid, got=got[:80]))
 
 
-def _blocks(path: Path) -> Iterator[List[Line]]:
+def _blocks(path: Path) -> Iterator[list[Line]]:
     """The numbered lines of each document, without blank ones. A title line begins a new one, and so does
     another section of another document after a blank line."""
-    block: List[Line] = []
+    block: list[Line] = []
     pmid, after_blank = "", False
     for number, line in read_lines(path):
         if not line.strip():

@@ -1,8 +1,9 @@
 """What all corpus readers share: settings, verified mentions, counts."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any
 
 from ...errors import Errors, PelError
 from ...types import Document, Mention
@@ -20,7 +21,7 @@ class CorpusReaderBase(ABC):
         otherwise it is moved by at most three characters or left out, and counted.
     """
 
-    def __init__(self, *, label: Optional[str] = None, strip_prefix: str = "", strict: bool = False) -> None:
+    def __init__(self, *, label: str | None = None, strip_prefix: str = "", strict: bool = False) -> None:
         self.label = label
         self.strip_prefix = strip_prefix
         self.strict = strict
@@ -60,11 +61,11 @@ class CorpusReaderBase(ABC):
     def add(
         self,
         document: Document,
-        spans: Sequence[Tuple[int, int]],
+        spans: Sequence[tuple[int, int]],
         surface: str,
         *,
         label: str,
-        ids: Tuple[str, ...],
+        ids: tuple[str, ...],
         composite: bool = False,
         where: str,
     ) -> None:
@@ -78,12 +79,12 @@ class CorpusReaderBase(ABC):
             return
         if len(spans) > 1:
             self.count("discontinuous")
-            listed: List[Dict[str, Any]] = document.meta.setdefault("discontinuous", [])
+            listed: list[dict[str, Any]] = document.meta.setdefault("discontinuous", [])
             parts = [list(span) for span in sorted(spans)]
             listed.append({"start": place[0], "end": place[1], "spans": parts})
         label = label if self.label is None else self.label
         document.mentions.append(Mention(*place, label=label, ids=ids, composite=composite))
 
     def _begin(self) -> None:
-        self.report: Dict[str, int] = new_report()
+        self.report: dict[str, int] = new_report()
         self.check = OffsetCheck(self.report, strict=self.strict)

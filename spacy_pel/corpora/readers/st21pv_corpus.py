@@ -1,7 +1,8 @@
 """MedMentions ST21pv in a tokenised form: one JSON line per document, with sentences and token spans."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence
+from typing import Any
 
 from ...errors import Errors, PelError
 from ...registry import registry
@@ -28,9 +29,7 @@ class St21pvCorpus(CorpusReaderBase):
     strict (bool): a mention whose tokens do not give its listed string is an error.
     """
 
-    def __init__(
-        self, *, label: Optional[str] = "ENTITY", strip_prefix: str = "", strict: bool = False
-    ) -> None:
+    def __init__(self, *, label: str | None = "ENTITY", strip_prefix: str = "", strict: bool = False) -> None:
         super().__init__(label=label, strip_prefix=strip_prefix, strict=strict)
 
     def read(self, paths: Sequence[Path]) -> Iterator[Document]:
@@ -44,12 +43,12 @@ class St21pvCorpus(CorpusReaderBase):
                         raise
                     raise PelError(Errors.E203.format(where=where, got=repr(err))) from err
 
-    def _document(self, record: Dict[str, Any], where: str) -> Document:
+    def _document(self, record: dict[str, Any], where: str) -> Document:
         document = Document(id_text(record["pmid"]), "")
         found = []
         for sentence in record["sentences"]:
-            tokens: List[str] = sentence["tokens"]
-            fixed: Dict[int, str] = {}
+            tokens: list[str] = sentence["tokens"]
+            fixed: dict[int, str] = {}
             for given in sentence["mentions"]:
                 spaces = spaces_in(tokens[given["start"] : given["end"]], given["text"])
                 fixed.update(enumerate(spaces, start=given["start"]))

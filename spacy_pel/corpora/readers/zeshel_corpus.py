@@ -1,8 +1,9 @@
 """ZESHEL: mentions as JSON lines with token offsets into the pages of wikis, given together."""
 
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from ...errors import Errors, PelError
 from ...registry import registry
@@ -13,7 +14,7 @@ from .zeshel_files import json_files, world_of
 
 _PAGE = ("document_id", "title", "text")
 _MENTION = ("mention_id", "context_document_id", "label_document_id", "text", "category", "corpus")
-Key = Tuple[str, str]  # a world and a page in it
+Key = tuple[str, str]  # a world and a page in it
 
 
 class _Given(NamedTuple):
@@ -48,8 +49,8 @@ class ZeshelCorpus(CorpusReaderBase):
     def __init__(
         self,
         *,
-        worlds: Optional[List[str]] = None,
-        label: Optional[str] = None,
+        worlds: list[str] | None = None,
+        label: str | None = None,
         strip_prefix: str = "",
         strict: bool = False,
     ) -> None:
@@ -77,7 +78,7 @@ class ZeshelCorpus(CorpusReaderBase):
         for lost in wanted.values():
             self._no_page(lost)
 
-    def _sorted(self, files: List[Path], paths: Sequence[Path]) -> Tuple[List[Path], List[Path]]:
+    def _sorted(self, files: list[Path], paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
         """Which files hold pages, which mentions?"""
         pages, mentions = [], []
         for path in files:
@@ -95,8 +96,8 @@ class ZeshelCorpus(CorpusReaderBase):
             raise self._unexpected(shown, "files of pages and of mentions", f"no file of {kinds}")
         return pages, mentions
 
-    def _mentions(self, files: Sequence[Path]) -> Dict[Key, List[_Given]]:
-        wanted: Dict[Key, List[_Given]] = {}
+    def _mentions(self, files: Sequence[Path]) -> dict[Key, list[_Given]]:
+        wanted: dict[Key, list[_Given]] = {}
         for path in files:
             for number, record in numbered_jsonl(path):
                 where = f"{path}, line {number}"
@@ -119,10 +120,10 @@ class ZeshelCorpus(CorpusReaderBase):
                     wanted.setdefault((world, record["context_document_id"]), []).append(given)
         return wanted
 
-    def _document(self, page: Dict[str, Any], world: str, mentions: Sequence[_Given]) -> Document:
+    def _document(self, page: dict[str, Any], world: str, mentions: Sequence[_Given]) -> Document:
         tokens = page["text"].split()
         starts = [0, *accumulate(len(token) + 1 for token in tokens)]
-        listed: List[Dict[str, Any]] = []
+        listed: list[dict[str, Any]] = []
         meta = {"world": world, "title": page["title"], "mentions": listed}
         document = Document(page["document_id"], " ".join(tokens), meta=meta)
         for given in mentions:
@@ -153,7 +154,7 @@ class ZeshelCorpus(CorpusReaderBase):
             self.count("no_page")
             self.check.drop(f"{given.where}: expected a mention on one of the pages, got another page")
 
-    def _check(self, record: Dict[str, Any], keys: Sequence[str], where: str) -> None:
+    def _check(self, record: dict[str, Any], keys: Sequence[str], where: str) -> None:
         wrong = [key for key in keys if not isinstance(record.get(key), str)]
         if wrong:
             raise self._unexpected(

@@ -1,7 +1,7 @@
 """The files of ZESHEL: pages in ``documents/<world>.json``, mentions in ``mentions/<split>.json``."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Iterable, Iterator
 
 
 def json_files(paths: Iterable[Path]) -> Iterator[Path]:

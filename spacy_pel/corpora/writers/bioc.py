@@ -1,8 +1,9 @@
 """BioC XML: a passage per document, an annotation per mention."""
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ...types import NIL
@@ -20,7 +21,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in XML 1.
 _NO_ID = "-"
 
 
-def write_bioc(path: Path, records: Iterable[Dict[str, Any]]) -> None:
+def write_bioc(path: Path, records: Iterable[dict[str, Any]]) -> None:
     """Write linked documents as BioC XML, atomically; gzipped if the name ends in .gz.
 
     A document is one passage at offset 0. Offsets and lengths count characters (Unicode code points). An
@@ -39,7 +40,7 @@ def write_bioc(path: Path, records: Iterable[Dict[str, Any]]) -> None:
         file.write(_TAIL)
 
 
-def _lines(record: Dict[str, Any]) -> Iterator[str]:
+def _lines(record: dict[str, Any]) -> Iterator[str]:
     text = record["text"]
     yield f"<document>\n<id>{_escaped(record['id'])}</id>"
     yield f"<passage>\n<offset>0</offset>\n<text>{_escaped(text)}</text>"
@@ -53,7 +54,7 @@ def _lines(record: Dict[str, Any]) -> Iterator[str]:
     yield "</passage>\n</document>"
 
 
-def _infons(mention: Dict[str, Any]) -> Dict[str, str]:
+def _infons(mention: dict[str, Any]) -> dict[str, str]:
     kb_id = mention["kb_id"]
     infons = {"identifier": _NO_ID if kb_id == NIL else kb_id} if kb_id else {}
     infons["type"] = mention["label"]

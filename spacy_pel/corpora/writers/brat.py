@@ -1,9 +1,10 @@
 """BRAT standoff: a .txt and an .ann file per document. See https://brat.nlplab.org/standoff.html"""
 
 import re
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, Set, Tuple
+from typing import Any
 from urllib.parse import quote
 
 from ...types import NIL
@@ -14,7 +15,7 @@ _PREFIX = "KB"  # of ids without one: BRAT wants DATABASE:ID
 _LONGEST = 200  # bytes of a file's name, without its suffix
 
 
-def write_brat(path: Path, records: Iterable[Dict[str, Any]]) -> None:
+def write_brat(path: Path, records: Iterable[dict[str, Any]]) -> None:
     """Write linked documents as a folder of .txt and .ann files, atomically.
 
     A mention is a line ``T1``, its id a line ``N1`` with the entity's name. An id without a colon gets the
@@ -33,7 +34,7 @@ def write_brat(path: Path, records: Iterable[Dict[str, Any]]) -> None:
     """
     with atomic_path(path) as part:
         part.mkdir()
-        taken: Set[str] = set()
+        taken: set[str] = set()
         for record in records:
             name = _file_name(record["id"], taken)
             text = plain_lines(record["text"])
@@ -45,7 +46,7 @@ def _write(path: Path, text: str) -> None:
     path.write_bytes(text.encode("utf8"))  # without other line ends on Windows
 
 
-def _lines(text: str, mentions: Iterable[Dict[str, Any]]) -> Iterator[str]:
+def _lines(text: str, mentions: Iterable[dict[str, Any]]) -> Iterator[str]:
     for number, mention in enumerate(mentions, start=1):
         fragments = list(_fragments(text, mention["start"], mention["end"]))
         if not fragments:
@@ -62,7 +63,7 @@ def _lines(text: str, mentions: Iterable[Dict[str, Any]]) -> Iterator[str]:
             yield f"N{number}\tReference T{number} {_reference(kb_id)}\t{name}"
 
 
-def _fragments(text: str, start: int, end: int) -> Iterator[Tuple[int, int]]:
+def _fragments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The parts of a mention between newlines."""
     for match in re.finditer(r"[^\n]+", text[start:end]):
         yield start + match.start(), start + match.end()
@@ -77,7 +78,7 @@ def _percent(found: "re.Match[str]") -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode("utf8"))
 
 
-def _file_name(document_id: str, taken: Set[str]) -> str:
+def _file_name(document_id: str, taken: set[str]) -> str:
     name = re.sub(r"[^\w.-]|^\.", _percent, document_id) or "%"
     if len(name.encode("utf8")) > _LONGEST:
         end = blake2b(document_id.encode("utf8"), digest_size=8).hexdigest()

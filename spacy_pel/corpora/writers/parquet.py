@@ -1,16 +1,17 @@
 """Parquet: one row per document, its mentions as a list of structures."""
 
 import json
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any, Dict, Iterable
+from typing import Any
 
 from ...util import atomic_path
 
 _ROWS = 1000  # of a row group
 
 
-def write_parquet(path: Path, records: Iterable[Dict[str, Any]]) -> None:
+def write_parquet(path: Path, records: Iterable[dict[str, Any]]) -> None:
     """Write linked documents as Parquet, atomically.
 
     The columns are the keys of the JSON lines, but a candidate is a structure of "id" and "score", as a list
@@ -55,7 +56,7 @@ def link_schema() -> Any:
     )
 
 
-def link_row(record: Dict[str, Any]) -> Dict[str, Any]:
+def link_row(record: dict[str, Any]) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): a line of ``link`` as a row of ``link_schema``; no "mentions" stay null."""
     mentions = record["mentions"] and [
         {**found, "candidates": [{"id": key, "score": score} for key, score in found["candidates"]]}

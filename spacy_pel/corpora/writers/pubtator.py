@@ -1,8 +1,9 @@
 """PubTator: title, abstract and a line per mention."""
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator
+from typing import Any
 
 from ...types import NIL, TITLE_LENGTH
 from .one_line import first_line_end, one_line
@@ -12,7 +13,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!])\s")
 _NO_ID = "-"  # as PubTator Central writes it
 
 
-def write_pubtator(path: Path, records: Iterable[Dict[str, Any]]) -> None:
+def write_pubtator(path: Path, records: Iterable[dict[str, Any]]) -> None:
     """Write linked documents as PubTator, atomically; gzipped if the name ends in .gz.
 
     The title is that of the PubTator file from which the text comes ("title_length" in its meta). Otherwise
@@ -29,7 +30,7 @@ def write_pubtator(path: Path, records: Iterable[Dict[str, Any]]) -> None:
             file.writelines(f"{line}\n" for line in _lines(record))
 
 
-def _title_end(record: Dict[str, Any], text: str) -> int:
+def _title_end(record: dict[str, Any], text: str) -> int:
     known = (record.get("meta") or {}).get(TITLE_LENGTH)
     if type(known) is int and 0 <= known <= len(text) and text[known : known + 1] in (" ", ""):
         return known
@@ -40,7 +41,7 @@ def _title_end(record: Dict[str, Any], text: str) -> int:
     return sentence.start() if sentence else len(text)
 
 
-def _lines(record: Dict[str, Any]) -> Iterator[str]:
+def _lines(record: dict[str, Any]) -> Iterator[str]:
     name = re.sub(r"[\s|]", "_", record["id"])
     text = one_line(record["text"])
     cut = _title_end(record, text)

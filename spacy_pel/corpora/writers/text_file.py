@@ -1,9 +1,10 @@
 """Opening a text file to write."""
 
 import gzip
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Iterator
+from typing import IO
 
 from ...util import atomic_path
 

@@ -1,6 +1,6 @@
 """The cosine: the similarity of the proxy-based loss (Wiatrak et al. 2022, section 5.2)."""
 
-from typing import TYPE_CHECKING, Any, Dict
+from typing import TYPE_CHECKING, Any
 
 from ...registry import registry
 from ...types import Vectors
@@ -25,7 +25,7 @@ class Cosine:
     metric: Metric = "inner_product"
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {}
 
     def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":

@@ -1,6 +1,6 @@
 """The dot product: the similarity of the cross-entropy (Wiatrak et al. 2022, Eq. 1)."""
 
-from typing import TYPE_CHECKING, Any, Dict
+from typing import TYPE_CHECKING, Any
 
 from ...registry import registry
 from ...types import Vectors
@@ -26,7 +26,7 @@ class DotProduct:
     metric: Metric = "inner_product"
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {}
 
     def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":

@@ -1,6 +1,6 @@
 """The negative Euclidean distance: the similarity of the triplet losses (Le & Nguyen 2023, section 3.2)."""
 
-from typing import TYPE_CHECKING, Any, Dict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Euclidean:
     metric: Metric = "euclidean"
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {}
 
     def __call__(self, mentions: "Tensor", entities: "Tensor") -> "Tensor":

@@ -1,6 +1,6 @@
 """The interface of similarities."""
 
-from typing import TYPE_CHECKING, Any, Dict, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from ...types import Vectors
 
@@ -33,7 +33,7 @@ class Similarity(Protocol):
     metric: Metric
 
     @property
-    def settings(self) -> Dict[str, Any]: ...
+    def settings(self) -> dict[str, Any]: ...
 
     # both sides are an ``Encoded``: tensors, or TokenVectors
     def __call__(self, mentions: Any, entities: Any) -> "Tensor": ...  # n, m of them -> (n, m), all pairs

@@ -1,6 +1,6 @@
 """SOM, the sum of maxima over tokens: a scorer of Cai et al. (2023), section 3.2."""
 
-from typing import TYPE_CHECKING, Any, Dict
+from typing import TYPE_CHECKING, Any
 
 from ...registry import registry
 from ...types import Vectors
@@ -33,7 +33,7 @@ class SumOfMax:
     metric: Metric = "inner_product"
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {}
 
     def __call__(self, mentions: "TokenVectors", entities: "TokenVectors") -> "Tensor":

@@ -1,6 +1,7 @@
 """Vectors of tokens, for similarities that compare texts token by token."""
 
-from typing import TYPE_CHECKING, NamedTuple, Sequence, Union
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -1,6 +1,7 @@
 """The mention side's text: whole documents in overlapping windows, which their mentions share."""
 
-from typing import Any, Dict, List, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +42,11 @@ class DocumentWindows:
         self.overlap = overlap
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {"max_length": self.max_length, "overlap": self.overlap}
 
     @property
-    def special_tokens(self) -> List[str]:
+    def special_tokens(self) -> list[str]:
         """RETURNS (List[str]): none."""
         return []
 
@@ -57,11 +58,11 @@ class DocumentWindows:
         RETURNS (MentionWindows): of the n mentions.
         RAISES (PelError): if the tokenizer gives no offsets.
         """
-        of_text: Dict[str, List[int]] = {}
+        of_text: dict[str, list[int]] = {}
         for number, (text, _, _) in enumerate(mentions):
             of_text.setdefault(text, []).append(number)
         room = self.max_length - _FRAME
-        windows: List[List[int]] = []
+        windows: list[list[int]] = []
         spans = np.zeros((len(mentions), 3), dtype=np.int64)
         for numbers, (pieces, offsets) in zip(
             of_text.values(), pieces_with_offsets(tokenizer, list(of_text)), strict=True

@@ -1,6 +1,6 @@
 """The entity side's text: name, types, and what describes the concept."""
 
-from typing import Any, Dict, List
+from typing import Any
 
 from ...registry import registry
 from ...types import Entity
@@ -25,10 +25,10 @@ class EntityCard(CardBase):
         self.max_synonyms = max_synonyms
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {"max_length": self.max_length, "max_synonyms": self.max_synonyms}
 
-    def parts(self, entity: Entity) -> List[str]:
+    def parts(self, entity: Entity) -> list[str]:
         description = entity.definition or "; ".join(
             [alias for alias in entity.aliases if alias != entity.canonical_name][: self.max_synonyms]
         )

@@ -1,6 +1,6 @@
 """The entity side's text in the general domain: title and description."""
 
-from typing import Any, Dict, List
+from typing import Any
 
 from ...registry import registry
 from ...types import Entity
@@ -23,10 +23,10 @@ class GeneralCard(CardBase):
         self.entity_marker = self.separator = entity_marker
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {"max_length": self.max_length, "entity_marker": self.entity_marker}
 
-    def parts(self, entity: Entity) -> List[str]:
+    def parts(self, entity: Entity) -> list[str]:
         # avoids tokenising thousands of characters that would be cut
         description = (entity.definition or "").strip()[: 16 * self.max_length]
         return [entity.canonical_name, description] if description else [entity.canonical_name]

@@ -1,6 +1,7 @@
 """The mention side's text: a mention between markers, in its context."""
 
-from typing import Any, Dict, List, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ...errors import Errors, PelError
 from ...registry import registry
@@ -34,7 +35,7 @@ class MarkedContext:
         self.end_marker = end_marker
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {
             "max_length": self.max_length,
             "start_marker": self.start_marker,
@@ -42,7 +43,7 @@ class MarkedContext:
         }
 
     @property
-    def special_tokens(self) -> List[str]:
+    def special_tokens(self) -> list[str]:
         """RETURNS (List[str]): tokens the tokenizer and the embedding matrix must hold."""
         return [self.start_marker, self.end_marker]
 
@@ -62,8 +63,8 @@ class MarkedContext:
         )
 
     def _assemble(
-        self, tokenizer: Any, markers: List[int], left: List[int], surface: List[int], right: List[int]
-    ) -> List[int]:
+        self, tokenizer: Any, markers: list[int], left: list[int], surface: list[int], right: list[int]
+    ) -> list[int]:
         surface = surface[: self.max_length - 4]
         left_over = self.max_length - 4 - len(surface)
         n_left = min(len(left), max(left_over // 2, left_over - len(right)))

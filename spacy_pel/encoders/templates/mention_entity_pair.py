@@ -1,6 +1,7 @@
 """What a cross-encoder reads: a mention in its context, followed by an entity."""
 
-from typing import Any, Dict, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,8 @@ class MentionEntityPair:
         self,
         *,
         max_length: int = 256,
-        mention_template: Optional[Any] = None,
-        entity_template: Optional[Any] = None,
+        mention_template: Any | None = None,
+        entity_template: Any | None = None,
     ):
         self.mention_template = mention_template or MarkedContext(max_length=max(8, max_length // 2))
         self.entity_template = entity_template or EntityCard(max_length=max_length)
@@ -47,7 +48,7 @@ class MentionEntityPair:
         self.max_length = max_length
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (dict): as JSON; a template within is its registered name and its settings."""
         parts = {"mention_template": self.mention_template, "entity_template": self.entity_template}
         return {
@@ -56,7 +57,7 @@ class MentionEntityPair:
         }
 
     @classmethod
-    def from_settings(cls, settings: Dict[str, Any]) -> "MentionEntityPair":
+    def from_settings(cls, settings: dict[str, Any]) -> "MentionEntityPair":
         """RETURNS (MentionEntityPair): with what ``settings`` gave."""
         parts = {
             key: registry.pel_templates.get(settings[key][0])(**settings[key][1])
@@ -65,7 +66,7 @@ class MentionEntityPair:
         return cls(max_length=settings["max_length"], **parts)
 
     @property
-    def special_tokens(self) -> List[str]:
+    def special_tokens(self) -> list[str]:
         """RETURNS (List[str]): tokens the tokenizer and the embedding matrix must hold."""
         both = self.mention_template.special_tokens + self.entity_template.special_tokens
         return list(dict.fromkeys(both))

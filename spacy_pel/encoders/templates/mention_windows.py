@@ -1,7 +1,8 @@
 """Windows of text that several mentions share, and where the mentions are in them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import List, Sequence, Union
+from typing import Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class MentionWindows:
     @classmethod
     def concatenate(cls, parts: Sequence["MentionWindows"]) -> "MentionWindows":
         """RETURNS (MentionWindows): the mentions of all parts in order."""
-        spans: List[NDArray[np.int64]] = [np.zeros((0, 3), dtype=np.int64)]
+        spans: list[NDArray[np.int64]] = [np.zeros((0, 3), dtype=np.int64)]
         before = 0
         for part in parts:
             spans.append(part.spans + np.array([before, 0, 0]))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from types import TracebackType
-from typing import Any, List, Optional, Type, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
@@ -26,7 +26,7 @@ class RaggedWriter:
     def __init__(self, path: Path):
         path.mkdir(parents=True)
         self.path = path
-        self._lengths: List[NDArray[np.int64]] = []
+        self._lengths: list[NDArray[np.int64]] = []
         self._file: Any = (path / "ids.npy").open("wb")
         self._header = self._write_header(_MANY)
 
@@ -40,9 +40,9 @@ class RaggedWriter:
 
     def __exit__(
         self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._finish()
 
@@ -64,7 +64,7 @@ class MentionWriter(RaggedWriter):
 
     def __init__(self, path: Path):
         super().__init__(path)
-        self._spans: List[NDArray[np.int64]] = []
+        self._spans: list[NDArray[np.int64]] = []
         self._windows = 0
 
     def append(self, tokens: MentionTokens) -> None:

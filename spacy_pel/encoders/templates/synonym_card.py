@@ -1,6 +1,6 @@
 """The entity side's text as a list of its names."""
 
-from typing import Any, Dict, List
+from typing import Any
 
 from ...errors import Errors, PelError
 from ...registry import registry
@@ -28,9 +28,9 @@ class SynonymCard(CardBase):
         self.max_synonyms = max_synonyms
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         return {"max_length": self.max_length, "max_synonyms": self.max_synonyms}
 
-    def parts(self, entity: Entity) -> List[str]:
+    def parts(self, entity: Entity) -> list[str]:
         names = list(dict.fromkeys([entity.canonical_name, *entity.aliases]))[: self.max_synonyms]
         return [text for text in [", ".join(entity.types), *names] if text]

@@ -1,7 +1,8 @@
 """Templates: the interfaces that an encoder expects, and what the cards share."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Dict, List, Optional, Protocol, Sequence, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from ...errors import Errors, PelError
 from ...types import Entity, MentionInText
@@ -23,10 +24,10 @@ class MentionTemplate(Protocol):
     has_markers: bool
 
     @property
-    def settings(self) -> Dict[str, Any]: ...
+    def settings(self) -> dict[str, Any]: ...
 
     @property
-    def special_tokens(self) -> List[str]: ...
+    def special_tokens(self) -> list[str]: ...
 
     def tokenize(self, tokenizer: Any, mentions: Sequence[MentionInText]) -> MentionTokens: ...
 
@@ -38,17 +39,17 @@ class EntityTemplate(Protocol):
     registered_name: str
 
     @property
-    def settings(self) -> Dict[str, Any]: ...
+    def settings(self) -> dict[str, Any]: ...
 
     @property
-    def special_tokens(self) -> List[str]: ...  # that tokenizer and embedding matrix must hold
+    def special_tokens(self) -> list[str]: ...  # that tokenizer and embedding matrix must hold
 
     def tokenize(self, tokenizer: Any, entities: Sequence[Entity]) -> RaggedTokens: ...
 
     def tokenize_names(self, tokenizer: Any, names: Sequence[str]) -> RaggedTokens: ...
 
 
-def cut_end(sequence: List[int], max_length: int, end: int) -> List[int]:
+def cut_end(sequence: list[int], max_length: int, end: int) -> list[int]:
     """RETURNS (List[int]): at most max_length pieces of the sequence, ``end`` the last of them."""
     return sequence if len(sequence) <= max_length else [*sequence[: max_length - 1], end]
 
@@ -60,7 +61,7 @@ class CardBase(ABC):
     """
 
     registered_name: str
-    separator: Optional[str] = None  # token between two parts; None = [SEP]
+    separator: str | None = None  # token between two parts; None = [SEP]
 
     def __init__(self, *, max_length: int):
         if max_length < 8:
@@ -68,7 +69,7 @@ class CardBase(ABC):
         self.max_length = max_length
 
     @property
-    def special_tokens(self) -> List[str]:
+    def special_tokens(self) -> list[str]:
         """RETURNS (List[str]): tokens beyond the tokenizer's own, which tokenizer and model must have."""
         return [] if self.separator is None else [self.separator]
 
@@ -88,7 +89,7 @@ class CardBase(ABC):
         return RaggedTokens.from_lists(sequences)
 
     @abstractmethod
-    def parts(self, entity: Entity) -> List[str]:
+    def parts(self, entity: Entity) -> list[str]:
         """RETURNS (List[str]): texts of an entity, none of them empty; the first is its name or type."""
 
     def tokenize_names(self, tokenizer: Any, names: Sequence[str]) -> RaggedTokens:

@@ -1,9 +1,10 @@
 """Token sequences of different lengths in two arrays, so that texts are tokenised only once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, List, Sequence, Tuple, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +46,8 @@ class RaggedTokens(Ragged):
         return cls(ids, offsets)
 
     def padded(
-        self, rows: Union[Sequence[int], NDArray[np.int64]], pad_id: int
-    ) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
+        self, rows: Sequence[int] | NDArray[np.int64], pad_id: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Collate some sequences into a rectangle.
 
         rows (Sequence[int] or NDArray): which sequences.
@@ -72,7 +73,7 @@ class RaggedTokens(Ragged):
         return cls(np.load(path / "ids.npy", mmap_mode="r"), np.load(path / "offsets.npy", mmap_mode="r"))
 
 
-def piece_lists(tokenizer: Any, texts: Sequence[str]) -> List[List[int]]:
+def piece_lists(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Word pieces of plain texts, without special tokens, padding or truncation.
 
     tokenizer (PreTrainedTokenizerBase): a Hugging Face tokenizer.
@@ -82,7 +83,7 @@ def piece_lists(tokenizer: Any, texts: Sequence[str]) -> List[List[int]]:
     return tokenizer(list(texts), **PLAIN)["input_ids"] if texts else []
 
 
-def pieces_with_offsets(tokenizer: Any, texts: Sequence[str]) -> List[Tuple[List[int], NDArray[np.int64]]]:
+def pieces_with_offsets(tokenizer: Any, texts: Sequence[str]) -> list[tuple[list[int], NDArray[np.int64]]]:
     """Word pieces of plain texts and where they are.
 
     tokenizer (PreTrainedTokenizerFast): a Hugging Face tokenizer.

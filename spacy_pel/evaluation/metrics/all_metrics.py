@@ -1,6 +1,7 @@
 """All metrics of an evaluation: the content of metrics.json."""
 
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def compute_metrics(
     ks: Sequence[int] = RECALL_AT,
     n_samples: int = 1000,
     seed: int = 0,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Compute all metrics of an evaluation.
 
     outcomes (Outcomes): of all mentions.
@@ -48,7 +49,7 @@ def compute_metrics(
     rng = np.random.default_rng(seed)
     in_kb = ~outcomes.is_nil
     rank = outcomes.rank[in_kb]
-    metrics: Dict[str, Any] = {
+    metrics: dict[str, Any] = {
         "n": len(outcomes.rank),
         "n_documents": int(outcomes.document.max()) + 1 if len(outcomes.document) else 0,
         "n_nil": int(outcomes.is_nil.sum()),
@@ -74,10 +75,10 @@ def compute_metrics(
 
 def _intervals(
     outcomes: Outcomes, ks: Sequence[int], n_samples: int, rng: np.random.Generator
-) -> Dict[str, Optional[float]]:
+) -> dict[str, float | None]:
     in_kb = ~outcomes.is_nil
     everyone = np.ones(len(outcomes.rank), dtype=np.bool_)
-    values: Dict[str, Tuple[Union[Flags, Floats], Flags]] = {
+    values: dict[str, tuple[Flags | Floats, Flags]] = {
         **{f"recall@{k}": (found_within(outcomes.rank, k), in_kb) for k in ks},
         "accuracy": (outcomes.correct, everyone),
         "mrr": (reciprocal_rank(outcomes.rank), in_kb),
@@ -85,9 +86,9 @@ def _intervals(
         "accuracy_unseen": (outcomes.rank == 1, in_kb & ~outcomes.seen),
     }
     n_documents = int(outcomes.document.max()) + 1
-    intervals: Dict[str, Optional[float]] = {}
+    intervals: dict[str, float | None] = {}
 
-    def keep(name: str, low: Optional[float], high: Optional[float]) -> None:
+    def keep(name: str, low: float | None, high: float | None) -> None:
         intervals[f"{name}_low"], intervals[f"{name}_high"] = low, high
 
     for name, (value, chosen) in values.items():

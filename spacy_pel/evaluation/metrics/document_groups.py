@@ -1,6 +1,7 @@
 """Metrics by groups of documents, e.g. their wiki or ontology, and the mean over the groups."""
 
-from typing import Any, Dict, Iterable, Iterator, List, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class DocumentGroups:
         if not key.startswith(_PREFIX) or key == _PREFIX:
             raise PelError(Errors.E622.format(got=key))
         self.key = key
-        self._groups: Dict[str, str] = {}  # of documents with mentions, in the order of the corpus
+        self._groups: dict[str, str] = {}  # of documents with mentions, in the order of the corpus
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Record the groups of documents as they pass to the linker.
@@ -51,7 +52,7 @@ class DocumentGroups:
 
     def metrics(
         self, outcomes: Outcomes, *, ks: Sequence[int], n_samples: int = 1000, seed: int = 0
-    ) -> Dict[str, Any]:
+    ) -> dict[str, Any]:
         """Metrics of the groups.
 
         outcomes (Outcomes): of the mentions of the documents that ``watch`` has seen.
@@ -62,8 +63,8 @@ class DocumentGroups:
         ids, names = list(self._groups), sorted(set(self._groups.values()))
         of_document = np.array([names.index(group) for group in self._groups.values()], dtype=np.int64)
         group = of_document[outcomes.document]
-        linkable_groups: Dict[str, GroupOutcomes] = {}
-        groups: Dict[str, Dict[str, Any]] = {}
+        linkable_groups: dict[str, GroupOutcomes] = {}
+        groups: dict[str, dict[str, Any]] = {}
         for number, name in enumerate(names):
             mine = group == number
             groups[name] = {
@@ -73,9 +74,9 @@ class DocumentGroups:
             }
             linkable = mine & ~outcomes.is_nil
             if linkable.any():
-                documents: List[str] = [ids[i] for i in outcomes.document[linkable]]
+                documents: list[str] = [ids[i] for i in outcomes.document[linkable]]
                 linkable_groups[name] = GroupOutcomes(documents, outcomes.rank[linkable])
-        result: Dict[str, Any] = {"group_by": self.key, "groups": groups}
+        result: dict[str, Any] = {"group_by": self.key, "groups": groups}
         result["macro_accuracy"] = float(np.mean([one["accuracy"] for one in groups.values()]))
         if linkable_groups:
             found = group_metrics(GroupTable(linkable_groups, ks=ks), n_samples=n_samples, seed=seed)

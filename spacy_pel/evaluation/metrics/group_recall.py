@@ -1,6 +1,7 @@
 """Recall@k of groups of documents and the mean over the groups, with bootstrap intervals."""
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ class GroupOutcomes(NamedTuple):
     rank (NDArray[int64]): rank of the gold entity among the candidates, 0 = not among them.
     """
 
-    documents: List[str]
+    documents: list[str]
     rank: NDArray[np.int64]
 
     @classmethod
@@ -59,15 +60,15 @@ class GroupTable:
         """RETURNS (Floats): (ks,), recall@k over all mentions."""
         return self.hits.sum(axis=(1, 2)) / max(self.counts.sum(), 1e-12)
 
-    def draws(self, n_samples: int, seed: int) -> Tuple[Floats, Floats, Floats]:
+    def draws(self, n_samples: int, seed: int) -> tuple[Floats, Floats, Floats]:
         """Bootstrap samples of documents.
 
         RETURNS (Tuple[Floats, Floats, Floats]): (samples, ks, groups) recall@k of the groups,
             (samples, ks) their mean, (samples, ks) micro. A group without mentions in a sample
             is left out of that sample's mean.
         """
-        parts: List[Floats] = []
-        micro: List[Floats] = []
+        parts: list[Floats] = []
+        micro: list[Floats] = []
         rng = np.random.default_rng(seed)
         for drawn in document_draws(len(self.counts), n_samples, rng):
             counts = drawn @ self.counts  # (block, groups)
@@ -79,7 +80,7 @@ class GroupTable:
         return recall, np.nansum(recall, axis=2) / present, np.concatenate(micro)
 
 
-def group_metrics(table: GroupTable, *, n_samples: int = 1000, seed: int = 0) -> Dict[str, Any]:
+def group_metrics(table: GroupTable, *, n_samples: int = 1000, seed: int = 0) -> dict[str, Any]:
     """Metrics of one system.
 
     RETURNS (Dict[str, Any]): "groups" (by group), "macro" (mean over the groups) and "micro" (over all
@@ -99,7 +100,7 @@ def group_metrics(table: GroupTable, *, n_samples: int = 1000, seed: int = 0) ->
     }
 
 
-def with_intervals(ks: Sequence[int], values: Floats, samples: Floats) -> Dict[str, float]:
+def with_intervals(ks: Sequence[int], values: Floats, samples: Floats) -> dict[str, float]:
     """Metrics by name, from arrays.
 
     values (Floats): (ks,).
@@ -107,7 +108,7 @@ def with_intervals(ks: Sequence[int], values: Floats, samples: Floats) -> Dict[s
     RETURNS (Dict[str, float]): "recall@k", "recall@k_low" and "recall@k_high" for every k.
     """
     low, high = np.nanpercentile(samples, [2.5, 97.5], axis=0)
-    metrics: Dict[str, float] = {}
+    metrics: dict[str, float] = {}
     for number, k in enumerate(ks):
         metrics[f"recall@{k}"] = float(values[number])
         metrics[f"recall@{k}_low"] = float(low[number])

@@ -1,6 +1,7 @@
 """Metrics by groups of mentions: by label, by the KB's types, by seen and unseen entities."""
 
-from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class MentionGroups:
 
     def __init__(self, groups_of: GroupsOf):
         self.groups_of = groups_of
-        self._members: Dict[str, List[int]] = {}
+        self._members: dict[str, list[int]] = {}
         self._n = 0
 
     def add(self, prediction: Prediction) -> None:
@@ -45,7 +46,7 @@ class MentionGroups:
             self._members.setdefault(name, []).append(self._n)
         self._n += 1
 
-    def masks(self) -> Dict[str, Flags]:
+    def masks(self) -> dict[str, Flags]:
         """RETURNS (Dict[str, Flags]): name -> (n,) members; the largest group first."""
         masks = {}
         for name, members in sorted(self._members.items(), key=lambda item: (-len(item[1]), item[0])):
@@ -67,12 +68,12 @@ class GroupRow(NamedTuple):
     name: str
     n: int
     n_nil: int
-    recall_1: Optional[float]
-    recall_all: Optional[float]
-    accuracy: Optional[float]
+    recall_1: float | None
+    recall_all: float | None
+    accuracy: float | None
 
 
-def group_rows(outcomes: Outcomes, masks: Mapping[str, Flags]) -> List[GroupRow]:
+def group_rows(outcomes: Outcomes, masks: Mapping[str, Flags]) -> list[GroupRow]:
     """RETURNS (List[GroupRow]): one per group, in the order of the groups."""
     return [_row(name, outcomes, mask) for name, mask in masks.items()]
 
@@ -89,5 +90,5 @@ def _row(name: str, outcomes: Outcomes, mask: Flags) -> GroupRow:
     )
 
 
-def _share_or_none(flags: Flags) -> Optional[float]:
+def _share_or_none(flags: Flags) -> float | None:
     return float(flags.mean()) if len(flags) else None

@@ -1,6 +1,7 @@
 """Metrics of the NIL class: precision, recall and the area under their curve."""
 
-from typing import Any, Dict, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from .recall import recall_all_at
 from .reliability import reliability_metrics
 
 
-def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> Dict[str, Any]:
+def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> dict[str, Any]:
     """The metrics of Wiatrak et al. 2022, Table 4: how well NIL is detected, and the resulting recall.
 
     outcomes (Outcomes): of all mentions.
@@ -25,7 +26,7 @@ def nil_metrics(outcomes: Outcomes, ks: Sequence[int] = (1, 64)) -> Dict[str, An
     }
 
 
-def precision_recall_f1(outcomes: Outcomes) -> Dict[str, float]:
+def precision_recall_f1(outcomes: Outcomes) -> dict[str, float]:
     """RETURNS (Dict[str, float]): "nil_precision", "nil_recall" and "nil_f1" of the linker's decision; 0
     where the denominator is 0."""
     hits = float((outcomes.called_nil & outcomes.is_nil).sum())
@@ -43,8 +44,8 @@ def precision_recall_f1(outcomes: Outcomes) -> Dict[str, float]:
 
 
 def precision_recall_curve(
-    scores: Floats, truth: Flags, weights: Optional[Floats] = None
-) -> Tuple[Floats, Floats, Floats]:
+    scores: Floats, truth: Flags, weights: Floats | None = None
+) -> tuple[Floats, Floats, Floats]:
     """Precision and recall when all items that score at least as high as a threshold are predicted true.
 
     scores (Floats): (n,), higher = more likely true.
@@ -64,7 +65,7 @@ def precision_recall_curve(
     return precision, recall, ranked[last_of_score]
 
 
-def average_precision(scores: Floats, truth: Flags, weights: Optional[Floats] = None) -> float:
+def average_precision(scores: Floats, truth: Flags, weights: Floats | None = None) -> float:
     """Area under the precision-recall curve as a sum of steps, without interpolation
     (as scikit-learn's ``average_precision_score``).
 

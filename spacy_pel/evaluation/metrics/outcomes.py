@@ -1,6 +1,7 @@
 """What the metrics need to know about each mention."""
 
-from typing import Any, Dict, Iterable, List, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class Outcomes(NamedTuple):
     @classmethod
     def of(cls, predictions: Iterable[Prediction]) -> "Outcomes":
         """predictions (Iterable[Prediction]): may be a generator; the predictions are not kept."""
-        documents: Dict[str, int] = {}
+        documents: dict[str, int] = {}
         rows = [
             (
                 documents.setdefault(one.source, len(documents)),
@@ -59,7 +60,7 @@ class Outcomes(NamedTuple):
         ]
         flag = np.bool_
         kinds = (np.int64, np.int64, flag, flag, np.float64, flag, flag, np.float64, flag, np.int64)
-        columns: List[Any] = [
+        columns: list[Any] = [
             np.asarray([row[column] for row in rows], dtype=kind) for column, kind in enumerate(kinds)
         ]
         return cls(*columns)

@@ -4,7 +4,8 @@ Each bootstrap sample draws whole documents, with replacement, and both runs are
 draw: errors cluster in documents, and the two runs make many of the same errors.
 """
 
-from typing import Callable, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray

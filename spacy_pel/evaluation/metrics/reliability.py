@@ -1,6 +1,6 @@
 """Is P(NIL) calibrated? Reliability curve, expected calibration error and Brier score."""
 
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Reliability(NamedTuple):
 # puts a score at the edge of two bins into the lower one.
 
 
-def reliability_curve(scores: Floats, truth: Flags, n_bins: int = N_BINS) -> Optional[Reliability]:
+def reliability_curve(scores: Floats, truth: Flags, n_bins: int = N_BINS) -> Reliability | None:
     """Compare probabilities with outcomes, in bins of equal width; a bin's lower edge belongs to it.
 
     scores (Floats): (n,).
@@ -52,14 +52,14 @@ def reliability_curve(scores: Floats, truth: Flags, n_bins: int = N_BINS) -> Opt
     return Reliability(probability, share, n[filled])
 
 
-def reliability_metrics(scores: Floats, truth: Flags) -> Dict[str, Any]:
+def reliability_metrics(scores: Floats, truth: Flags) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): "nil_ece", "nil_brier" (the mean squared distance) and
     "nil_reliability", the curve's points as [probability, share, mentions]; None, None and []
     where the scores are not probabilities."""
     curve = reliability_curve(scores, truth)
     if curve is None:
         return {"nil_ece": None, "nil_brier": None, "nil_reliability": []}
-    points: List[List[float]] = [[float(p), float(share), int(n)] for p, share, n in zip(*curve, strict=True)]
+    points: list[list[float]] = [[float(p), float(share), int(n)] for p, share, n in zip(*curve, strict=True)]
     return {
         "nil_ece": curve.error,
         "nil_brier": float(np.mean((scores - truth) ** 2)),

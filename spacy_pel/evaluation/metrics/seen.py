@@ -1,6 +1,7 @@
 """Seen or unseen: does a gold entity occur in the training corpus?"""
 
-from typing import TYPE_CHECKING, Iterable, Optional, Sequence, Set
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Optional
 
 from ...kb import KnowledgeBase
 from ...types import Document
@@ -13,7 +14,7 @@ if TYPE_CHECKING:  # imports faiss
 def seen_in_corpus(kb: KnowledgeBase, documents: Iterable[Document]) -> IsSeen:
     """RETURNS (IsSeen): is one of these live ids a gold id of the documents?"""
     ids = {entity_id for document in documents for mention in document.mentions for entity_id in mention.ids}
-    live: Set[str] = {resolved for entity_id in ids if (resolved := kb.resolve(entity_id)) is not None}
+    live: set[str] = {resolved for entity_id in ids if (resolved := kb.resolve(entity_id)) is not None}
 
     def is_seen(gold: Sequence[str]) -> bool:
         return not live.isdisjoint(gold)

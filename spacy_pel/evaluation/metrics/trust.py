@@ -1,6 +1,6 @@
 """Are P(right) and the coverage of sets what they claim to be?"""
 
-from typing import Any, Dict
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .outcomes import Outcomes
 from .reliability import reliability_metrics
 
 
-def trust_metrics(outcomes: Outcomes) -> Dict[str, Any]:
+def trust_metrics(outcomes: Outcomes) -> dict[str, Any]:
     """Compare P(right) of the answers, and the rate at which sets hold the right answer, with what happened.
 
     outcomes (Outcomes): of all mentions; those without an answer have no P(right) and are left out.
@@ -16,7 +16,7 @@ def trust_metrics(outcomes: Outcomes) -> Dict[str, Any]:
         "answer_brier"; "set_coverage", the share of sets that hold the right answer, and "set_size",
         the mean number of answers in a set. None where there is nothing to measure.
     """
-    metrics: Dict[str, Any] = dict.fromkeys(("answer_ece", "answer_brier", "set_coverage", "set_size"))
+    metrics: dict[str, Any] = dict.fromkeys(("answer_ece", "answer_brier", "set_coverage", "set_size"))
     linked = ~np.isnan(outcomes.probability)
     found = reliability_metrics(outcomes.probability[linked], outcomes.correct[linked])
     metrics["answer_ece"], metrics["answer_brier"] = found["nil_ece"], found["nil_brier"]

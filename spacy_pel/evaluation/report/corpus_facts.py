@@ -2,8 +2,9 @@
 entities (Le & Nguyen 2023, Fig. 3)."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _BARS = 60  # more bars than this would look like lines
 
 
-def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = None) -> Dict[str, Any]:
+def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = None) -> dict[str, Any]:
     """Count the mentions, entities and types of a corpus.
 
     documents (Iterable[Document]): with gold mentions.
@@ -32,9 +33,9 @@ def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = 
     counts = Counter(documents=0, mentions=0, nil=0, composite=0, several_ids=0)
     labels: Counter[str] = Counter()
     types: Counter[str] = Counter()
-    meanings: Dict[str, Counter[Tuple[str, ...]]] = {}
+    meanings: dict[str, Counter[tuple[str, ...]]] = {}
     of_entity: Counter[str] = Counter()
-    of_pair: Counter[Tuple[str, int]] = Counter()
+    of_pair: Counter[tuple[str, int]] = Counter()
     for number, document in enumerate(documents):
         counts["documents"] += 1
         for mention in document.mentions:
@@ -57,7 +58,7 @@ def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = 
                 of_pair[entity_id, number] += 1
     ambiguous = [found for found in meanings.values() if len(found) > 1]
     linked = counts["mentions"] - counts["nil"]
-    facts: Dict[str, Any] = {
+    facts: dict[str, Any] = {
         **{key: counts[key] for key in ("documents", "mentions", "nil", "composite", "several_ids")},
         "entities": len(of_entity),
         "surfaces": len(meanings),
@@ -76,16 +77,16 @@ def corpus_facts(documents: Iterable[Document], kb: Optional["KnowledgeBase"] = 
     return facts
 
 
-def _live(ids: Sequence[str], kb: Optional["KnowledgeBase"]) -> Set[str]:
+def _live(ids: Sequence[str], kb: Optional["KnowledgeBase"]) -> set[str]:
     """RETURNS (Set[str]): retired ids replaced by their successors; ids that the KB lacks unchanged."""
     return set(ids) if kb is None else {kb.resolve(given) or given for given in ids}
 
 
-def _histogram(values: Iterable[int]) -> Dict[str, int]:
+def _histogram(values: Iterable[int]) -> dict[str, int]:
     return {str(size): count for size, count in sorted(Counter(values).items())}
 
 
-def plot_spread(facts: Dict[str, Any], *paths: Path) -> None:
+def plot_spread(facts: dict[str, Any], *paths: Path) -> None:
     """Draw the distribution of mentions over entities, and over pairs of entity and document.
 
     facts (Dict[str, Any]): from ``corpus_facts``.

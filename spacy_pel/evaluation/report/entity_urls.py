@@ -1,11 +1,11 @@
 """Web pages of entities."""
 
 import re
-from typing import Optional, Sequence, Tuple
+from collections.abc import Sequence
 from urllib.parse import quote
 
 # pattern of the whole id, address; the first match counts, {id} is its first group
-ENTITY_URLS: Sequence[Tuple[str, str]] = (
+ENTITY_URLS: Sequence[tuple[str, str]] = (
     (r"(?:UMLS:)?(C[0-9]{7})", "https://uts.nlm.nih.gov/uts/umls/concept/{id}"),
     (r"(?:MESH:)?([CD](?:[0-9]{6}|[0-9]{9}))", "https://meshb.nlm.nih.gov/record/ui?ui={id}"),
     (r"(?:OMIM|MIM):([0-9]{6})", "https://omim.org/entry/{id}"),
@@ -13,7 +13,7 @@ ENTITY_URLS: Sequence[Tuple[str, str]] = (
 )
 
 
-def entity_url(entity_id: str, patterns: Sequence[Tuple[str, str]] = ENTITY_URLS) -> Optional[str]:
+def entity_url(entity_id: str, patterns: Sequence[tuple[str, str]] = ENTITY_URLS) -> str | None:
     """The page of an entity.
 
     entity_id (str): an id of a knowledge base.

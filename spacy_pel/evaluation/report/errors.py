@@ -1,9 +1,10 @@
 """The errors of a run: their kinds and reasons, a sample of each kind, and what the report shows of them."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..prediction import Prediction
 from .page import ShownEntity, ShownError
 
 _CONTEXT = 160  # characters of context on each side
-Texts = Dict[str, List[str]]  # document id -> its texts; corpora may share an id
+Texts = dict[str, list[str]]  # document id -> its texts; corpora may share an id
 
 # kind -> what it means, in the order of the report
 KINDS: Mapping[str, str] = {
@@ -31,7 +32,7 @@ KINDS: Mapping[str, str] = {
 }
 
 
-def error_kind(prediction: Prediction) -> Optional[str]:
+def error_kind(prediction: Prediction) -> str | None:
     """RETURNS (Optional[str]): a key of ``KINDS``; None if the prediction is right."""
     if prediction.correct:
         return None
@@ -46,7 +47,7 @@ def error_kind(prediction: Prediction) -> Optional[str]:
     return "wrong_first" if prediction.rank else "not_retrieved"
 
 
-def why(kind: str, prediction: Prediction, threshold: Optional[float]) -> str:
+def why(kind: str, prediction: Prediction, threshold: float | None) -> str:
     """The reason of an error as a sentence.
 
     kind (str): of the prediction's error.
@@ -87,7 +88,7 @@ class ErrorCase(NamedTuple):
     kind: str
     why: str
     prediction: Prediction
-    gold_found: Dict[str, Tuple[int, float]]
+    gold_found: dict[str, tuple[int, float]]
 
 
 class ErrorSample:
@@ -105,14 +106,14 @@ class ErrorSample:
         *,
         n_per_kind: int,
         n_candidates: int = 5,
-        thresholds: Optional[Dict[str, Optional[float]]] = None,
+        thresholds: dict[str, float | None] | None = None,
         seed: int = 0,
     ):
         self.n_per_kind = n_per_kind
         self.n_candidates = n_candidates
         self.thresholds = thresholds or {}
-        self.counts: Dict[str, int] = dict.fromkeys(KINDS, 0)
-        self._kept: Dict[str, Dict[int, ErrorCase]] = {kind: {} for kind in KINDS}  # slot -> case
+        self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
+        self._kept: dict[str, dict[int, ErrorCase]] = {kind: {} for kind in KINDS}  # slot -> case
         # one generator per kind, so that more errors of one kind do not change the sample of another
         self._rng = {kind: np.random.default_rng([seed, number]) for number, kind in enumerate(KINDS)}
 
@@ -127,7 +128,7 @@ class ErrorSample:
         if slot < self.n_per_kind:
             self._kept[kind][slot] = self._case(kind, prediction)
 
-    def cases(self) -> List[ErrorCase]:
+    def cases(self) -> list[ErrorCase]:
         """RETURNS (List[ErrorCase]): sorted by kind, document and offset."""
         return [
             case
@@ -161,9 +162,7 @@ def texts_of(paths: Iterable[Path], cases: Iterable[ErrorCase]) -> Texts:
     return texts
 
 
-def shown_error(
-    run: str, case: ErrorCase, *, texts: Optional[Texts], kb: Optional[KnowledgeBase]
-) -> ShownError:
+def shown_error(run: str, case: ErrorCase, *, texts: Texts | None, kb: KnowledgeBase | None) -> ShownError:
     """An error as the page shows it.
 
     run (str): the run's name.
@@ -188,7 +187,7 @@ def shown_error(
     )
 
 
-def _context(run: str, one: Prediction, texts: Texts) -> Tuple[str, str]:
+def _context(run: str, one: Prediction, texts: Texts) -> tuple[str, str]:
     if one.doc not in texts:
         raise PelError(Errors.E685.format(run=run, got=f"it has no document '{one.doc}'"))
     for text in texts[one.doc]:
@@ -204,10 +203,10 @@ def _context(run: str, one: Prediction, texts: Texts) -> Tuple[str, str]:
     )
 
 
-def _entities(case: ErrorCase, kb: Optional[KnowledgeBase]) -> List[ShownEntity]:
+def _entities(case: ErrorCase, kb: KnowledgeBase | None) -> list[ShownEntity]:
     one = case.prediction
 
-    def shown(entity_id: str, rank: str, score: Optional[float], *, is_gold: bool) -> ShownEntity:
+    def shown(entity_id: str, rank: str, score: float | None, *, is_gold: bool) -> ShownEntity:
         return ShownEntity(entity_id, _name(kb, entity_id), rank, score, is_gold, entity_id == one.kb_id)
 
     outside = [shown(found, "not in KB", None, is_gold=True) for found in one.outside]
@@ -226,6 +225,6 @@ def _entities(case: ErrorCase, kb: Optional[KnowledgeBase]) -> List[ShownEntity]
     return [*outside, *missed, *candidates, *further_down]
 
 
-def _name(kb: Optional[KnowledgeBase], entity_id: str) -> str:
+def _name(kb: KnowledgeBase | None, entity_id: str) -> str:
     live = kb.resolve(entity_id) if kb is not None else None
     return kb[live].canonical_name if kb is not None and live is not None else ""

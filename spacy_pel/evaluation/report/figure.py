@@ -3,7 +3,7 @@
 import re
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, List, Tuple
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -24,7 +24,7 @@ _PAGE_COLORS = {
 }
 
 
-def new_figure(*, width: float = 6.0, height: float = 4.0) -> Tuple["Figure", "Axes"]:
+def new_figure(*, width: float = 6.0, height: float = 4.0) -> tuple["Figure", "Axes"]:
     """Start a figure with one set of axes.
 
     width, height (float): inches, at 120 dots per inch.
@@ -34,7 +34,7 @@ def new_figure(*, width: float = 6.0, height: float = 4.0) -> Tuple["Figure", "A
     return figure, panels[0]
 
 
-def new_panels(n: int, *, width: float, height: float) -> Tuple["Figure", List["Axes"]]:
+def new_panels(n: int, *, width: float, height: float) -> tuple["Figure", list["Axes"]]:
     """Start a figure with several sets of axes side by side.
 
     n (int): number of sets.

@@ -1,12 +1,13 @@
 """Linked documents as one HTML page that needs no other file, and links as table rows."""
 
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from ...types import NIL
 from .entity_urls import entity_url
 from .page import render_template
 
-Record = Dict[str, Any]
+Record = dict[str, Any]
 PROBABILITY = "P(right)"
 NOTE = (
     f"{PROBABILITY} is that of the answer, id or NIL. The runner-up has its score among the candidates; for "
@@ -52,7 +53,7 @@ def link_row(record: Record, name_of: Callable[[str], str]) -> LinkRow:
     )
 
 
-def show(score: Optional[float]) -> str:
+def show(score: float | None) -> str:
     """RETURNS (str): with three decimals; "–" for None."""
     return "–" if score is None else f"{score:.3f}"
 
@@ -62,7 +63,7 @@ def render_links(
     *,
     title: str,
     name_of: Callable[[str], str],
-    url_of: Callable[[str], Optional[str]] = entity_url,
+    url_of: Callable[[str], str | None] = entity_url,
     description: str = "",
 ) -> str:
     """Show mentions in their text: colour and underline distinguish linked mentions from NIL, ids are links,
@@ -94,7 +95,7 @@ def render_links(
     return render_template("links.html", documents=shown, **functions, **texts)
 
 
-def pieces(text: str, mentions: Sequence[Record]) -> List[Record]:
+def pieces(text: str, mentions: Sequence[Record]) -> list[Record]:
     """Cut a text at its mentions. Of two overlapping mentions only the first is shown in the text.
 
     text (str): the document.
@@ -102,7 +103,7 @@ def pieces(text: str, mentions: Sequence[Record]) -> List[Record]:
     RETURNS (List[Record]): ``text`` and ``mention`` (None between mentions); the texts
         joined give the document.
     """
-    found: List[Record] = []
+    found: list[Record] = []
     done = 0
     for mention in sorted(mentions, key=lambda mention: (mention["start"], -mention["end"])):
         start, end = mention["start"], mention["end"]

@@ -1,6 +1,7 @@
 """Evaluations as one HTML page that needs no other file: tables, figures and an error browser."""
 
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -29,7 +30,7 @@ class Table(NamedTuple):
     note: str
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    spans: Sequence[Tuple[str, int]] = ()
+    spans: Sequence[tuple[str, int]] = ()
 
 
 class ShownEntity(NamedTuple):
@@ -44,7 +45,7 @@ class ShownEntity(NamedTuple):
     id: str
     name: str
     rank: str
-    score: Optional[float]
+    score: float | None
     is_gold: bool
     is_chosen: bool
 
@@ -95,7 +96,7 @@ class Page(NamedTuple):
     errors: Sequence[ShownError]
 
 
-def render_report(page: Page, *, url_of: Callable[[str], Optional[str]] = entity_url) -> str:
+def render_report(page: Page, *, url_of: Callable[[str], str | None] = entity_url) -> str:
     """RETURNS (str): the HTML page. All text in it is escaped, and it loads nothing from elsewhere.
 
     page (Page): its content.

@@ -1,6 +1,7 @@
 """Figures of evaluations: recall@k, the precision-recall curve of NIL, the reliability of P(NIL)."""
 
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Tuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
@@ -20,7 +21,7 @@ _POINTS = 2000  # of a curve; more cannot be seen
 _INLINE_SIZE = (4.8, 4.0)  # inches; the same for all, so that their texts have the same size
 
 
-def inline_figures(runs: Mapping[str, Run]) -> Dict[str, Markup]:
+def inline_figures(runs: Mapping[str, Run]) -> dict[str, Markup]:
     """RETURNS (Dict[str, Markup]): title -> SVG of the figures for which there are data; each has a line per
         run, in the order of the runs.
 
@@ -49,7 +50,7 @@ def plot_run(run: Run) -> None:
     save_figure(*reliability_figure(outcomes), run.path / "reliability.png")
 
 
-def recall_figure(runs: Mapping[str, Dict[str, Any]]) -> Tuple["Figure", "Axes"]:
+def recall_figure(runs: Mapping[str, dict[str, Any]]) -> tuple["Figure", "Axes"]:
     """Draw recall@k over k with its intervals.
 
     runs (Mapping[str, Dict[str, Any]]): name of a run -> its metrics.
@@ -71,7 +72,7 @@ def recall_figure(runs: Mapping[str, Dict[str, Any]]) -> Tuple["Figure", "Axes"]
     return figure, axes
 
 
-def nil_figure(runs: Mapping[str, Outcomes]) -> Tuple["Figure", "Axes"]:
+def nil_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
     """Draw the precision-recall curve of the NIL class; a dot marks the calibrated decision.
 
     runs (Mapping[str, Outcomes]): name of a run -> its outcomes.
@@ -110,7 +111,7 @@ def draw_nil_curve(axes: "Axes", outcomes: Outcomes, *, label: str, **style: Any
     return line
 
 
-def reliability_figure(runs: Mapping[str, Outcomes]) -> Tuple["Figure", "Axes"]:
+def reliability_figure(runs: Mapping[str, Outcomes]) -> tuple["Figure", "Axes"]:
     """Draw the share of NIL mentions over P(NIL); a larger dot means more mentions.
 
     runs (Mapping[str, Outcomes]): name of a run -> its outcomes; a run whose nil_scores are not
@@ -133,7 +134,7 @@ def reliability_figure(runs: Mapping[str, Outcomes]) -> Tuple["Figure", "Axes"]:
     return figure, axes
 
 
-def _new_figure(**size: float) -> Tuple["Figure", "Axes"]:
+def _new_figure(**size: float) -> tuple["Figure", "Axes"]:
     figure, axes = new_figure(**size)
     axes.set_prop_cycle(color=COLORS, linestyle=LINE_STYLES)
     return figure, axes

@@ -1,7 +1,8 @@
 """A report of one or more evaluations."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 from ...kb import KnowledgeBase
 from ..metrics.mention_groups import GROUPINGS, MentionGroups
@@ -22,13 +23,13 @@ class Report(NamedTuple):
     """
 
     html: str
-    errors: Dict[str, Dict[str, int]]
+    errors: dict[str, dict[str, int]]
     n_shown: int
 
 
 class _Reading(NamedTuple):
     run: Run
-    groups: Dict[str, MentionGroups]
+    groups: dict[str, MentionGroups]
     errors: ErrorSample
 
 
@@ -36,7 +37,7 @@ def make_report(
     paths: Sequence[Path],
     *,
     corpora: Sequence[Path] = (),
-    kb: Optional[KnowledgeBase] = None,
+    kb: KnowledgeBase | None = None,
     watch: Sequence[Callable[[Prediction], None]] = (),
     title: str = "Entity linking",
     max_errors: int = 200,
@@ -82,14 +83,14 @@ def make_report(
 
 def _read(path: Path, watch: Sequence[Callable[[Prediction], None]], n_errors: int, seed: int) -> _Reading:
     metrics = read_metrics(path)
-    thresholds: Dict[str, Any] = {"": metrics.get("threshold"), **(metrics.get("threshold_by_label") or {})}
+    thresholds: dict[str, Any] = {"": metrics.get("threshold"), **(metrics.get("threshold_by_label") or {})}
     errors = ErrorSample(n_per_kind=n_errors, thresholds=thresholds, seed=seed)
     groups = {key: MentionGroups(groups_of) for key, groups_of in GROUPINGS.items()}
-    watchers: List[Callable[[Prediction], None]] = [*watch, *(one.add for one in groups.values()), errors.add]
+    watchers: list[Callable[[Prediction], None]] = [*watch, *(one.add for one in groups.values()), errors.add]
     return _Reading(read_run(path, watch=watchers), groups, errors)
 
 
-def _description(runs: Dict[str, Run]) -> str:
+def _description(runs: dict[str, Run]) -> str:
     first = next(iter(runs.values()))
     if len(runs) == 1:
         return f"{len(first.mentions):,} mentions in {first.metrics['n_documents']:,} documents."

@@ -1,6 +1,7 @@
 """The tables of a report: metrics side by side, differences, metrics by group."""
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..compare import POLICY as COMPARE_POLICY
 from ..compare import compare_runs
@@ -49,7 +50,7 @@ def metric_table(runs: Runs) -> Table:
     return Table("Metrics", note, ["", *runs], rows)
 
 
-def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Optional[Table]:
+def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Table | None:
     """RETURNS (Optional[Table]): the other runs against the first one, paired; None unless all have the
     same mentions and gold ids."""
     (first_name, first), *others = runs.items()
@@ -73,7 +74,7 @@ def difference_table(runs: Runs, *, n_samples: int, seed: int) -> Optional[Table
     return Table(f"Difference from {first_name}, in points", note, ["", *found], rows)
 
 
-def group_tables(runs: Runs, masks: Mapping[str, Mapping[str, Mapping[str, Flags]]]) -> List[Table]:
+def group_tables(runs: Runs, masks: Mapping[str, Mapping[str, Mapping[str, Flags]]]) -> list[Table]:
     """RETURNS (List[Table]): one for each grouping with at least two groups.
 
     runs (Mapping[str, Run]): name -> run.
@@ -119,17 +120,17 @@ def _same_mentions(a: Run, b: Run) -> bool:
     return ours == theirs
 
 
-def _percent(metrics: Dict[str, Any], key: str) -> Cell:
+def _percent(metrics: dict[str, Any], key: str) -> Cell:
     value, low, high = (metrics.get(name) for name in (key, f"{key}_low", f"{key}_high"))
     interval = "" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}"
     return Cell(_share(value).text, interval)
 
 
-def _share(value: Optional[float]) -> Cell:
+def _share(value: float | None) -> Cell:
     return Cell("–" if value is None else f"{100 * value:.1f}")
 
 
-def _difference(one: Optional[Dict[str, Any]]) -> Cell:
+def _difference(one: dict[str, Any] | None) -> Cell:
     if one is None:
         return Cell("–")
     star = "*" if one["significant"] else ""
@@ -141,7 +142,7 @@ def _p_value(value: float) -> str:
     return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
 
 
-def run_notes(runs: Runs) -> Dict[str, str]:
+def run_notes(runs: Runs) -> dict[str, str]:
     """RETURNS (Dict[str, str]): a note on each run: folder and fingerprints."""
     notes = {}
     for name, run in runs.items():

@@ -9,9 +9,10 @@ own (annotated text), so that twins do not depend on a corpus.
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple
+from typing import Any, NamedTuple
 
 from ...errors import Errors, PelError, shortened
 from ...registry import registry
@@ -23,7 +24,7 @@ from .merge_config import MergeConfig, MergeSource
 from .merge_record import MergeRecord
 from .twins import merge_twins
 
-Pairs = Dict[str, List[str]]  # term id -> ids
+Pairs = dict[str, list[str]]  # term id -> ids
 
 
 class NameSource(NamedTuple):
@@ -44,13 +45,13 @@ class Merge:
     def __init__(self, config: MergeConfig, data: Path) -> None:
         self.config = config
         self.data = Path(data)
-        self.redirects: Dict[str, str] = {}  # of the readers, and the twins
-        self.twins: Dict[str, str] = {}  # retired id -> the id that stays
-        self.report: Dict[str, Dict[str, int]] = {}  # source -> counts
-        self._records: Dict[str, MergeRecord] = {}
-        self._ids_of: Dict[str, Pairs] = {}  # source -> term id -> ids
-        self._terms: Dict[str, Dict[str, Term]] = {}
-        self._prefixes: Set[str] = set()  # of the base's ids
+        self.redirects: dict[str, str] = {}  # of the readers, and the twins
+        self.twins: dict[str, str] = {}  # retired id -> the id that stays
+        self.report: dict[str, dict[str, int]] = {}  # source -> counts
+        self._records: dict[str, MergeRecord] = {}
+        self._ids_of: dict[str, Pairs] = {}  # source -> term id -> ids
+        self._terms: dict[str, dict[str, Term]] = {}
+        self._prefixes: set[str] = set()  # of the base's ids
         self._valid = re.compile(config.id_pattern).fullmatch
 
     def __call__(self) -> Iterator[Entity]:
@@ -76,7 +77,7 @@ class Merge:
         for entity_id in sorted(self._records):
             yield self._records[entity_id].entity(entity_id)
 
-    def _live_redirects(self) -> Iterator[Tuple[str, str]]:
+    def _live_redirects(self) -> Iterator[tuple[str, str]]:
         """YIELDS (Tuple[str, str]): retired ids with their successors, without those that were left out."""
         for old, new in self.redirects.items():
             passed = {old}
@@ -94,7 +95,7 @@ class Merge:
                 yield NameSource(entity_id, name, source)
 
     @property
-    def source(self) -> Dict[str, Any]:
+    def source(self) -> dict[str, Any]:
         """For meta.json: name, licence, and each source's origin, version, licence and counts."""
         about = {"origin", "version", "licence"}
         return {
@@ -150,7 +151,7 @@ class Merge:
         self.report[name] = dict(counts)
         logger.info("%s: %s", name, self.report[name])
 
-    def _drop_nameless(self, counts: Dict[str, int]) -> None:
+    def _drop_nameless(self, counts: dict[str, int]) -> None:
         """Leave out the ids of a source whose names are all blank."""
         nameless = [entity_id for entity_id, record in self._records.items() if not record.names]
         for entity_id in nameless:
@@ -158,9 +159,9 @@ class Merge:
             for key, change in {"ids": -1, "ids_new": -1, "terms_without_name": 1}.items():
                 counts[key] += change
 
-    def _owners(self) -> Dict[str, Set[str]]:
+    def _owners(self) -> dict[str, set[str]]:
         """RETURNS (Dict[str, Set[str]]): normalized name -> the ids that have it so far."""
-        owners: Dict[str, Set[str]] = defaultdict(set)
+        owners: dict[str, set[str]] = defaultdict(set)
         for entity_id, record in self._records.items():
             for text in record.names:
                 owners[normalize_alias(text)].add(entity_id)
@@ -171,7 +172,7 @@ class Merge:
         name: str,
         record: MergeRecord,
         given_id: str,
-        definition: Optional[str],
+        definition: str | None,
         names: Iterable[str],
     ) -> int:
         """Add what the source with this name says of an id to a record.
@@ -202,10 +203,10 @@ class Merge:
                 return entity_id
         return curie if prefix in self._prefixes else local
 
-    def _link(self, source: MergeSource, terms: Dict[str, Term]) -> Tuple[Pairs, Set[Tuple[str, str]]]:
+    def _link(self, source: MergeSource, terms: dict[str, Term]) -> tuple[Pairs, set[tuple[str, str]]]:
         """Find each term's ids. RETURNS: term id -> ids, and the curated ones of these pairs."""
-        links: Dict[str, Dict[str, None]] = defaultdict(dict)
-        curated: Set[Tuple[str, str]] = set()
+        links: dict[str, dict[str, None]] = defaultdict(dict)
+        curated: set[tuple[str, str]] = set()
         for path in source.mappings:
             for term_id, target, label in read_sssom(self.data / path):
                 target = self._own_id(target)
@@ -224,7 +225,7 @@ class Merge:
         valid = {term_id: [found for found in ids if self._valid(found)] for term_id, ids in links.items()}
         return {term_id: ids for term_id, ids in valid.items() if ids}, curated
 
-    def _via_pairs(self, source: MergeSource, terms: Mapping[str, Term]) -> Iterator[Tuple[str, str]]:
+    def _via_pairs(self, source: MergeSource, terms: Mapping[str, Term]) -> Iterator[tuple[str, str]]:
         """YIELDS (Tuple[str, str]): (term of the other source, term of this one)."""
         if not (source.via_mappings or source.via_xref):
             yield from ((term_id, term_id) for term_id in terms)
@@ -267,20 +268,20 @@ class Merge:
         logger.info("%s: %s", name, self.report[name])
 
 
-def _names(term: Term, source: MergeSource) -> List[str]:
+def _names(term: Term, source: MergeSource) -> list[str]:
     if not source.names:
         return []
     return [term.name, *(text for text, scope in term.synonyms if scope in source.scopes)]
 
 
-def read_source_terms(source: MergeSource, data: Path) -> Dict[str, Term]:
+def read_source_terms(source: MergeSource, data: Path) -> dict[str, Term]:
     """Read a source's live terms; terms described by several files are merged.
 
     source (MergeSource): the source.
     data (Path): the folder of the files.
     RETURNS (Dict[str, Term]): id -> term.
     """
-    terms: Dict[str, Term] = {}
+    terms: dict[str, Term] = {}
     for name in source.files:
         if name in source.columns:
             found = read_table(

@@ -1,8 +1,9 @@
 """The config of a merged knowledge base: ``[merge]``, and ``[merge.sources.NAME]`` for each source."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, List, Literal, Mapping, Optional
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -48,17 +49,17 @@ class MergeSource(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    files: List[str] = []
-    reader: Optional[str] = None
-    settings: Dict[str, Any] = {}
-    scopes: List[Scope] = ["exact"]
-    id_xref: List[str] = []
-    mappings: List[str] = []
-    via: Optional[str] = None
-    via_mappings: List[str] = []
-    via_xref: List[str] = []
+    files: list[str] = []
+    reader: str | None = None
+    settings: dict[str, Any] = {}
+    scopes: list[Scope] = ["exact"]
+    id_xref: list[str] = []
+    mappings: list[str] = []
+    via: str | None = None
+    via_mappings: list[str] = []
+    via_xref: list[str] = []
     id_prefix: str = ""
-    columns: Dict[str, List[Optional[str]]] = {}
+    columns: dict[str, list[str | None]] = {}
     header: bool = True
     names: bool = True
     homonyms: bool = True
@@ -84,11 +85,11 @@ class MergeConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     definitions: bool = True
-    sources: Dict[str, MergeSource]
+    sources: dict[str, MergeSource]
     id_pattern: str = ".+"
     name: str = ""
     licence: str = ""
-    _path: Optional[Path] = None
+    _path: Path | None = None
 
     @property
     def described(self) -> str:
@@ -96,11 +97,11 @@ class MergeConfig(BaseModel):
         return _described(self._path)
 
 
-def _described(path: Optional[Path]) -> str:
+def _described(path: Path | None) -> str:
     return "merge config" if path is None else f"merge config at {path}"
 
 
-def parse_merge_config(section: Mapping[str, Any], path: Optional[Path] = None) -> MergeConfig:
+def parse_merge_config(section: Mapping[str, Any], path: Path | None = None) -> MergeConfig:
     """Check the section ``[merge]`` of a config.
 
     section (Mapping[str, Any]): the filled section.
@@ -123,7 +124,7 @@ def parse_merge_config(section: Mapping[str, Any], path: Optional[Path] = None) 
         re.compile(config.id_pattern)
     except (re.error, ValueError, RecursionError, OverflowError) as err:
         raise invalid("merge.id_pattern", err) from err
-    earlier: List[str] = []
+    earlier: list[str] = []
     for name, source in config.sources.items():
         where = f"merge.sources.{name}"
         if not (source.reader or source.id_xref or source.mappings or source.via):

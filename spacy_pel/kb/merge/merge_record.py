@@ -1,7 +1,6 @@
 """What a merge collects about one id before it becomes an entity."""
 
 from dataclasses import dataclass, field
-from typing import Dict, List, Optional, Set, Tuple
 
 from ...types import Entity
 from ..readers.ontology import clean_text
@@ -20,16 +19,16 @@ class MergeRecord:
     curated (Set[str]): the sources that name it by a curated mapping file.
     """
 
-    names: List[str] = field(default_factory=list)
-    named_by: List[str] = field(default_factory=list)
-    definition: Optional[str] = None
-    types: List[str] = field(default_factory=list)
-    weak_types: List[str] = field(default_factory=list)
-    term_ids: Dict[str, None] = field(default_factory=dict)
-    sources: Set[str] = field(default_factory=set)
-    curated: Set[str] = field(default_factory=set)
-    _folded: Set[str] = field(default_factory=set)
-    _types: Set[Tuple[bool, str]] = field(default_factory=set)
+    names: list[str] = field(default_factory=list)
+    named_by: list[str] = field(default_factory=list)
+    definition: str | None = None
+    types: list[str] = field(default_factory=list)
+    weak_types: list[str] = field(default_factory=list)
+    term_ids: dict[str, None] = field(default_factory=dict)
+    sources: set[str] = field(default_factory=set)
+    curated: set[str] = field(default_factory=set)
+    _folded: set[str] = field(default_factory=set)
+    _types: set[tuple[bool, str]] = field(default_factory=set)
 
     def add_name(self, name: str, source: str = "") -> bool:
         """RETURNS (bool): whether the name was new."""
@@ -42,7 +41,7 @@ class MergeRecord:
         self.named_by.append(source)
         return True
 
-    def add_definition(self, definition: Optional[str]) -> None:
+    def add_definition(self, definition: str | None) -> None:
         """Take the definition if there is none yet."""
         if self.definition is None and definition:
             self.definition = clean_text(definition) or None

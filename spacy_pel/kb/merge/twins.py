@@ -13,20 +13,20 @@ then gives both the same strings, and nothing distinguishes them. The rule:
 """
 
 from collections import defaultdict
-from typing import Collection, Dict, List, Mapping
+from collections.abc import Collection, Mapping
 
 from ...util import normalize_alias
 from .merge_record import MergeRecord
 
 
-def merge_twins(records: Dict[str, MergeRecord], base: Collection[str] = frozenset()) -> Dict[str, str]:
+def merge_twins(records: dict[str, MergeRecord], base: Collection[str] = frozenset()) -> dict[str, str]:
     """Merge the twins among the records, in place.
 
     records (Dict[str, MergeRecord]): id -> record; the retired ids are taken out.
     base (Collection[str]): ids that are never retired.
     RETURNS (Dict[str, str]): retired id -> the id that stays.
     """
-    redirects: Dict[str, str] = {}
+    redirects: dict[str, str] = {}
     for group in find_twins(records):
         keeper, *others = sorted(
             group,
@@ -43,9 +43,9 @@ def merge_twins(records: Dict[str, MergeRecord], base: Collection[str] = frozens
     return redirects
 
 
-def find_twins(records: Mapping[str, MergeRecord]) -> List[List[str]]:
+def find_twins(records: Mapping[str, MergeRecord]) -> list[list[str]]:
     """RETURNS (List[List[str]]): the groups of twins, each with two ids at least."""
-    same_names: Dict[frozenset, List[str]] = defaultdict(list)
+    same_names: dict[frozenset, list[str]] = defaultdict(list)
     for entity_id, record in records.items():
         same_names[frozenset(map(normalize_alias, record.names))].append(entity_id)
     groups = []
@@ -55,10 +55,10 @@ def find_twins(records: Mapping[str, MergeRecord]) -> List[List[str]]:
     return groups
 
 
-def _joined(ids: List[str], records: Mapping[str, MergeRecord]) -> List[List[str]]:
+def _joined(ids: list[str], records: Mapping[str, MergeRecord]) -> list[list[str]]:
     """The connected parts of the ids, where sharing a source term connects; in nearly linear time."""
     parent = list(range(len(ids)))  # of each id, one of the same part; the last of a part is its own
-    last_with: Dict[str, int] = {}  # source term -> the last id with it
+    last_with: dict[str, int] = {}  # source term -> the last id with it
 
     def last_of_part(place: int) -> int:
         while parent[place] != place:
@@ -70,7 +70,7 @@ def _joined(ids: List[str], records: Mapping[str, MergeRecord]) -> List[List[str
             if term_id in last_with:
                 parent[last_of_part(last_with[term_id])] = place
             last_with[term_id] = place
-    parts: Dict[int, List[str]] = defaultdict(list)
+    parts: dict[int, list[str]] = defaultdict(list)
     for place, entity_id in enumerate(ids):
         parts[last_of_part(place)].append(entity_id)
     return [parts[place] for place in sorted(parts)]

@@ -1,8 +1,8 @@
 """The KB reader for annotated text: every gold id becomes an entity named by its mentions."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ...corpora.readers.jsonl_corpus import read_corpus
 from ...registry import registry
@@ -30,17 +30,17 @@ class CorpusNamesKB(KBReaderBase):
         self,
         *,
         min_count: int = 1,
-        types: Optional[List[str]] = None,
+        types: list[str] | None = None,
         id_prefix: str = "",
         strict: bool = False,
     ) -> None:
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)
         self.min_count = min_count
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         for path in paths:
-            names: Dict[str, Counter] = defaultdict(Counter)
-            labels: Dict[str, Counter] = defaultdict(Counter)
+            names: dict[str, Counter] = defaultdict(Counter)
+            labels: dict[str, Counter] = defaultdict(Counter)
             for document in read_corpus(path):
                 for mention in document.mentions:
                     if mention.composite and len(mention.ids) > 1:
@@ -56,14 +56,14 @@ class CorpusNamesKB(KBReaderBase):
                     yield Place(path), Entity(entity_id, ranked[0], tuple(ranked[1:]), types)
 
 
-def rank_surfaces(counts: Counter, *, min_count: int = 1) -> List[str]:
+def rank_surfaces(counts: Counter, *, min_count: int = 1) -> list[str]:
     """Order the surface forms of one entity.
 
     counts (Counter): how often each form was seen.
     min_count (int): leave out forms (case aside) seen less often.
     RETURNS (List[str]): one spelling of each form, the best first.
     """
-    spellings: Dict[str, List[Tuple[int, int, str]]] = defaultdict(list)
+    spellings: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for surface, count in counts.items():
         capitals = sum(letter.isupper() for letter in surface)
         spellings[surface.casefold()].append((-count, capitals, surface))

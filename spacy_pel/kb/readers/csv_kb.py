@@ -2,9 +2,9 @@
 
 import csv
 import re
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from ...errors import Warnings, quoted, shortened
 from ...registry import registry
@@ -58,12 +58,12 @@ class CsvKB(KBReaderBase):
     def __init__(
         self,
         *,
-        types: Optional[List[str]] = None,
+        types: list[str] | None = None,
         id_prefix: str = "",
         strict: bool = False,
-        columns: Optional[Dict[str, str]] = None,
-        list_separator: Optional[str] = None,
-        delimiter: Optional[str] = None,
+        columns: dict[str, str] | None = None,
+        list_separator: str | None = None,
+        delimiter: str | None = None,
     ):
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)
         self.columns = columns or {}
@@ -83,7 +83,7 @@ class CsvKB(KBReaderBase):
         self.list_separator = list_separator
         self.delimiter = delimiter
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the rows' entities."""
         for path in paths:
             rows = self._rows(path)
@@ -110,7 +110,7 @@ class CsvKB(KBReaderBase):
                     self._entity(place, {field: cells[at] for field, at in position.items()}, separators),
                 )
 
-    def _rows(self, path: Path) -> Iterator[Tuple[Place, List[str]]]:
+    def _rows(self, path: Path) -> Iterator[tuple[Place, list[str]]]:
         """YIELDS (Tuple[Place, List[str]]): the header, with bare names, and the rows that have text."""
         lines = ((place.line, line) for place, line in self.lines(path))
         head = list(islice(lines, _N_HEAD))
@@ -128,7 +128,7 @@ class CsvKB(KBReaderBase):
             elif any(map(str.strip, cells)):
                 yield place, cells
 
-    def _find_header(self, path: Path, lines: Sequence[str]) -> Tuple[str, Optional[int]]:
+    def _find_header(self, path: Path, lines: Sequence[str]) -> tuple[str, int | None]:
         """RETURNS (Tuple[str, Optional[int]]): the delimiter, and the position of the header among the lines;
         None = there is none."""
         default = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".txt")) else ","
@@ -141,16 +141,16 @@ class CsvKB(KBReaderBase):
                     return delimiter, at
         return next((found for found in delimiters if found in "".join(lines[:1])), delimiters[0]), None
 
-    def _needed(self) -> Set[str]:
+    def _needed(self) -> set[str]:
         return {"concept_id", "canonical_name", *self.columns}
 
-    def _fields(self, header: List[str]) -> Tuple[Dict[str, int], Dict[str, str]]:
+    def _fields(self, header: list[str]) -> tuple[dict[str, int], dict[str, str]]:
         """RETURNS (Tuple[Dict[str, int], Dict[str, str]]): field -> its column; and name of a column -> the
         field that it and other columns could be."""
         usual = [plain(name) for name in header]
         bare = [without_vocabulary(name) for name in header]
-        position: Dict[str, int] = {}
-        several: Dict[str, str] = {}
+        position: dict[str, int] = {}
+        several: dict[str, str] = {}
         for field, others in USUAL_NAMES.items():
             own = self.columns.get(field, field)
             known = {plain(own)} if field in self.columns else {field, *others}
@@ -164,7 +164,7 @@ class CsvKB(KBReaderBase):
                 several.update((header[at], field) for at in found)
         return position, several
 
-    def _positions(self, place: Place, header: List[str]) -> Dict[str, int]:
+    def _positions(self, place: Place, header: list[str]) -> dict[str, int]:
         """RETURNS (Dict[str, int]): field -> its column."""
         if "concept_id" not in self.columns and (reader := published_as(header)):
             self.fail(
@@ -202,7 +202,7 @@ class CsvKB(KBReaderBase):
             return self.columns[field]
         return f"{field} (or {', '.join(USUAL_NAMES[field])})"
 
-    def _separators(self, path: Path, position: Dict[str, int]) -> Dict[str, str]:
+    def _separators(self, path: Path, position: dict[str, int]) -> dict[str, str]:
         """Read the file once to find the separator of each column of lists.
 
         RETURNS (Dict[str, str]): field -> its separator.
@@ -254,8 +254,8 @@ class CsvKB(KBReaderBase):
             logger.warning(Warnings.W105.format(place=place, column=name, cell=repr(shortened(cell))))
         return "|"
 
-    def _entity(self, place: Place, cells: Dict[str, str], separators: Dict[str, str]) -> Entity:
-        lists: Dict[str, Tuple[str, ...]] = {}
+    def _entity(self, place: Place, cells: dict[str, str], separators: dict[str, str]) -> Entity:
+        lists: dict[str, tuple[str, ...]] = {}
         for field, separator in separators.items():
             lists[field] = tuple(cells.get(field, "").split(separator))
             if self.list_separator is None and separator != "|" and len(lists[field]) > 1:
@@ -274,11 +274,11 @@ class _ListColumn:
     def __init__(self) -> None:
         self.has_bar = False
         # the first of the cells without "|" ...
-        self.list_cell: Optional[Tuple[Place, str]] = None  # that are lists with ";"
-        self.doubtful_cell: Optional[Tuple[Place, str]] = None  # with one "; ", as in "Deficiency; iron"
-        self.lines_cell: Optional[Tuple[Place, str]] = None  # of several lines
+        self.list_cell: tuple[Place, str] | None = None  # that are lists with ";"
+        self.doubtful_cell: tuple[Place, str] | None = None  # with one "; ", as in "Deficiency; iron"
+        self.lines_cell: tuple[Place, str] | None = None  # of several lines
         # with several commas between words, or one beside an abbreviation: not "Leukemia, Acute"
-        self.commas_cell: Optional[Tuple[Place, str]] = None
+        self.commas_cell: tuple[Place, str] | None = None
         # how many of the cells without "|" have text, and how many of these have such a comma
         self.n_cells = self.n_commas = 0
 

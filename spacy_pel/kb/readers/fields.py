@@ -1,12 +1,12 @@
 """What the fields of an entity are called in tables, and which one a name may stand for."""
 
 import re
-from typing import Dict, Iterable, Tuple
+from collections.abc import Iterable
 
 from ...errors import nearest_of
 
 # field -> what other tools call its column
-USUAL_NAMES: Dict[str, Tuple[str, ...]] = {
+USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "concept_id": ("id", "code", "curie", "cui", "cid", "class_id"),
     "canonical_name": (
         *("name", "label", "term", "display", "display_name"),
@@ -49,7 +49,7 @@ def published_as(header: Iterable[str]) -> str:
     return next((reader for columns, reader in _PUBLISHED.items() if names.issuperset(columns)), "")
 
 
-def field_meant(name: str, fields: Iterable[str]) -> Tuple[str, str]:
+def field_meant(name: str, fields: Iterable[str]) -> tuple[str, str]:
     """Which field a misspelt name may stand for.
 
     name (str): of a column or a key.

@@ -1,7 +1,8 @@
 """Building a knowledge base folder with a KB reader."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, Mapping, Sequence
+from typing import Any
 
 from ...types import Entity, KBReader
 from ..knowledge_base import KnowledgeBase, PathLike
@@ -27,8 +28,8 @@ def build_from_reader(
     show_progress (bool): show a progress bar.
     RETURNS (KnowledgeBase): opened.
     """
-    redirects: Dict[str, str] = {}
-    facts: Dict[str, Any] = {}
+    redirects: dict[str, str] = {}
+    facts: dict[str, Any] = {}
 
     def entities() -> Iterator[Entity]:
         yield from reader(paths)

@@ -1,7 +1,8 @@
 """Entities from JSON lines as scispaCy writes them: the interchange format of knowledge bases."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, Sequence, Tuple
+from typing import Any
 
 from ...errors import quoted
 from ...registry import registry
@@ -28,7 +29,7 @@ class JsonlKB(KBReaderBase):
     one_line_per_id = True
     about = {"origin": "JSON lines", "version": "", "licence": "as its maker states it"}
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the lines' entities."""
         for path in paths:
             for place, line in self.lines(path):
@@ -55,7 +56,7 @@ class JsonlKB(KBReaderBase):
         self._check_values(place, fields)
         return Entity(**{"concept_id": "", "canonical_name": "", **fields})
 
-    def _check_values(self, place: Place, fields: Dict[str, Any]) -> None:
+    def _check_values(self, place: Place, fields: dict[str, Any]) -> None:
         for key, value in fields.items():
             if key in _LISTS:
                 fits = isinstance(value, list) and all(isinstance(item, str) for item in value)

@@ -1,7 +1,7 @@
 """Entities from LOINC's table of terms."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Dict, Iterator, List, Sequence, Set, Tuple
 
 from ...registry import registry
 from ...types import Entity
@@ -33,10 +33,10 @@ class LoincKB(KBReaderBase):
         "licence": "LOINC licence: free of charge; its notice has to be passed on",
     }
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the terms."""
-        withdrawn: List[str] = []
-        replacements: Dict[str, Set[str]] = {}
+        withdrawn: list[str] = []
+        replacements: dict[str, set[str]] = {}
         for path in paths:
             for kind, place, row in release_rows(self, path, _KINDS):
                 if kind == "replacements":

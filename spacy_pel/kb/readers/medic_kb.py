@@ -1,8 +1,9 @@
 """Entities from MEDIC, CTD's disease vocabulary, in the text form of DNorm and BioSyn."""
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Iterator, List, NamedTuple, Sequence, Tuple
+from typing import NamedTuple
 
 from ...errors import quoted
 from ...registry import registry
@@ -13,8 +14,8 @@ from .references import unescape
 
 class _Row(NamedTuple):
     place: Place
-    ids: Tuple[str, ...]
-    names: List[str]
+    ids: tuple[str, ...]
+    names: list[str]
 
 
 @registry.pel_kb_readers("spacy-pel.MedicKB.v1")
@@ -36,7 +37,7 @@ class MedicKB(KBReaderBase):
         "licence": "CTD's terms: free for research, commercial use needs CTD's permission",
     }
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the entities of the rows."""
         for path in paths:
             for entity_id, group in groupby(self._rows(path), key=lambda row: row.ids[0]):

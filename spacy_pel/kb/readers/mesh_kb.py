@@ -2,9 +2,9 @@
 
 import csv
 import re
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
 import yaml
 
@@ -49,9 +49,9 @@ class MeshKB(KBReaderBase):
         "licence": "courtesy of NLM: free use with attribution; extra aliases as their makers state it",
     }
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): descriptors first, then supplementary records."""
-        by_sort: Dict[str, List[Path]] = {sort: [] for sort in ("history", *_SORTS)}
+        by_sort: dict[str, list[Path]] = {sort: [] for sort in ("history", *_SORTS)}
         for path in paths:
             by_sort[self._sort(path)].append(path)
         for path in by_sort["history"]:
@@ -59,7 +59,7 @@ class MeshKB(KBReaderBase):
         extra = self._extra_aliases(by_sort["aliases"])
         self.source["version"] = ", ".join(sorted(set(filter(None, map(_year, paths)))))
 
-        categories: Dict[str, Tuple[str, ...]] = {}  # of the descriptors
+        categories: dict[str, tuple[str, ...]] = {}  # of the descriptors
         for sort in ("descriptors_xml", "descriptors_tsv", "supplementary_xml", "supplementary_tsv"):
             records: Callable[[Path], Iterator[MeshRecord]]
             records = self._xml_records if sort.endswith("xml") else self._tsv_records
@@ -103,9 +103,9 @@ class MeshKB(KBReaderBase):
             else:
                 yield record._replace(mapped_to=tuple(re.split(r"[|,]", last)))
 
-    def _extra_aliases(self, paths: Sequence[Path]) -> Dict[str, List[Tuple[Place, str]]]:
-        extra: Dict[str, List[Tuple[Place, str]]] = {}
-        makers: Dict[str, int] = {}
+    def _extra_aliases(self, paths: Sequence[Path]) -> dict[str, list[tuple[Place, str]]]:
+        extra: dict[str, list[tuple[Place, str]]] = {}
+        makers: dict[str, int] = {}
         for path in paths:
             for place, (mesh_id, alias, maker) in self._table(path, "3 cells: id, alias, source", (3,)):
                 if place.line > 1:
@@ -115,7 +115,7 @@ class MeshKB(KBReaderBase):
             self.source["extra_aliases"] = makers
         return extra
 
-    def _table(self, path: Path, expected: str, widths: Sequence[int]) -> Iterator[Tuple[Place, List[str]]]:
+    def _table(self, path: Path, expected: str, widths: Sequence[int]) -> Iterator[tuple[Place, list[str]]]:
         for place, line in self.lines(path):
             if not line:
                 continue
@@ -128,7 +128,7 @@ class MeshKB(KBReaderBase):
                 self.fail(place, expected=expected, got=len(cells), todo="Fix the line.")
             yield place, cells
 
-    def _history(self, path: Path) -> Dict[str, str]:
+    def _history(self, path: Path) -> dict[str, str]:
         try:
             pairs = yaml.safe_load("\n".join(line for _, line in self.lines(path)))
         # values that look like dates or numbers raise errors of their own

@@ -1,6 +1,7 @@
 """Records of NLM's MeSH XML (desc2025.xml, supp2025.xml), streamed with line numbers."""
 
-from typing import Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from .reader_base import Place
@@ -23,13 +24,13 @@ class MeshRecord(NamedTuple):
     place: Place
     id: str
     name: str
-    aliases: Tuple[str, ...]
-    tree_numbers: Tuple[str, ...] = ()
-    mapped_to: Tuple[str, ...] = ()
-    definition: Optional[str] = None
+    aliases: tuple[str, ...]
+    tree_numbers: tuple[str, ...] = ()
+    mapped_to: tuple[str, ...] = ()
+    definition: str | None = None
 
 
-def read_mesh_xml(lines: Iterable[Tuple[Place, bytes]]) -> Iterator[MeshRecord]:
+def read_mesh_xml(lines: Iterable[tuple[Place, bytes]]) -> Iterator[MeshRecord]:
     """Stream the records of a descriptor or supplementary file; memory holds one at a time.
 
     lines (Iterable[Tuple[Place, bytes]]): the file.
@@ -64,5 +65,5 @@ def _record(place: Place, record: Element) -> MeshRecord:
     )
 
 
-def _texts(record: Element, path: str) -> List[str]:
+def _texts(record: Element, path: str) -> list[str]:
     return [element.text or "" for element in record.iterfind(path)]

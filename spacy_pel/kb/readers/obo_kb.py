@@ -1,7 +1,8 @@
 """The KB reader for ontologies: OBO, OBO-graph JSON, OWL, Turtle, the NCI Thesaurus, OncoTree, term lists."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any
 
 from ...errors import Errors, PelError, shortened
 from ...registry import registry
@@ -32,9 +33,9 @@ class OboKB(KBReaderBase):
     def __init__(
         self,
         *,
-        id_xref: Optional[str] = None,
+        id_xref: str | None = None,
         scopes: Sequence[str] = ("exact",),
-        types: Optional[List[str]] = None,
+        types: list[str] | None = None,
         id_prefix: str = "",
         strict: bool = False,
     ) -> None:
@@ -45,7 +46,7 @@ class OboKB(KBReaderBase):
         self.id_xref = id_xref
         self.scopes = frozenset(scopes)
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         if self.id_xref is None:
             for path in paths:
                 for term in self._terms(path):
@@ -53,8 +54,8 @@ class OboKB(KBReaderBase):
                     if not term.obsolete:
                         yield Place(path, term.line), self._entity(Place(path, term.line), term.id, [term])
             return
-        groups: Dict[str, List[Term]] = {}
-        places: Dict[str, Place] = {}
+        groups: dict[str, list[Term]] = {}
+        places: dict[str, Place] = {}
         for path in paths:
             for term in self._terms(path):
                 if term.obsolete:
@@ -83,13 +84,13 @@ class OboKB(KBReaderBase):
             # an obsolete stanza that names a successor takes precedence over an alt_id
             self.redirects.setdefault(old, term.id)
 
-    def _entity(self, place: Place, entity_id: str, terms: List[Term]) -> Entity:
+    def _entity(self, place: Place, entity_id: str, terms: list[Term]) -> Entity:
         try:
             return self._cleaned(entity_id, terms)
         except ValueError as err:
             self.fail(place, expected=f"a name or definition of {shortened(entity_id)}", got=err)
 
-    def _cleaned(self, entity_id: str, terms: List[Term]) -> Entity:
+    def _cleaned(self, entity_id: str, terms: list[Term]) -> Entity:
         aliases = [
             clean_text(text)
             for term in terms
@@ -99,14 +100,14 @@ class OboKB(KBReaderBase):
             )
         ]
         definition = next((term.definition for term in terms if term.definition), None)
-        fields: Dict[str, Any] = {
+        fields: dict[str, Any] = {
             "types": dict.fromkeys(name for term in terms for name in term.types or [term.namespace]),
             "definition": clean_text(definition) if definition else None,
         }
         return Entity(entity_id, clean_text(terms[0].name), tuple(aliases), **fields)
 
 
-def xref_ids(xrefs: Sequence[str], prefix: str) -> List[str]:
+def xref_ids(xrefs: Sequence[str], prefix: str) -> list[str]:
     """RETURNS (List[str]): the distinct ids after ``prefix:``, in any case."""
     found = (xref.partition(":") for xref in xrefs)
     return list(

@@ -3,23 +3,14 @@
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections import Counter as CounterType
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import (
     Any,
-    Collection,
-    Container,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
     NamedTuple,
     NoReturn,
-    Optional,
-    Sequence,
-    Set,
-    Tuple,
 )
-from typing import Counter as CounterType
 
 from ...errors import Errors, PelError, Warnings, nearest_of, quoted, shortened
 from ...types import NIL, Entity
@@ -64,29 +55,29 @@ class KBReaderBase(ABC):
     strict (bool): turn repairs into errors.
     """
 
-    report: Dict[str, int]  # repair -> count, of the last iteration
-    redirects: Dict[str, str]  # retired id -> live id, complete after the iteration
+    report: dict[str, int]  # repair -> count, of the last iteration
+    redirects: dict[str, str]  # retired id -> live id, complete after the iteration
     # other ids that are no longer used -> ids that may replace them, most often none; complete after the
     # iteration, and only if notes_obsolete: a build has no use for them. Then redirects may lead to any id
-    obsolete: Dict[str, Tuple[str, ...]]
+    obsolete: dict[str, tuple[str, ...]]
     notes_obsolete = False
-    source: Dict[str, Any]  # origin, version, licence, files
-    about: Dict[str, Any] = {"origin": "", "version": "", "licence": ""}  # written by each reader
+    source: dict[str, Any]  # origin, version, licence, files
+    about: dict[str, Any] = {"origin": "", "version": "", "licence": ""}  # written by each reader
     _is_warned = False  # of another encoding, in this iteration
     _n_left_out: int  # entities that cannot be kept, in this iteration ...
-    _left_out: List[str]  # and the first of them, with their places
+    _left_out: list[str]  # and the first of them, with their places
     ids_are_unique = False  # True = the format's order rules out duplicates: no set of ids is kept
     one_line_per_id = False  # True = entities of one id with different names may be a mistake: a warning
-    _first_names: Dict[str, str]  # then, what was read in this iteration: id -> "FILE:LINE:NAME" ...
-    _files: List[Path]  # ... and the files
+    _first_names: dict[str, str]  # then, what was read in this iteration: id -> "FILE:LINE:NAME" ...
+    _files: list[Path]  # ... and the files
     _n_renamed: int  # entities with a known id and another name ...
-    _renamed: List[str]  # and the first of them
-    _unread: Dict[str, Tuple[Place, str]]  # name of a column or a key -> where it is first, what may be meant
-    asked: Dict[str, Dict[str, Collection[str]]]  # filter -> values asked for -> what they stand for
-    has: Dict[str, CounterType[str]]  # filter -> values that the files have
+    _renamed: list[str]  # and the first of them
+    _unread: dict[str, tuple[Place, str]]  # name of a column or a key -> where it is first, what may be meant
+    asked: dict[str, dict[str, Collection[str]]]  # filter -> values asked for -> what they stand for
+    has: dict[str, CounterType[str]]  # filter -> values that the files have
     unread = ("keys", "")  # what they are, and what else than renaming makes them be read
 
-    def __init__(self, *, types: Optional[List[str]] = None, id_prefix: str = "", strict: bool = False):
+    def __init__(self, *, types: list[str] | None = None, id_prefix: str = "", strict: bool = False):
         self.types = frozenset(expand_types(types)) if types else None
         self.id_prefix = id_prefix
         self.asked = {
@@ -101,7 +92,7 @@ class KBReaderBase(ABC):
         self.begin([])
 
     @abstractmethod
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """Stream the entities as the files have them; may set ``redirects`` and ``source``."""
 
     def __call__(self, paths: Sequence[Path]) -> Iterator[Entity]:
@@ -115,8 +106,8 @@ class KBReaderBase(ABC):
         """
         paths = [Path(path) for path in paths]
         self.begin(paths)
-        seen: Set[str] = set()
-        cleaned: Dict[str, str] = {}  # id -> as the file has it, where that differs
+        seen: set[str] = set()
+        cleaned: dict[str, str] = {}  # id -> as the file has it, where that differs
         n_read = n_kept = 0
         for place, entity in guarded(self.read(paths), type(self).__name__, paths):
             n_read += 1
@@ -153,7 +144,7 @@ class KBReaderBase(ABC):
         what = "entity" if n_read == 1 else "entities"
         logger.info(f"{n_read:,} {what} read, {n_kept:,} kept, repairs: {counts_text(self.report)}")
 
-    def checked(self, place: Place, entity: Entity) -> Optional[Entity]:
+    def checked(self, place: Place, entity: Entity) -> Entity | None:
         """Filter an entity and repair it, as calling the reader does.
 
         place (Place): where it is.
@@ -264,7 +255,7 @@ class KBReaderBase(ABC):
         """RAISES (PelError): always, naming the place."""
         raise PelError(Errors.E002.format(expected=expected, path=place, got=got, todo=todo))
 
-    def lines(self, path: Path) -> Iterator[Tuple[Place, str]]:
+    def lines(self, path: Path) -> Iterator[tuple[Place, str]]:
         """Stream the lines of a text file (plain or gzipped), without their ends and without a BOM.
 
         path (Path): the file.
@@ -278,7 +269,7 @@ class KBReaderBase(ABC):
                 self.repair("carriage_return", place, "a CR within the line")
             yield place, line
 
-    def raw_lines(self, path: Path) -> Iterator[Tuple[Place, bytes]]:
+    def raw_lines(self, path: Path) -> Iterator[tuple[Place, bytes]]:
         """Stream the lines of a file (plain or gzipped) as they are."""
         for number, raw in raw_lines(path):
             yield Place(path, number), raw
@@ -310,7 +301,7 @@ class KBReaderBase(ABC):
         self._files, self._unread = [], {}
         self.source.update(self.about, files=[path.name for path in paths])
 
-    def _repaired(self, place: Place, entity: Entity) -> Optional[Entity]:
+    def _repaired(self, place: Place, entity: Entity) -> Entity | None:
         if _is_tidy(entity):
             return entity
 
@@ -339,7 +330,7 @@ class KBReaderBase(ABC):
 
     def _settle_redirects(self, live: Container[str]) -> None:
         # a live id needs no redirect; chains are followed to their live end
-        settled: Dict[str, str] = {}
+        settled: dict[str, str] = {}
         for old in self.redirects:
             if old in live:
                 continue

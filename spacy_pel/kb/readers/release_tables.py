@@ -1,20 +1,20 @@
 """Tables of a release whose columns say what they hold: SNOMED CT (RF2) and LOINC."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Dict, Iterator, Mapping, Sequence, Tuple
 
 from ...errors import quoted
 from ...util.tables import read_cells
 from .fields import plain
 from .reader_base import KBReaderBase, Place
 
-Row = Dict[str, str]  # cells by the plain name of their column
+Row = dict[str, str]  # cells by the plain name of their column
 
 
 def release_rows(
     reader: KBReaderBase, path: Path, kinds: Mapping[str, Sequence[str]], *, skip_others: bool = False
-) -> Iterator[Tuple[str, Place, Row]]:
+) -> Iterator[tuple[str, Place, Row]]:
     """Stream the rows of one file: with tabs and without quotes, or with commas and quotes.
 
     reader (KBReaderBase): reads the lines.

@@ -18,8 +18,8 @@ without counting.
 
 import re
 from collections import Counter
-from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple
-from typing import Counter as CounterType
+from collections import Counter as CounterType
+from collections.abc import Callable, Mapping, Sequence
 
 from ...errors import Errors, PelError
 from ...types import NIL, Entity
@@ -48,12 +48,12 @@ class Repairs:
             raise PelError(Errors.E104.format(kind=kind, entity=repr(entity_id)))
         self.report[kind] += 1
 
-    def __call__(self, entity: Entity) -> Optional[Entity]:
+    def __call__(self, entity: Entity) -> Entity | None:
         """RETURNS (Optional[Entity]): as ``repaired``. RAISES (PelError): at any fault if strict."""
         return repaired(entity, self.count)
 
 
-def repaired(entity: Entity, count: Count) -> Optional[Entity]:
+def repaired(entity: Entity, count: Count) -> Entity | None:
     """Check one entity and repair it where needed.
 
     entity (Entity): from a reader or the user.
@@ -88,14 +88,14 @@ def counts_text(report: Mapping[str, int]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in sorted(report.items())) or "none"
 
 
-def repaired_redirects(redirects: Mapping[str, str], count: Count) -> Dict[str, str]:
+def repaired_redirects(redirects: Mapping[str, str], count: Count) -> dict[str, str]:
     """Repair the ids of redirects as those of entities; an id that nothing is left of is left out.
 
     redirects (Mapping[str, str]): retired id -> successor.
     count (Callable[[str, str], None]): called with the kind of each fault and the retired id.
     RETURNS (Dict[str, str]): the first of several that are equal then.
     """
-    repaired: Dict[str, str] = {}
+    repaired: dict[str, str] = {}
     for old, new in redirects.items():
         ids = [_repaired_text(one, old, _CONTROL, count) for one in (old, new)]
         if all(ids):
@@ -125,8 +125,8 @@ def is_clean(entity: Entity) -> bool:
     )
 
 
-def _repaired_list(texts: Sequence[str], entity: Entity, kind: str, count: Count) -> Tuple[str, ...]:
-    kept: List[str] = []
+def _repaired_list(texts: Sequence[str], entity: Entity, kind: str, count: Count) -> tuple[str, ...]:
+    kept: list[str] = []
     for text in texts:
         whole = _repaired_text(text, entity.concept_id, _CONTROL, count)
         if whole:

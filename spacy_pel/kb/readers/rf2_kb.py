@@ -1,10 +1,10 @@
 """Entities from SNOMED CT: the files of Release Format 2 (RF2)."""
 
 import re
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from sys import intern
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ...errors import Warnings
 from ...registry import registry
@@ -22,9 +22,9 @@ _COLUMNS = {
     "associations": (("refset_id", "referenced_component_id", "target_component_id"), ()),
 }
 _KINDS = {kind: (*_VERSION, *key, *content) for kind, (key, content) in _COLUMNS.items()}
-_Cells = Tuple[str, ...]
+_Cells = tuple[str, ...]
 # time and content of the latest version; None = it is inactive
-_Latest = Dict[_Cells, Tuple[str, Optional[_Cells]]]
+_Latest = dict[_Cells, tuple[str, _Cells | None]]
 _FULL_NAME, _DEFINITION = "900000000000003001", "900000000000550004"
 _PREFERRED = "900000000000548007"
 _SUCCESSORS = ("900000000000527005", "900000000000526001")  # SAME AS, REPLACED BY
@@ -61,10 +61,10 @@ class Rf2KB(KBReaderBase):
     def __init__(
         self,
         *,
-        types: Optional[List[str]] = None,
+        types: list[str] | None = None,
         id_prefix: str = "",
         strict: bool = False,
-        languages: Optional[List[str]] = None,
+        languages: list[str] | None = None,
         refset: str = "900000000000509007",
     ):
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)
@@ -72,7 +72,7 @@ class Rf2KB(KBReaderBase):
         self.languages = frozenset(languages or ())
         self.refset = refset
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the concepts, in the order of their first descriptions."""
         latest = self._latest(paths)
         is_active = {key: content is not None for (key,), (_, content) in latest["concepts"].items()}
@@ -83,11 +83,11 @@ class Rf2KB(KBReaderBase):
         for (refset, old, new), (_, content) in latest["associations"].items():
             if content is not None and refset in _SUCCESSORS and not is_active.get(old, False):
                 self.redirects.setdefault(old, new)
-        rank: Dict[str, int] = {}  # of preferred descriptions
+        rank: dict[str, int] = {}  # of preferred descriptions
         for (refset, description), (_, content) in latest["preferences"].items():
             if content == (_PREFERRED,):
                 rank[description] = max(rank.get(description, 2), 3 if refset == self.refset else 2)
-        concepts: Dict[str, List[Tuple[int, str, str, str]]] = {}
+        concepts: dict[str, list[tuple[int, str, str, str]]] = {}
         for (key,), (_, content) in latest["descriptions"].items():
             if content and content[0] not in self.redirects and is_active.get(content[0], True):
                 concept, language, kind, term = content
@@ -96,9 +96,9 @@ class Rf2KB(KBReaderBase):
             self.has["languages"].update(language for _, language, _, _ in descriptions)
             yield from ((Place(paths[0]), entity) for entity in self._entities(concept, descriptions))
 
-    def _latest(self, paths: Sequence[Path]) -> Dict[str, _Latest]:
+    def _latest(self, paths: Sequence[Path]) -> dict[str, _Latest]:
         """RETURNS (Dict[str, _Latest]): by kind of table."""
-        latest: Dict[str, _Latest] = {kind: {} for kind in _KINDS}
+        latest: dict[str, _Latest] = {kind: {} for kind in _KINDS}
         for path in paths:
             for file in sorted(path.rglob("*.txt*")) if path.is_dir() else [path]:
                 for kind, _, row in release_rows(self, file, _KINDS, skip_others=path.is_dir()):
@@ -111,7 +111,7 @@ class Rf2KB(KBReaderBase):
                     self.source["version"] = max(self.source["version"], time)
         return latest
 
-    def _entities(self, concept: str, descriptions: List[Tuple[int, str, str, str]]) -> Iterator[Entity]:
+    def _entities(self, concept: str, descriptions: list[tuple[int, str, str, str]]) -> Iterator[Entity]:
         """YIELDS (Entity): one, or none if it has no name in the wanted languages."""
         # their full names first, for the tag
         descriptions.sort(key=lambda one: bool(self.languages) and one[1] not in self.languages)

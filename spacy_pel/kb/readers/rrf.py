@@ -1,9 +1,10 @@
 """Tables of the UMLS or of RxNorm: cells separated by bars, files whole or in parts."""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 from ...util.files import raw_blocks
 from .reader_base import KBReaderBase, Place
@@ -32,7 +33,7 @@ class Group(NamedTuple):
 
     place: Place  # of the first row
     cui: str
-    rows: Callable[[], List[List[str]]]
+    rows: Callable[[], list[list[str]]]
 
 
 class RrfTables:
@@ -51,7 +52,7 @@ class RrfTables:
         self.files = {path.name: path for path in sorted(files)}
         self.is_sorted = is_sorted
 
-    def rows(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
+    def rows(self, name: str) -> Iterator[tuple[Place, list[str]]]:
         """YIELDS (Tuple[Place, List[str]]): the place and the cells of a table's rows; none if an optional
         table is not there."""
         for place, lines in self._blocks(name):
@@ -60,9 +61,9 @@ class RrfTables:
 
     def groups(self, name: str) -> Iterator[Group]:
         """YIELDS (Group): the rows of each CUI. RAISES (PelError): if they are not sorted."""
-        current: Optional[str] = None
+        current: str | None = None
         start, place = "|", Place(self.folder)
-        rows: List[str] = []
+        rows: list[str] = []
         for first, lines in self._by_cui(name):
             for number, line in enumerate(lines, start=first.line):
                 if current is not None and line.startswith(start):
@@ -86,16 +87,16 @@ class RrfTables:
         if current is not None:
             yield Group(place, current, partial(self._cells, name, place, rows))
 
-    def join(self, name: str) -> Callable[[str], List[List[str]]]:
+    def join(self, name: str) -> Callable[[str], list[list[str]]]:
         """Read a table in parallel with another one.
 
         RETURNS (Callable[[str], List[List[str]]]): gives the rows of a CUI ([] = none); to be
             called with CUIs in rising order.
         """
         groups = self.groups(name)
-        group: Optional[Group] = next(groups, None)
+        group: Group | None = next(groups, None)
 
-        def rows_of(cui: str) -> List[List[str]]:
+        def rows_of(cui: str) -> list[list[str]]:
             nonlocal group
             while group is not None and group.cui < cui:
                 group = next(groups, None)
@@ -103,19 +104,19 @@ class RrfTables:
 
         return rows_of
 
-    def _by_cui(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
+    def _by_cui(self, name: str) -> Iterator[tuple[Place, list[str]]]:
         """YIELDS (Tuple[Place, List[str]]): as ``_blocks``, with the rows of a CUI together."""
         if self.is_sorted:
             yield from self._blocks(name)
             return
-        lines: List[str] = []
+        lines: list[str] = []
         for place, block in self._blocks(name):
             self._cells(name, place, block)  # names a faulty line, while its number is known
             lines += block
         lines.sort(key=lambda line: line.partition("|")[0])
         yield from ((Place(self.folder), [line]) for line in lines)
 
-    def _cells(self, name: str, place: Place, lines: List[str]) -> List[List[str]]:
+    def _cells(self, name: str, place: Place, lines: list[str]) -> list[list[str]]:
         """place (Place): of the first line."""
         rows = [line.split("|") for line in lines]
         n_cells = _TABLES[name].n_cells
@@ -129,10 +130,10 @@ class RrfTables:
             )
         return rows
 
-    def _blocks(self, name: str) -> Iterator[Tuple[Place, List[str]]]:
+    def _blocks(self, name: str) -> Iterator[tuple[Place, list[str]]]:
         """YIELDS (Tuple[Place, List[str]]): the place of the first line, and thousands of lines."""
         held = b""  # parts may be split anywhere: the end of one part continues at the start of the next
-        last: Optional[Place] = None
+        last: Place | None = None
         for part in self._parts(name):
             for number, raw in raw_blocks(part):
                 if raw:
@@ -146,7 +147,7 @@ class RrfTables:
         if held and last is not None:
             yield last, self._decoded(last, [held])
 
-    def _decoded(self, place: Place, raw: List[bytes]) -> List[str]:
+    def _decoded(self, place: Place, raw: list[bytes]) -> list[str]:
         try:
             text = b"".join(raw).decode("utf8")
         except UnicodeDecodeError:  # in some line: look at each of them
@@ -162,7 +163,7 @@ class RrfTables:
             lines.pop()  # what follows the last line end
         return lines
 
-    def _parts(self, name: str) -> List[Path]:
+    def _parts(self, name: str) -> list[Path]:
         for whole in (f"{name}.RRF", f"{name}.RRF.gz"):
             if whole in self.files:
                 return [self.files[whole]]

@@ -1,7 +1,5 @@
 """Entities from RxNorm: its RRF tables, which have the columns of the UMLS."""
 
-from typing import Dict, Tuple
-
 from ...registry import registry
 from .rrf import RrfTables
 from .umls_kb import UmlsKB
@@ -33,7 +31,7 @@ class RxNormKB(UmlsKB):
     prefix = "RXN"
     release = r"(?<!\d)[01]\d[0-3]\d20\d\d(?!\d)"
 
-    def _ranks(self, tables: RrfTables) -> Dict[Tuple[str, str], int]:
+    def _ranks(self, tables: RrfTables) -> dict[tuple[str, str], int]:
         return {("RXNORM", kind): rank for rank, kind in enumerate(reversed(_TERM_TYPES.split()))}
 
     def _read_history(self, tables: RrfTables, live: object) -> None:

@@ -3,9 +3,9 @@
 import re
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ...errors import quoted
 from ...registry import registry
@@ -53,11 +53,11 @@ class UmlsKB(KBReaderBase):
     def __init__(
         self,
         *,
-        types: Optional[List[str]] = None,
+        types: list[str] | None = None,
         id_prefix: str = "",
         strict: bool = False,
-        languages: Optional[List[str]] = None,
-        sources: Optional[List[str]] = None,
+        languages: list[str] | None = None,
+        sources: list[str] | None = None,
         suppressed: bool = False,
     ):
         super().__init__(types=types, id_prefix=id_prefix, strict=strict)
@@ -71,7 +71,7 @@ class UmlsKB(KBReaderBase):
         }
         self.asked["languages"] = {language: {language} for language in self.languages}
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the concepts that pass the filters, in order of CUI."""
         tables = RrfTables(self, paths, is_sorted=self.ids_are_unique)
         found = re.findall(self.release, " ".join(str(path.resolve()) for path in paths))
@@ -102,15 +102,15 @@ class UmlsKB(KBReaderBase):
             yield place, Entity(cui, first, tuple(others), types_here, definition)
         self._read_history(tables, _Cuis(live))
 
-    def _ranks(self, tables: RrfTables) -> Dict[Tuple[str, str], int]:
-        ranks: Dict[Tuple[str, str], int] = {}
+    def _ranks(self, tables: RrfTables) -> dict[tuple[str, str], int]:
+        ranks: dict[tuple[str, str], int] = {}
         for place, (rank, source, kind, *_) in tables.rows("MRRANK"):
             if not (rank.isascii() and rank.isdecimal() and len(rank) < 10):
                 self.fail(place, expected="a rank in digits", got=quoted(rank))
             ranks[source, kind] = int(rank)
         return ranks
 
-    def _names(self, rows: Sequence[List[str]], ranks: Dict[Tuple[str, str], int]) -> List[str]:
+    def _names(self, rows: Sequence[list[str]], ranks: dict[tuple[str, str], int]) -> list[str]:
         """RETURNS (List[str]): best first."""
         ranked = []
         for row in rows:
@@ -122,9 +122,9 @@ class UmlsKB(KBReaderBase):
             ranked.sort(key=itemgetter(0), reverse=True)  # stable: ties stay in file order
         return [text for _, text in ranked]
 
-    def _definition(self, rows: Sequence[List[str]], named: Sequence[List[str]]) -> Optional[str]:
+    def _definition(self, rows: Sequence[list[str]], named: Sequence[list[str]]) -> str | None:
         atoms = {row[7] for row in named}
-        best: Optional[str] = None
+        best: str | None = None
         best_place = len(_DEFINITION_SOURCES) + 1
         for _, atom, _, _, source, text, suppress, *_ in rows:
             if atom not in atoms or not self._of_source(source) or not (suppress == "N" or self.suppressed):

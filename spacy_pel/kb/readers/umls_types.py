@@ -1,6 +1,7 @@
 """The UMLS Semantic Network: its types with their tree numbers, and named sets of types."""
 
-from typing import Collection, Dict, FrozenSet, List, NamedTuple
+from collections.abc import Collection
+from typing import NamedTuple
 
 from ...errors import Errors, PelError
 
@@ -150,7 +151,7 @@ T037 B2.3 Injury or Poisoning
 """
 
 _ROWS = [line.split(" ", 2) for line in _TABLE.strip().splitlines()]
-SEMANTIC_TYPES: Dict[str, SemanticType] = {tui: SemanticType(tree, name) for tui, tree, name in _ROWS}
+SEMANTIC_TYPES: dict[str, SemanticType] = {tui: SemanticType(tree, name) for tui, tree, name in _ROWS}
 
 # MedMentions ST21pv: 21 semantic types (each with its descendants) and 18 preferred vocabularies
 ST21PV_TYPES = frozenset(
@@ -162,7 +163,7 @@ ST21PV_SOURCES = frozenset(
 )
 
 
-def with_descendants(types: Collection[str]) -> FrozenSet[str]:
+def with_descendants(types: Collection[str]) -> frozenset[str]:
     """Add the descendants of semantic types.
 
     types (Collection[str]): ids such as "T047".
@@ -177,13 +178,13 @@ def with_descendants(types: Collection[str]) -> FrozenSet[str]:
     return frozenset(tui for tui, row in SEMANTIC_TYPES.items() if row.tree_number.startswith(roots))
 
 
-def expand_types(types: Collection[str]) -> FrozenSet[str]:
+def expand_types(types: Collection[str]) -> frozenset[str]:
     """Replace named sets in a type filter by their types; other types stay.
 
     types (Collection[str]): e.g. ["st21pv"] or ["T047", "T191"] or ["C04"].
     RETURNS (FrozenSet[str]): the types.
     """
-    expanded: List[str] = []
+    expanded: list[str] = []
     for name in types:
         expanded += with_descendants(ST21PV_TYPES) if name.lower() == "st21pv" else [name]
     return frozenset(expanded)

@@ -1,7 +1,8 @@
 """The elements right below the root of an XML file, streamed."""
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, Iterable, Iterator, Optional, Tuple
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from ...errors import Errors, PelError
@@ -9,8 +10,8 @@ from .reader_base import Place
 
 
 def read_elements(
-    chunks: Iterable[Tuple[Place, bytes]], *, expected: str
-) -> Iterator[Tuple[Place, Element, Element]]:
+    chunks: Iterable[tuple[Place, bytes]], *, expected: str
+) -> Iterator[tuple[Place, Element, Element]]:
     """Stream the children of the root; memory holds one at a time.
 
     chunks (Iterable[Tuple[Place, bytes]]): the file, e.g. line by line.
@@ -20,10 +21,10 @@ def read_elements(
     RAISES (PelError): if the XML is broken or cut off.
     """
     parser: Any = XMLPullParser(events=("start", "end"))
-    place: Optional[Place] = None
-    root: Optional[Element] = None
+    place: Place | None = None
+    root: Element | None = None
     depth = 0
-    end: Tuple[Optional[Place], bytes] = (None, b"")
+    end: tuple[Place | None, bytes] = (None, b"")
     try:
         for current, chunk in chain(chunks, [end]):
             place = current or place

@@ -1,7 +1,7 @@
 """Entities from the pages of a wiki, as in ZESHEL (Logeswaran et al. 2019)."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Iterator, List, Optional, Sequence, Tuple
 
 from ...corpora.readers.zeshel_files import json_files, world_of
 from ...errors import Errors, PelError
@@ -38,7 +38,7 @@ class ZeshelKB(KBReaderBase):
         *,
         n_words: int = 128,
         skip_title: bool = True,
-        types: Optional[List[str]] = None,
+        types: list[str] | None = None,
         id_prefix: str = "",
         strict: bool = False,
     ):
@@ -48,7 +48,7 @@ class ZeshelKB(KBReaderBase):
         self.n_words = n_words
         self.skip_title = skip_title
 
-    def read(self, paths: Sequence[Path]) -> Iterator[Tuple[Place, Entity]]:
+    def read(self, paths: Sequence[Path]) -> Iterator[tuple[Place, Entity]]:
         """YIELDS (Tuple[Place, Entity]): the pages in the order of the files."""
         for path in json_files(paths):
             for place, line in self.lines(path):

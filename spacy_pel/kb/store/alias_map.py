@@ -1,8 +1,9 @@
 """Normalised names on disk, sorted by hash: from a name to its rows, and from a row to its names."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ class AliasMap:
     buffers (Dict[str, Buffer]): the contents of the four files by name.
     """
 
-    def __init__(self, buffers: Dict[str, pa.Buffer]):
+    def __init__(self, buffers: dict[str, pa.Buffer]):
         table = read_arrays(buffers[HASHES])
         self._hashes, self._starts, self._counts = table["hash"], table["start"], table["count"]
         self._names = Table(buffers[NAMES])
@@ -36,7 +37,7 @@ class AliasMap:
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def find(self, names: Sequence[str]) -> List[Rows]:
+    def find(self, names: Sequence[str]) -> list[Rows]:
         """Look names up.
 
         names (Sequence[str]): normalised names.
@@ -49,7 +50,7 @@ class AliasMap:
             found[i] = self._rows[start : start + int(self._counts[positions[i]])].astype(np.int64)
         return found
 
-    def search(self, text: str, n: int) -> List[Tuple[FoundName, Rows]]:
+    def search(self, text: str, n: int) -> list[tuple[FoundName, Rows]]:
         """RETURNS (List[Tuple[FoundName, NDArray[int64]]]): the names that contain each word of a normalised
         text, best first, and the rows with each."""
         columns = (chunk.column("name") for chunk in self._names.chunks())
@@ -59,7 +60,7 @@ class AliasMap:
         rows = [self._rows[at : at + k].astype(np.int64) for at, k in zip(starts, counts, strict=True)]
         return list(zip(found, rows, strict=True))
 
-    def names_at(self, rows: Rows) -> Tuple[List[str], Offsets]:
+    def names_at(self, rows: Rows) -> tuple[list[str], Offsets]:
         """The reverse look-up: names as they were normalised when the map was written.
 
         rows (NDArray[int64]): (n,) rows.
@@ -84,10 +85,10 @@ class AliasMapWriter:
         self._folder = folder
         self._spill_path = folder / "names.spill"
         self._spill = TableWriter(self._spill_path, _SCHEMA)
-        self._names: List[str] = []
-        self._pending_rows: List[int] = []
-        self._hashes: List[NDArray[np.uint64]] = []
-        self._rows: List[NDArray[np.int32]] = []
+        self._names: list[str] = []
+        self._pending_rows: list[int] = []
+        self._hashes: list[NDArray[np.uint64]] = []
+        self._rows: list[NDArray[np.int32]] = []
 
     def add(self, row: int, names: Sequence[str]) -> None:
         """Add the names of an entity.
@@ -145,7 +146,7 @@ class AliasMapWriter:
         self._spill_path.unlink()
 
 
-def _cuts(hashes: NDArray[np.uint64]) -> List[Any]:
+def _cuts(hashes: NDArray[np.uint64]) -> list[Any]:
     # pieces of about one chunk that do not split equal hashes
     cuts, start = [], 0
     while start < len(hashes):
@@ -169,6 +170,6 @@ def _new_names(hashes: NDArray[np.uint64], names: pa.Array) -> Any:
     return None if collided.any() else new
 
 
-def _by_name(hashes: NDArray[np.uint64], names: pa.Array) -> List[int]:
+def _by_name(hashes: NDArray[np.uint64], names: pa.Array) -> list[int]:
     texts, keys = names.to_pylist(), hashes.tolist()
     return sorted(range(len(texts)), key=lambda i: (keys[i], texts[i], i))

@@ -5,8 +5,9 @@ all processes share its pages.
 """
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,7 @@ class TableWriter:
         self._sink = pa.OSFile(str(path), "wb")
         self._writer = pa.ipc.new_file(self._sink, schema)
 
-    def write(self, columns: Dict[str, Any]) -> None:
+    def write(self, columns: dict[str, Any]) -> None:
         """Append one chunk.
 
         columns (Dict[str, Any]): lists, arrays or Arrow arrays of one length, by name.
@@ -48,11 +49,11 @@ class Table:
 
     def __init__(self, buffer: pa.Buffer):
         self._reader = pa.ipc.open_file(buffer)
-        self._batches: List[Optional[pa.RecordBatch]] = [None] * self._reader.num_record_batches
+        self._batches: list[pa.RecordBatch | None] = [None] * self._reader.num_record_batches
         counts = [self.chunk(number).num_rows for number in range(self.n_chunks)]
         self.starts = np.cumsum([0, *counts], dtype=np.int64)  # the first row of each chunk, and the end
-        self._bounds: List[int] = self.starts.tolist()
-        self.names: List[str] = self._reader.schema.names
+        self._bounds: list[int] = self.starts.tolist()
+        self.names: list[str] = self._reader.schema.names
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -72,7 +73,7 @@ class Table:
         """YIELDS (RecordBatch): the chunks in order."""
         return (self.chunk(number) for number in range(self.n_chunks))
 
-    def _slot(self, row: int) -> Tuple[pa.RecordBatch, int]:
+    def _slot(self, row: int) -> tuple[pa.RecordBatch, int]:
         number = bisect_right(self._bounds, row) - 1
         return self.chunk(number), row - self._bounds[number]
 
@@ -81,12 +82,12 @@ class Table:
         batch, slot = self._slot(row)
         return batch.column(column)[slot].as_py()
 
-    def record(self, row: int) -> Dict[str, Any]:
+    def record(self, row: int) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): all cells of a row by column."""
         batch, slot = self._slot(row)
         return {name: batch.column(index)[slot].as_py() for index, name in enumerate(self.names)}
 
-    def texts(self, column: str, rows: Rows) -> List[str]:
+    def texts(self, column: str, rows: Rows) -> list[str]:
         """RETURNS (List[str]): the cells of a column of strings, in the order of the rows."""
         if len(rows) <= _FEW:  # cheaper than sorting them by chunk
             return [self.value(column, row) for row in rows.tolist()]
@@ -115,7 +116,7 @@ class Table:
         return pa.concat_arrays(parts).take(pa.array(back))
 
 
-def write_arrays(path: Path, arrays: Dict[str, Any]) -> None:
+def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
     """Write arrays of one length as a file of a single chunk, so that they read as NumPy arrays."""
     columns = {
         name: values if isinstance(values, pa.Array) else pa.array(values) for name, values in arrays.items()
@@ -125,14 +126,14 @@ def write_arrays(path: Path, arrays: Dict[str, Any]) -> None:
     writer.close()
 
 
-def read_arrays(buffer: pa.Buffer) -> Dict[str, NDArray[Any]]:
+def read_arrays(buffer: pa.Buffer) -> dict[str, NDArray[Any]]:
     """RETURNS (Dict[str, NDArray]): views of the file, without a copy."""
     batch = pa.ipc.open_file(buffer).get_batch(0)
     return {name: batch.column(name).to_numpy() for name in batch.schema.names}
 
 
 def find_strings(
-    queries: Sequence[str], hashes: NDArray[np.uint64], strings_at: Callable[[Rows], List[str]]
+    queries: Sequence[str], hashes: NDArray[np.uint64], strings_at: Callable[[Rows], list[str]]
 ) -> Rows:
     """Look up the positions of strings in a table.
 

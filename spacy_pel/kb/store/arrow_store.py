@@ -1,9 +1,10 @@
 """Reads the files of a knowledge base folder in place, without loading them."""
 
 import json
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +31,7 @@ class ArrowStore:
     path (Optional[Path]): the folder they come from, if they come from one.
     """
 
-    def __init__(self, meta: Dict[str, Any], buffers: Dict[str, pa.Buffer], path: Optional[Path] = None):
+    def __init__(self, meta: dict[str, Any], buffers: dict[str, pa.Buffer], path: Path | None = None):
         self.meta = meta
         self.buffers = buffers
         self.path = path
@@ -46,12 +47,12 @@ class ArrowStore:
         except (pa.ArrowException, OSError) as err:
             raise damaged(where, KIND, "Arrow files", f"damaged ones ({err})") from err
         self._id_hashes, self._id_rows = ids["hash"], ids["row"]
-        self.type_names: List[str] = types.column("name").to_pylist()
+        self.type_names: list[str] = types.column("name").to_pylist()
         if not len(self._id_hashes) == len(self._table) == meta["counts"]["rows"]:
             raise damaged(where, KIND, "files with the same number of rows", "different numbers")
 
     @classmethod
-    def open(cls, path: Union[str, Path]) -> "ArrowStore":
+    def open(cls, path: str | Path) -> "ArrowStore":
         """Memory-map a folder.
 
         RAISES (PelError): if it is missing, damaged or of another format version.
@@ -116,7 +117,7 @@ class ArrowStore:
         return np.concatenate(parts).astype(bool) if parts else np.zeros(0, dtype=bool)
 
     @cached_property
-    def edits(self) -> Dict[str, Edit]:
+    def edits(self) -> dict[str, Edit]:
         """RETURNS (Dict[str, Edit]): curators' edits by id. RAISES (PelError): if the file is damaged."""
         if EDITS not in self.buffers:
             return {}
@@ -142,21 +143,21 @@ class ArrowStore:
         at = find_strings(ids, self._id_hashes, lambda at: self.ids_at(self._id_rows[at].astype(np.int64)))
         return np.where(at >= 0, self._id_rows[at], -1).astype(np.int64) if self.n_rows else at
 
-    def find_names(self, names: Sequence[str]) -> List[Rows]:
+    def find_names(self, names: Sequence[str]) -> list[Rows]:
         """RETURNS (List[NDArray[int64]]): the rows that have each normalised name, ascending."""
         return self._aliases.find(names)
 
-    def search_names(self, text: str, n: int) -> List[Tuple[FoundName, Rows]]:
+    def search_names(self, text: str, n: int) -> list[tuple[FoundName, Rows]]:
         """RETURNS (List[Tuple[FoundName, NDArray[int64]]]): see ``AliasMap.search``."""
         return self._aliases.search(text, n)
 
-    def redirect(self, old: str) -> Optional[str]:
+    def redirect(self, old: str) -> str | None:
         """RETURNS (Optional[str]): the successor noted for a retired id."""
         hashes = self._redirects.chunk(0).column("hash").to_numpy()
         at = find_strings([old], hashes, lambda at: self._redirects.texts("old", at))
         return None if at[0] < 0 else self._redirects.value("new", int(at[0]))
 
-    def redirects(self) -> Dict[str, str]:
+    def redirects(self) -> dict[str, str]:
         """RETURNS (Dict[str, str]): all of them."""
         columns = self._redirects.chunk(0).to_pydict()
         return dict(zip(columns["old"], columns["new"], strict=True))
@@ -164,35 +165,35 @@ class ArrowStore:
     def id_at(self, row: int) -> str:
         return self._table.value("concept_id", row)
 
-    def ids_at(self, rows: Rows) -> List[str]:
+    def ids_at(self, rows: Rows) -> list[str]:
         return self._table.texts("concept_id", rows)
 
     def name_at(self, row: int) -> str:
         return self._table.value("canonical_name", row)
 
-    def names_at(self, rows: Rows) -> List[List[str]]:
+    def names_at(self, rows: Rows) -> list[list[str]]:
         names = self._table.texts("canonical_name", rows)
         aliases = self._table.take("aliases", rows).to_pylist()
         return [[name, *others] for name, others in zip(names, aliases, strict=True)]
 
-    def types_at(self, rows: Rows) -> List[List[str]]:
+    def types_at(self, rows: Rows) -> list[list[str]]:
         names = self.type_names
         return [[names[code] for code in codes] for codes in self._table.take("types", rows).to_pylist()]
 
-    def normalized_names_at(self, rows: Rows) -> Tuple[List[str], Rows]:
+    def normalized_names_at(self, rows: Rows) -> tuple[list[str], Rows]:
         """RETURNS (Tuple[List[str], NDArray[int64]]): see ``AliasMap.names_at``."""
         return self._aliases.names_at(rows)
 
     def entity_at(self, row: int) -> Entity:
         return entity_of_record(self._table.record(row), self.type_names)
 
-    def entities_at(self, rows: Rows) -> List[Entity]:
+    def entities_at(self, rows: Rows) -> list[Entity]:
         names = ("concept_id", "canonical_name", "aliases", "types", "definition")
         columns = [self._table.take(name, rows).to_pylist() for name in names]
         records = (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
         return [entity_of_record(record, self.type_names) for record in records]
 
-    def entities(self) -> Iterator[Tuple[Entity, bool]]:
+    def entities(self) -> Iterator[tuple[Entity, bool]]:
         """YIELDS (Tuple[Entity, bool]): every row in order, and whether it is live."""
         for chunk in self._table.chunks():
             for record in chunk.to_pylist():
@@ -217,7 +218,7 @@ class ArrowStore:
         return np.concatenate(parts)
 
 
-def entity_of_record(record: Dict[str, Any], type_names: Sequence[str]) -> Entity:
+def entity_of_record(record: dict[str, Any], type_names: Sequence[str]) -> Entity:
     """RETURNS (Entity): the entity in a row of entities.arrow."""
     return Entity(
         concept_id=record["concept_id"],
@@ -228,5 +229,5 @@ def entity_of_record(record: Dict[str, Any], type_names: Sequence[str]) -> Entit
     )
 
 
-def _ragged(column: pa.ListArray) -> Tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _ragged(column: pa.ListArray) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return column.offsets.to_numpy(), column.values.to_numpy()

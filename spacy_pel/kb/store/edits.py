@@ -5,8 +5,8 @@ entities are kept twice, so that each edit can be withdrawn.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Dict, Mapping, Optional, Tuple
 
 from ...types import Entity
 from ...util.clock import now
@@ -22,9 +22,9 @@ class State:
     successor (Optional[str]): the id that replaces it.
     """
 
-    entity: Optional[Entity] = None
+    entity: Entity | None = None
     live: bool = False
-    successor: Optional[str] = None
+    successor: str | None = None
 
     def agrees(self, other: "State") -> bool:
         """RETURNS (bool): whether both mean the same to a user: what a retired entity was does not count."""
@@ -48,11 +48,11 @@ class Edit:
     release: State
     at: str = ""
     put: bool = False
-    names: Tuple[Tuple[str, bool], ...] = ()
+    names: tuple[tuple[str, bool], ...] = ()
     retired: bool = False
-    successor: Optional[str] = None
+    successor: str | None = None
 
-    def then(self, after: State, name: Optional[Tuple[str, bool]]) -> "Edit":
+    def then(self, after: State, name: tuple[str, bool] | None) -> "Edit":
         """RETURNS (Edit): the edit after one more change, to ``after``; with ``name``, of the name alone."""
         if name is not None:
             return replace(self, at=now(), names=() if self.put else (*self.names, name))
@@ -60,7 +60,7 @@ class Edit:
             return Edit(self.release, now(), put=True)
         return replace(self, at=now(), retired=True, successor=after.successor)
 
-    def applied(self, current: Optional[Entity]) -> State:
+    def applied(self, current: Entity | None) -> State:
         """Apply the edit to what the source has.
 
         current (Optional[Entity]): what the knowledge base has: the entity that the curator gave, if so.
@@ -92,12 +92,12 @@ def edits_to_bytes(edits: Mapping[str, Edit]) -> bytes:
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records).encode("utf8")
 
 
-def edits_from_bytes(data: Buffer) -> Dict[str, Edit]:
+def edits_from_bytes(data: Buffer) -> dict[str, Edit]:
     """RETURNS (Dict[str, Edit]): from ``edits_to_bytes``, by id.
 
     RAISES (ValueError, KeyError, TypeError): if a line is not an edit.
     """
-    edits: Dict[str, Edit] = {}
+    edits: dict[str, Edit] = {}
     for line in str(data, "utf8").rstrip("\n").split("\n"):
         record = json.loads(line)
         names = tuple((str(name), bool(keep_old)) for name, keep_old in record["names"])

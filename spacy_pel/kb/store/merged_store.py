@@ -1,9 +1,10 @@
 """A saved store and the unsaved changes to it as one store."""
 
 from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Collection, Dict, FrozenSet, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,12 +32,12 @@ class MergedStore:
     def __init__(self, store: ArrowStore):
         self.store = store
         self.overlay = Overlay()
-        self.counts: Dict[str, int] = dict(store.meta["counts"])
+        self.counts: dict[str, int] = dict(store.meta["counts"])
         self._total = from_fingerprint(store.meta["fingerprint"])
-        self._live: Optional[Mask] = None
-        self._live_rows: Optional[Rows] = None
-        self._type_masks: Dict[FrozenSet[str], Mask] = {}
-        self.memo: Dict[str, Any] = {}  # replaced, not emptied: a thread may be writing to the old one
+        self._live: Mask | None = None
+        self._live_rows: Rows | None = None
+        self._type_masks: dict[frozenset[str], Mask] = {}
+        self.memo: dict[str, Any] = {}  # replaced, not emptied: a thread may be writing to the old one
 
     # --- changes
 
@@ -62,7 +63,7 @@ class MergedStore:
         self.counts["entities"] += sign * live
         self.counts["aliases"] += sign * live * len(entity.aliases)
 
-    def set_redirect(self, old: str, new: Optional[str]) -> None:
+    def set_redirect(self, old: str, new: str | None) -> None:
         """Note the successor of an id; None = it has none any more."""
         current = self.redirect(old)
         if current == new:
@@ -78,7 +79,7 @@ class MergedStore:
         """RETURNS (Mapping[str, Edit]): curators' edits by id."""
         return self.store.edits if self.overlay.edits is None else self.overlay.edits
 
-    def set_edit(self, entity_id: str, edit: Optional[Edit]) -> None:
+    def set_edit(self, entity_id: str, edit: Edit | None) -> None:
         """Note how a curator changed an entity; None = no longer."""
         if self.overlay.edits is None:
             self.overlay.edits = dict(self.store.edits)
@@ -87,7 +88,7 @@ class MergedStore:
         else:
             self.overlay.edits[entity_id] = edit
 
-    def states(self, ids: Sequence[str]) -> List[State]:
+    def states(self, ids: Sequence[str]) -> list[State]:
         """RETURNS (List[State]): what there is for each id."""
         rows = self.find_ids(ids)
         known = rows >= 0
@@ -116,15 +117,15 @@ class MergedStore:
 
     # --- redirects
 
-    def redirect(self, old: str) -> Optional[str]:
+    def redirect(self, old: str) -> str | None:
         """RETURNS (Optional[str]): the successor noted for an id."""
         if old in self.overlay.redirects:
             return self.overlay.redirects[old]
         return self.store.redirect(old)
 
-    def redirects(self) -> Dict[str, str]:
+    def redirects(self) -> dict[str, str]:
         """RETURNS (Dict[str, str]): all of them."""
-        both: Dict[str, Optional[str]] = {**self.store.redirects(), **self.overlay.redirects}
+        both: dict[str, str | None] = {**self.store.redirects(), **self.overlay.redirects}
         return {old: new for old, new in both.items() if new is not None}
 
     # --- rows by id and by name
@@ -137,12 +138,12 @@ class MergedStore:
                 rows[i] = self.overlay.ids.get(ids[i], -1)
         return rows
 
-    def find_names(self, names: Sequence[str]) -> List[Rows]:
+    def find_names(self, names: Sequence[str]) -> list[Rows]:
         """RETURNS (List[NDArray[int64]]): the live rows that have each normalised name, ascending."""
         found = self.store.find_names(names)
         return self.overlay.merge_names(names, found) if self.overlay.rows else found
 
-    def search_names(self, text: str, n: int) -> List[Tuple[str, int]]:
+    def search_names(self, text: str, n: int) -> list[tuple[str, int]]:
         """RETURNS (List[Tuple[str, int]]): names that contain each word of a normalised text, each with a row
         that has it, best first; a row once. Where many rows share names, fewer than n are found."""
         changed = self.overlay.rows
@@ -156,7 +157,7 @@ class MergedStore:
         if own:
             names = search_names([pa.array([name for name, _ in own])], text, 4 * n)
             found = sorted([*found, *((one, own[one.place][1]) for one in names)])
-        first: Dict[int, str] = {}
+        first: dict[int, str] = {}
         for one, row in found:
             first.setdefault(row, one.name)
         return [(name, row) for row, name in first.items()][:n]
@@ -187,7 +188,7 @@ class MergedStore:
         changed = self.overlay.rows.get(row)
         return self.store.entity_at(row) if changed is None else changed[0]
 
-    def entities_at(self, rows: Rows) -> List[Entity]:
+    def entities_at(self, rows: Rows) -> list[Entity]:
         is_stored = [row not in self.overlay.rows for row in rows.tolist()]
         stored = iter(self.store.entities_at(rows[np.array(is_stored, dtype=bool)]))
         return [
@@ -199,7 +200,7 @@ class MergedStore:
         changed = self.overlay.rows.get(row)
         return self.store.name_at(row) if changed is None else changed[0].canonical_name
 
-    def names_at(self, rows: Rows) -> List[List[str]]:
+    def names_at(self, rows: Rows) -> list[list[str]]:
         stored = np.minimum(rows, self.store.n_rows - 1)
         names = self.store.names_at(stored) if self.store.n_rows else [[] for _ in rows]
         for i, row in enumerate(rows.tolist() if self.overlay.rows else ()):
@@ -207,7 +208,7 @@ class MergedStore:
                 names[i] = [changed[0].canonical_name, *changed[0].aliases]
         return names
 
-    def normalized_names_at(self, rows: Rows) -> Tuple[List[str], Rows]:
+    def normalized_names_at(self, rows: Rows) -> tuple[list[str], Rows]:
         """RETURNS (Tuple[List[str], NDArray[int64]]): see ``AliasMap.names_at``."""
         changed = self.overlay.rows
         if not changed or changed.keys().isdisjoint(rows.tolist()):
@@ -220,7 +221,7 @@ class MergedStore:
         lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
         return list(chain.from_iterable(pieces)), offsets_of(lengths)
 
-    def ids_at(self, rows: Rows) -> List[str]:
+    def ids_at(self, rows: Rows) -> list[str]:
         n_stored = self.store.n_rows
         if not len(rows) or int(rows.max()) < n_stored:
             return self.store.ids_at(rows)
@@ -230,7 +231,7 @@ class MergedStore:
             ids[i] = self.overlay.rows[int(rows[i])][0].concept_id
         return ids
 
-    def items(self) -> Iterator[Tuple[Entity, bool]]:
+    def items(self) -> Iterator[tuple[Entity, bool]]:
         """YIELDS (Tuple[Entity, bool]): every row in order, and whether it is live."""
         for row, stored in enumerate(self.store.entities()):
             yield self.overlay.rows.get(row, stored)
@@ -239,7 +240,7 @@ class MergedStore:
 
     # --- types
 
-    def type_counts(self) -> Dict[str, int]:
+    def type_counts(self) -> dict[str, int]:
         """RETURNS (Dict[str, int]): live entities by type, the most frequent type first."""
         stored = self.store.type_counts().tolist()
         counts = Counter(dict(zip(self.store.type_names, stored, strict=True)))
@@ -251,7 +252,7 @@ class MergedStore:
         pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return {kind: count for kind, count in pairs if count > 0}
 
-    def types_at(self, rows: Rows) -> List[List[str]]:
+    def types_at(self, rows: Rows) -> list[list[str]]:
         stored = np.minimum(rows, self.store.n_rows - 1)
         types = self.store.types_at(stored) if self.store.n_rows else [[] for _ in rows]
         for i, row in enumerate(rows.tolist() if self.overlay.rows else ()):
@@ -289,7 +290,7 @@ class MergedStore:
             edits=self.edits,
         )
 
-    def meta(self) -> Dict[str, Any]:
+    def meta(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): the content of meta.json."""
         return {
             **self.store.meta,

@@ -1,6 +1,7 @@
 """Searching names for a part of one: a scan of the normalised names where they are, without an index."""
 
-from typing import Iterable, List, NamedTuple, Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,7 @@ class FoundName(NamedTuple):
     place: int
 
 
-def search_names(chunks: Iterable[pa.StringArray], text: str, n: int) -> List[FoundName]:
+def search_names(chunks: Iterable[pa.StringArray], text: str, n: int) -> list[FoundName]:
     """Find the names that contain each word of a text, in any order.
 
     chunks (Iterable[pa.StringArray]): normalised names.
@@ -37,7 +38,7 @@ def search_names(chunks: Iterable[pa.StringArray], text: str, n: int) -> List[Fo
     if text.encode("utf8", "ignore").decode("utf8") != text:
         return []  # a lone surrogate is in no name
     words = sorted(set(text.split()), key=len, reverse=True)  # the longest leaves the fewest
-    best: List[FoundName] = []
+    best: list[FoundName] = []
     start = 0
     for chunk in chunks:
         best = sorted([*best, *_in_chunk(chunk, start, text, words, n)])[:n]
@@ -74,7 +75,7 @@ def _that_contain(names: pa.StringArray, word: str) -> NDArray[np.int64]:
     offsets = np.frombuffer(starts, dtype=np.int32)[names.offset : names.offset + len(names) + 1]
     first, last = int(offsets[0]), int(offsets[-1])
     text, wanted = data[first:last].to_pybytes() if last > first else b"", word.encode("utf8")
-    hits: List[int] = []
+    hits: list[int] = []
     at = text.find(wanted)
     while at >= 0 and len(hits) < _MANY:
         hits.append(at)

@@ -1,6 +1,6 @@
 """Unsaved changes to a knowledge base, in memory."""
 
-from typing import Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,12 +20,12 @@ class Overlay:
     """
 
     def __init__(self) -> None:
-        self.rows: Dict[int, Tuple[Entity, bool]] = {}
-        self.ids: Dict[str, int] = {}
-        self.redirects: Dict[str, Optional[str]] = {}
-        self.edits: Optional[Dict[str, Edit]] = None
-        self._names: Dict[str, Dict[int, None]] = {}  # normalised name -> rows
-        self._keys: Dict[int, List[str]] = {}  # row -> its normalised names
+        self.rows: dict[int, tuple[Entity, bool]] = {}
+        self.ids: dict[str, int] = {}
+        self.redirects: dict[str, str | None] = {}
+        self.edits: dict[str, Edit] | None = None
+        self._names: dict[str, dict[int, None]] = {}  # normalised name -> rows
+        self._keys: dict[int, list[str]] = {}  # row -> its normalised names
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.redirects) or self.edits is not None
@@ -40,11 +40,11 @@ class Overlay:
         for name in self._keys[row]:
             self._names.setdefault(name, {})[row] = None
 
-    def names_of(self, row: int) -> List[str]:
+    def names_of(self, row: int) -> list[str]:
         """RETURNS (List[str]): the distinct normalised names of a row that was put; none if it is retired."""
         return self._keys[row]
 
-    def merge_names(self, names: Sequence[str], found: List[Rows]) -> List[Rows]:
+    def merge_names(self, names: Sequence[str], found: list[Rows]) -> list[Rows]:
         """Apply the changes to look-ups in the store.
 
         names (Sequence[str]): normalised names.

@@ -1,7 +1,8 @@
 """Writes the files of a knowledge base folder from a stream of entities."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -61,9 +62,9 @@ class StoreWriter:
         self.folder = folder
         self._entities = TableWriter(folder / ENTITIES, _SCHEMA)
         self._aliases = AliasMapWriter(folder)
-        self._columns: Dict[str, List[Any]] = {name: [] for name in _SCHEMA.names}
-        self._types: Dict[str, int] = {}
-        self._id_hashes: List[NDArray[np.uint64]] = []
+        self._columns: dict[str, list[Any]] = {name: [] for name in _SCHEMA.names}
+        self._types: dict[str, int] = {}
+        self._id_hashes: list[NDArray[np.uint64]] = []
         self._counts = {"rows": 0, "entities": 0, "aliases": 0}
         self._total = 0  # of the digests
 
@@ -72,7 +73,7 @@ class StoreWriter:
         return self._counts["rows"]
 
     @property
-    def type_names(self) -> List[str]:
+    def type_names(self) -> list[str]:
         return list(self._types)
 
     def append(self, entity: Entity, *, live: bool = True) -> None:
@@ -120,8 +121,8 @@ class StoreWriter:
         *,
         redirects: Mapping[str, str],
         source: Mapping[str, Any],
-        report: Optional[Mapping[str, int]] = None,
-        edits: Optional[Mapping[str, Edit]] = None,
+        report: Mapping[str, int] | None = None,
+        edits: Mapping[str, Edit] | None = None,
     ) -> None:
         """Write the look-up tables and meta.json.
 

@@ -1,6 +1,7 @@
 """Scores an entity by its best row, or by its fused score if it was found by an ensemble."""
 
-from typing import Any, Dict, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ class BestRow:
         found, exact = self.contributions(table).values()
         return (found + exact).astype(np.float32)
 
-    def contributions(self, table: CandidateTable) -> Dict[str, Scores]:
+    def contributions(self, table: CandidateTable) -> dict[str, Scores]:
         """RETURNS (Dict[str, Scores]): (m,) each, what a feature adds to the scores of the candidates."""
         is_fused = FUSED in table.features
         return {
@@ -39,9 +40,9 @@ class BestRow:
     def fit(self, table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> None:
         """Nothing to learn."""
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): empty, there is nothing to keep."""
         return {}
 
-    def load_state(self, state: Dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Nothing to load."""

@@ -36,7 +36,8 @@ A feature with the same value for all candidates of a mention, such as "seen", c
 it only modifies the weights of other features.
 """
 
-from typing import Any, Dict, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +103,7 @@ class LinearCombiner:
 
     is_probability = True
 
-    def __init__(self, *, l2: float = 1e-4, max_mentions: Optional[int] = 20_000):
+    def __init__(self, *, l2: float = 1e-4, max_mentions: int | None = 20_000):
         least = {"l2": 0, "max_mentions": 1}
         for name, value in {"l2": l2, "max_mentions": max_mentions}.items():
             if value is not None and not value >= least[name]:
@@ -111,7 +112,7 @@ class LinearCombiner:
                 )
         self.l2 = l2
         self.max_mentions = max_mentions
-        self.weights: Dict[str, float] = dict(DEFAULT_WEIGHTS)
+        self.weights: dict[str, float] = dict(DEFAULT_WEIGHTS)
 
     def __call__(self, table: CandidateTable) -> Scores:
         """RETURNS (Scores): (m,) probabilities; those of a mention's candidates sum to 1."""
@@ -120,7 +121,7 @@ class LinearCombiner:
             logits += values
         return segment_softmax(logits, table.offsets).astype(np.float32)
 
-    def contributions(self, table: CandidateTable) -> Dict[str, Floats]:
+    def contributions(self, table: CandidateTable) -> dict[str, Floats]:
         """RETURNS (Dict[str, NDArray[float64]]): (m,) each, what a feature adds to the logits: weight times
         value."""
         return {name: self.weights[name] * values for name, values in linear_features(table).items()}
@@ -160,11 +161,11 @@ class LinearCombiner:
         raw = np.divide(result.x, scale, out=default, where=scale > 1e-9)
         self.weights = dict(zip(named, raw.tolist(), strict=True))
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): the weights by feature."""
         return {"weights": dict(self.weights)}
 
-    def load_state(self, state: Dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Load the weights of another LinearCombiner; an empty state gives the defaults.
 
         RAISES (PelError): if a weight is for an unknown feature. One added later has weight 0, formulas
@@ -177,7 +178,7 @@ class LinearCombiner:
         self.weights = {name: float(weights.get(name, later.get(name, 0.0))) for name in DEFAULT_WEIGHTS}
 
 
-def linear_features(table: CandidateTable) -> Dict[str, Floats]:
+def linear_features(table: CandidateTable) -> dict[str, Floats]:
     """RETURNS (Dict[str, NDArray]): (m,) each, by name; those of DEFAULT_WEIGHTS in their order."""
     wide = {name: values.astype(np.float64) for name, values in table.features.items()}
     best = best_cosines(table.features)
@@ -244,7 +245,7 @@ def is_gold(table: CandidateTable, gold: Sequence[NDArray[np.int64]]) -> NDArray
     """RETURNS (NDArray[bool]): (m,) is the candidate one of the gold entities of its mention?"""
     size = 1 + max([-1, *(int(rows.max()) for rows in gold if len(rows))], default=0)
     size = max(size, int(table.kb_rows.max(initial=-1)) + 1)
-    keys: List[NDArray[np.int64]] = [np.asarray(rows) + i * size for i, rows in enumerate(gold) if len(rows)]
+    keys: list[NDArray[np.int64]] = [np.asarray(rows) + i * size for i, rows in enumerate(gold) if len(rows)]
     wanted = np.concatenate([np.empty(0, np.int64), *keys])
     return np.isin(owners(table.offsets) * size + table.kb_rows, wanted)
 

@@ -1,8 +1,9 @@
 """The learned mentions that are in effect, as arrays over the rows of a knowledge base."""
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,19 +32,19 @@ class Known:
         than it names the right one, in that text or as learned.
     """
 
-    learned: List[Learned]
+    learned: list[Learned]
     numbers: Rows
     kb_rows: Rows
-    vectors: Optional[Vectors]
-    of_form: Dict[str, Rows]
+    vectors: Vectors | None
+    of_form: dict[str, Rows]
     settled: NDArray[np.bool_]
 
     @classmethod
     def of(
         cls,
         kb: KnowledgeBase,
-        found: Sequence[Tuple[Learned, Optional[Vectors]]],
-        priors: Optional[AliasPriors] = None,
+        found: Sequence[tuple[Learned, Vectors | None]],
+        priors: AliasPriors | None = None,
     ) -> "Known":
         """RETURNS (Known): of these entries and their vectors; those of retired entities are left out.
 
@@ -57,7 +58,7 @@ class Known:
             if row >= 0 or one.after == NIL
         ]
         live.sort(key=lambda item: (item[2], normalize_alias(item[0].form), *item[0].place))
-        places: Dict[str, List[int]] = {}
+        places: dict[str, list[int]] = {}
         for number, (one, _, _) in enumerate(live):
             places.setdefault(normalize_alias(one.form), []).append(number)
         kb_rows = np.array([row for _, _, row in live], dtype=np.int64)
@@ -73,7 +74,7 @@ class Known:
         )
 
     @property
-    def forms(self) -> List[str]:
+    def forms(self) -> list[str]:
         """RETURNS (List[str]): the surface forms that name an entity, not NIL."""
         rows = self.kb_rows.tolist()
         return [one.form for one, row in zip(self.learned, rows, strict=True) if row != NIL_ROW]
@@ -85,7 +86,7 @@ class Known:
 
 
 def _settled(
-    kb: KnowledgeBase, kb_rows: Rows, of_form: Dict[str, Rows], priors: Optional[AliasPriors]
+    kb: KnowledgeBase, kb_rows: Rows, of_form: dict[str, Rows], priors: AliasPriors | None
 ) -> NDArray[np.bool_]:
     """RETURNS (NDArray[bool]): (a,), see ``Known``. Counts of a retired entity are its successor's."""
     settled = np.ones(len(kb_rows), dtype=np.bool_)
@@ -129,7 +130,7 @@ class IndexWithMemory:
 
     def search_groups(
         self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
-    ) -> List[Tuple[Scores, Rows]]:
+    ) -> list[tuple[Scores, Rows]]:
         """RETURNS (List[Tuple[Scores, Rows]]): as ``EntityIndex.search_groups``."""
         found = self.index.search_groups(vectors, k, allowed, groups)
         if not len(self._kb_rows) or self._vectors is None:
@@ -144,7 +145,7 @@ class IndexWithMemory:
         ]
 
 
-def _merged(found: Tuple[Scores, Rows], cosines: Scores, kb_rows: Rows, k: int) -> Tuple[Scores, Rows]:
+def _merged(found: tuple[Scores, Rows], cosines: Scores, kb_rows: Rows, k: int) -> tuple[Scores, Rows]:
     """RETURNS (Tuple[Scores, Rows]): the k best of both, best first; what was found before wins a tie."""
     scores = np.concatenate([found[0], cosines], axis=1)
     rows = np.concatenate([found[1], np.where(np.isinf(cosines), -1, kb_rows)], axis=1)

@@ -1,8 +1,9 @@
 """A corrected mention, and what the log keeps of it."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Dict, Mapping, Tuple
+from typing import Any
 
 from ...errors import Errors, PelError, quoted
 from ...util.clock import now
@@ -10,7 +11,7 @@ from ...util.excerpts import words_around
 from ..query import MentionQuery
 
 _AROUND = 60  # characters of context on each side that the log keeps
-Place = Tuple[str, int, int]
+Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Learned:
         one replaces it."""
         return self.sha256, self.start, self.end
 
-    def to_json(self) -> Dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): as JSON."""
         return asdict(self)
 

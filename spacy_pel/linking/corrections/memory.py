@@ -1,8 +1,9 @@
 """The memory of a linker: a log of corrections that only grows, and a vector of each."""
 
+from collections.abc import Iterable, Sequence
 from operator import index
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.format import open_memmap
@@ -48,12 +49,12 @@ class Memory:
 
     def __init__(self, encoder_fingerprint: str = ""):
         self.encoder_fingerprint = encoder_fingerprint
-        self._log: List[Dict[str, Any]] = []
-        self._learned: Dict[int, Learned] = {}
-        self._vectors: Dict[int, Vectors] = {}  # (width,) each
-        self._undone: Dict[int, int] = {}  # id -> the line that undid it
-        self._in_effect: Optional[List[Learned]] = None  # computed when asked for: links ask for each batch
-        self._known: Optional[Tuple[Any, Any, Known]] = None
+        self._log: list[dict[str, Any]] = []
+        self._learned: dict[int, Learned] = {}
+        self._vectors: dict[int, Vectors] = {}  # (width,) each
+        self._undone: dict[int, int] = {}  # id -> the line that undid it
+        self._in_effect: list[Learned] | None = None  # computed when asked for: links ask for each batch
+        self._known: tuple[Any, Any, Known] | None = None
 
     def __len__(self) -> int:
         """RETURNS (int): learned mentions in effect."""
@@ -63,7 +64,7 @@ class Memory:
         return bool(self._log)
 
     @property
-    def log(self) -> List[Dict[str, Any]]:
+    def log(self) -> list[dict[str, Any]]:
         """RETURNS (List[Dict[str, Any]]): all lines, in order; "action" is "learn" or "undo"."""
         return list(self._log)
 
@@ -73,21 +74,21 @@ class Memory:
         return len(self._log) + 1
 
     @property
-    def learned(self) -> List[Learned]:
+    def learned(self) -> list[Learned]:
         """RETURNS (List[Learned]): what is in effect: neither undone, nor replaced by a later correction of
         the same mention in the same text."""
         return list(self._effective())
 
-    def _effective(self) -> List[Learned]:
+    def _effective(self) -> list[Learned]:
         if self._in_effect is None:
-            last: Dict[Place, Learned] = {}
+            last: dict[Place, Learned] = {}
             for one in self._learned.values():
                 if one.id not in self._undone:
                     last[one.place] = one
             self._in_effect = sorted(last.values(), key=lambda one: one.id)
         return self._in_effect
 
-    def add(self, entries: Sequence[Learned], vectors: Optional[Vectors]) -> None:
+    def add(self, entries: Sequence[Learned], vectors: Vectors | None) -> None:
         """Add entries with consecutive ids from ``next_id``.
 
         vectors (Optional[Vectors]): (n, width), of rows of the index; None without an encoder.
@@ -97,7 +98,7 @@ class Memory:
             if vectors is not None:
                 self._vectors[entry.id] = np.array(vectors[number], dtype=np.float32)
 
-    def undo(self, ids: Iterable[int], *, by: str = "") -> List[Learned]:
+    def undo(self, ids: Iterable[int], *, by: str = "") -> list[Learned]:
         """Undo entries.
 
         ids (Iterable[int]): of entries that are not undone yet.
@@ -120,7 +121,7 @@ class Memory:
         known = [str(one) for one in self._learned if one not in self._undone]
         return ", ".join(known[-20:]) or "none"
 
-    def _append(self, line: Dict[str, Any]) -> None:
+    def _append(self, line: dict[str, Any]) -> None:
         if line["id"] != self.next_id:
             raise ValueError(f"the line {self.next_id} has the id {line['id']!r}")
         if line["action"] == "learn":
@@ -132,7 +133,7 @@ class Memory:
         self._log.append(line)
         self._in_effect = self._known = None
 
-    def known(self, kb: KnowledgeBase, priors: Optional[AliasPriors] = None) -> Known:
+    def known(self, kb: KnowledgeBase, priors: AliasPriors | None = None) -> Known:
         """RETURNS (Known): what is in effect, over the rows of this knowledge base; computed once, until
         either changes. For the counts of annotated text see ``Known``."""
         memo = kb.memo  # another object after each change
@@ -143,7 +144,7 @@ class Memory:
 
     # -- disk, processes ---------------------------------------------------------------------
 
-    def __getstate__(self) -> Dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": None}
 
     def to_disk(self, path: Path) -> None:

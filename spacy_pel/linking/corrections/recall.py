@@ -8,8 +8,9 @@ correction was made although the knowledge base has them. Of equally near ones t
 vectors, the last one of the form.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class Recalled(NamedTuple):
 
 
 def recall(
-    known: Known, queries: Sequence[MentionQuery], table: CandidateTable, masks: Optional[Sequence[Mask]]
+    known: Known, queries: Sequence[MentionQuery], table: CandidateTable, masks: Sequence[Mask] | None
 ) -> Recalled:
     """Find the learned mentions that decide.
 
@@ -95,7 +96,7 @@ def _in_text(known: Known, places: Rows, query: MentionQuery) -> Rows:
     return np.array(same or here, dtype=np.int64)
 
 
-def _nearest(known: Known, places: Rows, table: CandidateTable, number: int) -> Tuple[int, float]:
+def _nearest(known: Known, places: Rows, table: CandidateTable, number: int) -> tuple[int, float]:
     """RETURNS (Tuple[int, float]): the nearest of these learned mentions to a mention of the table, the last
     of equally near ones; and its cosine, infinite without vectors."""
     if known.vectors is None or table.vectors is None:
@@ -147,7 +148,7 @@ def insert_answers(
     return replace(table, kb_rows=kb_rows, offsets=offsets_of(lengths), features=features)
 
 
-def put_first(table: CandidateTable, scores: Scores, recalled: Recalled) -> Tuple[Scores, NDArray[np.bool_]]:
+def put_first(table: CandidateTable, scores: Scores, recalled: Recalled) -> tuple[Scores, NDArray[np.bool_]]:
     """Give each answer the best score of its mention, and each candidate that was better the next lower one.
 
     RETURNS (Tuple[Scores, NDArray[bool]]): (m,) scores, the same ones within each mention, and which

@@ -1,6 +1,7 @@
 """From corrections to entries of the memory."""
 
-from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,10 @@ def make_entries(
     linker: "Linker",
     queries: Sequence[MentionQuery],
     corrections: Sequence[Correction],
-    allowed: Optional[Sequence[Optional[NDArray[np.bool_]]]],
+    allowed: Sequence[NDArray[np.bool_] | None] | None,
     *,
     by: str,
-) -> Tuple[List[Learned], List[int]]:
+) -> tuple[list[Learned], list[int]]:
     """RETURNS (Tuple[List[Learned], List[int]]): entries of what is new, and which corrections these are.
 
     RAISES (PelError): if an answer cannot be learned, or all of them may be the linker's own.
@@ -36,8 +37,8 @@ def make_entries(
         answers.append(answer)
     links = linker.link(queries)
     known = {one.place: (one.after, one.form) for one in linker.memory.learned}
-    entries: List[Learned] = []
-    new: List[int] = []
+    entries: list[Learned] = []
+    new: list[int] = []
     n_own = 0
     for number, (query, given) in enumerate(zip(queries, corrections, strict=True)):
         entry = Learned.of(

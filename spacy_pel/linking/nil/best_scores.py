@@ -1,7 +1,5 @@
 """The best score of each mention, on which every NIL model builds."""
 
-from typing import Tuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +13,7 @@ def logistic(logits: Floats) -> Floats:
     return 0.5 * (1.0 + np.tanh(0.5 * logits))  # type: ignore[no-any-return]
 
 
-def best_scores(table: CandidateTable, scores: Scores) -> Tuple[Floats, NDArray[np.bool_]]:
+def best_scores(table: CandidateTable, scores: Scores) -> tuple[Floats, NDArray[np.bool_]]:
     """The best score of each mention.
 
     table (CandidateTable): the candidates of n mentions.

@@ -1,6 +1,6 @@
 """What calibrating NIL models share: the scores they calibrate, and their saved state."""
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from .best_scores import Floats, best_scores
 Flags = NDArray[np.bool_]
 
 
-def raw_scores(table: CandidateTable, scores: Scores, base: Optional[NilModel]) -> Tuple[Floats, Flags]:
+def raw_scores(table: CandidateTable, scores: Scores, base: NilModel | None) -> tuple[Floats, Flags]:
     """The numbers that are calibrated.
 
     table (CandidateTable): the candidates of n mentions.
@@ -26,8 +26,8 @@ def raw_scores(table: CandidateTable, scores: Scores, base: Optional[NilModel]) 
 
 
 def fit_base(
-    table: CandidateTable, scores: Scores, is_nil: Flags, base: Optional[NilModel]
-) -> Tuple[Floats, Flags]:
+    table: CandidateTable, scores: Scores, is_nil: Flags, base: NilModel | None
+) -> tuple[Floats, Flags]:
     """Fit the base, if there is one, and give what the calibration learns from.
 
     RETURNS (tuple): numbers and is_nil of the mentions that have candidates.
@@ -42,14 +42,14 @@ def fit_base(
     return raw_scores(table, scores, base)[0][filled], is_nil[filled]
 
 
-def with_base(learned: Dict[str, Any], base: Optional[NilModel]) -> Dict[str, Any]:
+def with_base(learned: dict[str, Any], base: NilModel | None) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): the fitted state, and that of the base."""
     if base is None:
         return learned
     return {**learned, "base": {"kind": type(base).__name__, "state": base.state()}}
 
 
-def load_base(model: NilModel, state: Dict[str, Any], keys: List[str], base: Optional[NilModel]) -> None:
+def load_base(model: NilModel, state: dict[str, Any], keys: list[str], base: NilModel | None) -> None:
     """Check a saved state and hand the base its part of it.
 
     model (NilModel): whose state it is.

@@ -1,7 +1,8 @@
 """What a fitted NIL model reads: a summary of the candidates, and where the mention's vector points."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ class NilInputs:
     @classmethod
     def fit(
         cls, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_], *, directions: int
-    ) -> Tuple["NilInputs", Floats, NDArray[np.bool_]]:
+    ) -> tuple["NilInputs", Floats, NDArray[np.bool_]]:
         """Learn from mentions that have candidates; the others are NIL by rule.
 
         table (CandidateTable): the candidates of n mentions.
@@ -76,12 +77,12 @@ class NilInputs:
         return np.clip((values - self.mean) / self.scale, -5.0, 5.0)
 
     @property
-    def columns(self) -> List[str]:
+    def columns(self) -> list[str]:
         """RETURNS (List[str]): names of the c inputs."""
         record = [*(f"top_{name}" for name in _RECORD), *_AROUND, *_OF_MENTIONS] if self.with_record else []
         return [*summary_names(), *record, *(f"direction_{i}" for i in range(len(self.directions)))]
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): columns, mean, scale and directions, as JSON."""
         return {
             "columns": self.columns,
@@ -91,7 +92,7 @@ class NilInputs:
         }
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Tuple["NilInputs", List[int]]:
+    def from_state(cls, state: Mapping[str, Any]) -> tuple["NilInputs", list[int]]:
         """Load saved inputs.
 
         state (Mapping[str, Any]): from ``state``, perhaps of a version with fewer summary numbers.
@@ -110,7 +111,7 @@ class NilInputs:
         return cls(mean, scale, directions, with_record), places
 
 
-def summary_names() -> List[str]:
+def summary_names() -> list[str]:
     """RETURNS (List[str]): the names of the columns of ``summarize``."""
     return [*_MARGIN, *(f"top_{name}" for name in _TOP), "top_log_prior", *(f"best_{name}" for name in _BEST)]
 
@@ -137,7 +138,7 @@ def summarize(table: CandidateTable, scores: Scores) -> Floats:
     absent = np.zeros(len(scores), dtype=np.float32)
     # the name of a formula is a name as much as a variant is, and too rare for a weight of its own
     variant = np.maximum(table.features.get("variant", absent), table.features.get("formula", absent))
-    features: Dict[str, Scores] = {**table.features, "variant": variant}
+    features: dict[str, Scores] = {**table.features, "variant": variant}
     columns += [features.get(name, absent)[top] for name in _TOP]
     columns.append(np.log(features.get("prior", absent)[top] + _EPSILON))
     columns += [np.maximum.reduceat(features.get(name, absent), starts) for name in _BEST]
@@ -181,7 +182,7 @@ def _around(table: CandidateTable, scores: Scores) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _principal(vectors: Optional[Vectors], used: NDArray[np.bool_], most: int) -> Vectors:
+def _principal(vectors: Vectors | None, used: NDArray[np.bool_], most: int) -> Vectors:
     """RETURNS (Vectors): (d, width), the directions in which the vectors differ most, with d <= most."""
     if vectors is None or not most:
         return np.zeros((0, 0), dtype=np.float32)

@@ -1,6 +1,6 @@
 """P(NIL) by isotonic regression."""
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,9 @@ class IsotonicNil:
     base (Optional[NilModel]): the NIL model whose numbers are calibrated. None = 1 - best score.
     """
 
-    def __init__(self, *, base: Optional[NilModel] = None):
+    def __init__(self, *, base: NilModel | None = None):
         self.base = base
-        self._fitted: Optional[Tuple[Floats, Floats]] = None  # points: x, and P(NIL) there
+        self._fitted: tuple[Floats, Floats] | None = None  # points: x, and P(NIL) there
 
     @property
     def record(self) -> Any:
@@ -63,14 +63,14 @@ class IsotonicNil:
         steps.fit(raw, truth.astype(np.float64))
         self._fitted = (steps.X_thresholds_.astype(np.float64), steps.y_thresholds_.astype(np.float64))
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): the points, and the base's state; empty before ``fit``."""
         if self._fitted is None:
             return {}
         at, probability = self._fitted
         return with_base({"at": at.tolist(), "probability": probability.tolist()}, self.base)
 
-    def load_state(self, state: Dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Load the state of another IsotonicNil.
 
         RAISES (PelError): if the state belongs to another kind of model, or was fitted with another base.

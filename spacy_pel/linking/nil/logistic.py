@@ -1,7 +1,7 @@
 """P(NIL) by logistic regression on a summary of the candidates and on the mention's vector."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, Optional
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class LogisticNil:
     def __init__(self, *, l2: float = 10.0, directions: int = 16):
         self.l2 = l2
         self.directions = directions
-        self._fitted: Optional[_Fitted] = None
+        self._fitted: _Fitted | None = None
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """RETURNS (Scores): (n,), P(NIL) of each mention.
@@ -66,7 +66,7 @@ class LogisticNil:
         model = LogisticRegression(C=1.0 / self.l2, max_iter=2000).fit(values, truth)
         self._fitted = _Fitted(inputs, model.coef_[0].astype(np.float64), float(model.intercept_[0]))
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): mean, scale, weights, bias and directions; empty before ``fit``."""
         if self._fitted is None:
             return {}
@@ -76,7 +76,7 @@ class LogisticNil:
             "bias": self._fitted.bias,
         }
 
-    def load_state(self, state: Dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Load the state of another LogisticNil.
 
         RAISES (PelError): if it was learned from an unknown summary number. One that was added

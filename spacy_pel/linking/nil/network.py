@@ -1,6 +1,6 @@
 """P(NIL) by small neural networks."""
 
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +76,9 @@ class NetworkNil:
         self.epochs = epochs
         self.directions = directions
         self.seed = seed
-        self.record: Optional[TrackRecord] = TrackRecord.empty() if track_record else None
-        self._inputs: Optional[NilInputs] = None
-        self._networks: List[_Network] = []
+        self.record: TrackRecord | None = TrackRecord.empty() if track_record else None
+        self._inputs: NilInputs | None = None
+        self._networks: list[_Network] = []
 
     def __call__(self, table: CandidateTable, scores: Scores) -> Scores:
         """RETURNS (Scores): (n,), P(NIL) of each mention.
@@ -119,7 +119,7 @@ class NetworkNil:
             _rounded(hidden_weights), _rounded(hidden_bias), _rounded(weights[:, 0]), float(_rounded(bias)[0])
         )
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): what the networks read, and their weights; empty before ``fit``."""
         if self._inputs is None:
             return {}
@@ -135,7 +135,7 @@ class NetworkNil:
         record = {} if self.record is None else {"record": self.record.state()}
         return {**self._inputs.state(), "networks": networks, **record}
 
-    def load_state(self, state: Dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Load the state of another NetworkNil.
 
         RAISES (PelError): if it was learned from an unknown summary number. One that was added

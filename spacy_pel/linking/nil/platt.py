@@ -1,6 +1,6 @@
 """P(NIL) by Platt's sigmoid."""
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,9 @@ class PlattNil:
     base (Optional[NilModel]): the NIL model whose numbers are calibrated. None = 1 - best score.
     """
 
-    def __init__(self, *, base: Optional[NilModel] = None):
+    def __init__(self, *, base: NilModel | None = None):
         self.base = base
-        self._fitted: Optional[Tuple[float, float]] = None  # slope, intercept
+        self._fitted: tuple[float, float] | None = None  # slope, intercept
 
     @property
     def record(self) -> Any:
@@ -70,13 +70,13 @@ class PlattNil:
         slope = float(model.coef_[0, 0]) / scale
         self._fitted = (slope, float(model.intercept_[0]) - slope * mean)
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): slope and intercept, and the base's state; empty before ``fit``."""
         if self._fitted is None:
             return {}
         return with_base({"slope": self._fitted[0], "intercept": self._fitted[1]}, self.base)
 
-    def load_state(self, state: Dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Load the state of another PlattNil.
 
         RAISES (PelError): if the state belongs to another kind of model, or was fitted with another base.

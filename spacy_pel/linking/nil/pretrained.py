@@ -18,7 +18,7 @@ The 65th nearest candidate counts as unrelated. Where there are fewer than 128, 
 and where there are fewer than 9, an entity with a cosine of 0.
 """
 
-from typing import Dict, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class PretrainedLogisticNil(LogisticNil):
         )
 
 
-def default_inputs(table: CandidateTable, scores: Scores) -> Dict[str, Floats]:
+def default_inputs(table: CandidateTable, scores: Scores) -> dict[str, Floats]:
     """The inputs of the default weights.
 
     table (CandidateTable): the candidates of n mentions; a feature that it lacks counts as 0.

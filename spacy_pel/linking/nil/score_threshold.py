@@ -1,6 +1,6 @@
 """NIL by the score of the best candidate alone."""
 
-from typing import Any, Dict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,9 @@ class ScoreThreshold:
     def fit(self, table: CandidateTable, scores: Scores, is_nil: NDArray[np.bool_]) -> None:
         """Nothing to learn."""
 
-    def state(self) -> Dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): empty, there is nothing to keep."""
         return {}
 
-    def load_state(self, state: Dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Nothing to load."""

@@ -1,7 +1,7 @@
 """The cross-encoder: one transformer reads the mention and a candidate together."""
 
 from pathlib import Path
-from typing import Any, Dict, Literal, Optional
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,14 +45,14 @@ class CrossEncoder:
     def __init__(
         self,
         *,
-        name: Optional[str] = None,
+        name: str | None = None,
         length: int = 256,
         top_k: int = 16,
-        mix: Optional[float] = None,
+        mix: float | None = None,
         pooling: Reduction = "mean",
-        mention_template: Optional[Any] = None,
-        entity_template: Optional[Any] = None,
-        backend: Optional[Backend] = None,
+        mention_template: Any | None = None,
+        entity_template: Any | None = None,
+        backend: Backend | None = None,
         batch_size: int = 64,
         store: str = "float32",
     ):
@@ -75,7 +75,7 @@ class CrossEncoder:
         self.tokenizer: Any = None
         self.tower: Any = None
         self._prepared: Any = None
-        self._fingerprint: Optional[str] = None
+        self._fingerprint: str | None = None
         self._version = NEWEST  # of the fingerprint; that of a saved model stays
 
     # -- weights ---------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class CrossEncoder:
         return self.tower
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (dict): what determines the scores, apart from the weights."""
         return {"pooling": self.pooling, "template": self.template.settings}
 
@@ -213,5 +213,5 @@ class CrossEncoder:
 
     # -- pickling: without the compiled backend -------------------------------------------
 
-    def __getstate__(self) -> Dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": None}

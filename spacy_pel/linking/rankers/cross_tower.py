@@ -1,6 +1,6 @@
 """A transformer over a pair, a reduction and a linear layer. Pure torch."""
 
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +29,7 @@ class CrossTower(nn.Module):
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 
-    def forward(self, ids: Tensor, mask: Tensor, embeddings: Optional[Tensor] = None) -> Tensor:
+    def forward(self, ids: Tensor, mask: Tensor, embeddings: Tensor | None = None) -> Tensor:
         """ids, mask (Tensor): (batch, length), int64.
         embeddings (Optional[Tensor]): (batch, length, width) to read instead of the word
             embeddings of the ids; position and segment embeddings are added as usual.

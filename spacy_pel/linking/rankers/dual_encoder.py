@@ -1,7 +1,7 @@
 """The dual encoder as a ranker: mention and candidates as vectors, compared by a similarity."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 import numpy as np
 
@@ -43,10 +43,10 @@ class DualEncoder:
     def __init__(
         self,
         *,
-        encoder: Optional[Any] = None,  # not BiEncoder: the message below says more than a config's
+        encoder: Any | None = None,  # not BiEncoder: the message below says more than a config's
         top_k: int = 64,
-        mix: Optional[float] = None,
-        backend: Optional[Backend] = None,
+        mix: float | None = None,
+        backend: Backend | None = None,
         cache_size: int = 20_000,
     ):
         if encoder is not None and not isinstance(encoder, BiEncoder):
@@ -81,7 +81,7 @@ class DualEncoder:
         self._cache.clear()
 
     @property
-    def settings(self) -> Dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """RETURNS (dict): what determines the scores, apart from the weights."""
         return self.encoder.settings
 
@@ -98,11 +98,11 @@ class DualEncoder:
         if not len(task.rows):
             return np.zeros(0, dtype=np.float32)
         owner = task.owners
-        numbers: Dict[MentionInText, int] = {}
+        numbers: dict[MentionInText, int] = {}
         asked = {int(i): numbers.setdefault(task.mentions[i], len(numbers)) for i in np.unique(owner)}
         mentions = self.encoder.represent_mentions(list(numbers), show_progress=show_progress)
 
-        def encode(entities: List[Entity]) -> Representations:
+        def encode(entities: list[Entity]) -> Representations:
             return self.encoder.represent_entities(entities, show_progress=show_progress)
 
         entities = self._cache.represent(task.entities, encode)
@@ -132,5 +132,5 @@ class DualEncoder:
 
     # -- pickling: without what can be recomputed ---------------------------------------
 
-    def __getstate__(self) -> Dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_cache": VectorCache(self._cache.size)}

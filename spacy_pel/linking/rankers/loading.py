@@ -1,7 +1,7 @@
 """Loading the ranker in a folder, of whatever kind."""
 
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ...registry import registry
 from ...types import Ranker
@@ -23,7 +23,7 @@ def load_ranker(path: Path, **settings: Any) -> Ranker:
     return ranker.from_disk(path)
 
 
-def read_ranker(path: Path, name: Optional[str] = None) -> Dict[str, Any]:
+def read_ranker(path: Path, name: str | None = None) -> dict[str, Any]:
     """Check a folder and read which part it holds.
 
     path (Path): a model folder.

@@ -1,12 +1,12 @@
 """A cache of entity vectors, since the same candidates recur."""
 
 from collections import OrderedDict
-from typing import Callable, List, Sequence
+from collections.abc import Callable, Sequence
 
 from ...encoders.representations import Representations
 from ...types import Entity, Vectors
 
-EncodeEntities = Callable[[List[Entity]], Representations]
+EncodeEntities = Callable[[list[Entity]], Representations]
 
 
 class VectorCache:

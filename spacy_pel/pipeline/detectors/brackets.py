@@ -1,6 +1,6 @@
 """Brackets that lack their other half."""
 
-from typing import List, Sequence, Tuple
+from collections.abc import Sequence
 
 from spacy.tokens import Doc
 
@@ -8,15 +8,15 @@ _OPENING = {")": "(", "]": "[", "}": "{"}
 _BRACKETS = frozenset({*_OPENING, *_OPENING.values()})
 
 
-def unpaired_brackets(words: Sequence[str]) -> List[int]:
+def unpaired_brackets(words: Sequence[str]) -> list[int]:
     """Find brackets without their other half. One inside a longer word, as in "poly(ADP-ribose)", pairs with
     others, but is not reported.
 
     words (Sequence[str]): of a mention, say.
     RETURNS (List[int]): the places of words that are such a bracket and nothing else, in order.
     """
-    lone: List[int] = []
-    open_ones: List[Tuple[str, int]] = []  # bracket and its word
+    lone: list[int] = []
+    open_ones: list[tuple[str, int]] = []  # bracket and its word
     for place, word in enumerate(words):
         for character in filter(_BRACKETS.__contains__, word):
             if character not in _OPENING:
@@ -29,7 +29,7 @@ def unpaired_brackets(words: Sequence[str]) -> List[int]:
     return sorted(place for place in lone if words[place] in _BRACKETS)
 
 
-def with_other_halves(doc: Doc, start: int, end: int) -> Tuple[int, int]:
+def with_other_halves(doc: Doc, start: int, end: int) -> tuple[int, int]:
     """Extend a mention to brackets next to it whose other half is inside one of its words, which cannot be
     cut: "hypertension(HTN" becomes "hypertension(HTN)".
 

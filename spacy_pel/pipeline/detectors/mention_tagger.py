@@ -1,7 +1,8 @@
 """A detector that tags tokens: a mention's first token, a further one, or neither."""
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from .white_space import Breaks, breaks_of, is_within_line, is_within_word
 _WORDS = 10_000  # tokens at a time: 15 MB of vectors
 _SAMPLE = 10  # examples whose documents the model is initialized with
 _BIO = {"B": "B", "I": "I", "L": "I", "U": "B"}  # spaCy's prefixes of aligned tags, and ours
-_SETTINGS: Dict[str, Any] = {
+_SETTINGS: dict[str, Any] = {
     "model": {
         "@architectures": "spacy.Tagger.v2",
         "nO": None,
@@ -41,7 +42,7 @@ _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
     default_score_weights=_WEIGHTS,
 )
 def make_mention_tagger(
-    nlp: Language, name: str, model: Model[List[Doc], List[Floats2d]], scorer: Optional[Callable[..., Any]]
+    nlp: Language, name: str, model: Model[list[Doc], list[Floats2d]], scorer: Callable[..., Any] | None
 ) -> "MentionTagger":
     """Build a trainable detector.
 
@@ -71,33 +72,33 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
     def __init__(
         self,
         vocab: Vocab,
-        model: Model[List[Doc], List[Floats2d]],
+        model: Model[list[Doc], list[Floats2d]],
         name: str = "pel_mention_tagger",
         *,
-        scorer: Optional[Callable[..., Any]] = None,
+        scorer: Callable[..., Any] | None = None,
     ):
         self.vocab = vocab
         self.model = model
         self.name = name
         self.scorer = scorer
-        self.cfg: Dict[str, Any] = {"labels": []}
+        self.cfg: dict[str, Any] = {"labels": []}
 
     @property
-    def labels(self) -> Tuple[str, ...]:
+    def labels(self) -> tuple[str, ...]:
         """RETURNS (Tuple[str, ...]): of the mentions."""
         return tuple(self.cfg["labels"])
 
     @property
-    def label_data(self) -> Tuple[str, ...]:
+    def label_data(self) -> tuple[str, ...]:
         """RETURNS (Tuple[str, ...]): what ``spacy init labels`` writes, and ``initialize`` takes."""
         return self.labels
 
     @property
-    def tags(self) -> List[str]:
+    def tags(self) -> list[str]:
         """RETURNS (List[str]): one for each column of the model's scores."""
         return ["O", *(f"{prefix}-{label}" for label in self.labels for prefix in "BI")]
 
-    def predict(self, docs: Iterable[Doc]) -> List[NDArray[np.int64]]:
+    def predict(self, docs: Iterable[Doc]) -> list[NDArray[np.int64]]:
         """RETURNS (List[NDArray[int64]]): the tag of each token, of each document.
 
         RAISES (PelError): if the component was not trained.
@@ -105,7 +106,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         docs = list(docs)
         if not self.labels:
             raise PelError(Errors.E522.format(name=self.name))
-        tags: List[NDArray[np.int64]] = []
+        tags: list[NDArray[np.int64]] = []
         for batch in divided_by_words(docs):
             if any(map(len, batch)):
                 tags += [to_numpy(scores).argmax(axis=1) for scores in self.model.predict(batch)]
@@ -128,7 +129,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             found = [span for span in self._spans(doc, tags) if taken.isdisjoint(range(span.start, span.end))]
             doc.set_ents(kept + found, blocked=blocked)
 
-    def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> List[Span]:
+    def _spans(self, doc: Doc, tags: NDArray[np.int64]) -> list[Span]:
         """Mentions of the tagged tokens. White space has no tag of its own, as it has no word pieces: a
         mention continues across a wrapped line, but not across a blank line or into the next list item. No
         mention ends within a word that the tokenizer splits, such as "id" into "i" and "d".
@@ -136,8 +137,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         RETURNS (List[Span]): in order; none begins or ends with white space, begins with a negation or has
             half a bracket.
         """
-        spans: List[Span] = []
-        words: List[int] = []  # of the open mention
+        spans: list[Span] = []
+        words: list[int] = []  # of the open mention
         label = -1  # of the open mention
         breaks = breaks_of(doc)
         for token in doc:
@@ -158,7 +159,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
                 label = number
         return spans + self._trimmed(doc, words, label, breaks)
 
-    def _trimmed(self, doc: Doc, words: List[int], label: int, breaks: Breaks) -> List[Span]:
+    def _trimmed(self, doc: Doc, words: list[int], label: int, breaks: Breaks) -> list[Span]:
         """Cut a mention at brackets without their other half, "(IL-6) levels" tagged from "IL-6" on into two,
         at the end of an item, and at a negation that it begins with, so that components that look for
         negations still see it.
@@ -169,7 +170,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
             return []
         cuts = {words[number] for number in unpaired_brackets([doc[place].text for place in words])}
         likely = frozenset() if is_within_line(doc, words) else breaks.likely
-        runs: List[List[int]] = [[]]
+        runs: list[list[int]] = [[]]
         for place in range(words[0], words[-1] + 1):
             if place in cuts or place in likely:
                 runs.append([])
@@ -183,7 +184,7 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
                 spans.append(Span(doc, start, end, label=self.labels[label]))
         return [span for span in spans if any(map(str.isalnum, span.text))]
 
-    def get_loss(self, examples: Iterable[Example], scores: List[Floats2d]) -> Tuple[float, List[Floats2d]]:
+    def get_loss(self, examples: Iterable[Example], scores: list[Floats2d]) -> tuple[float, list[Floats2d]]:
         """Compare with the mentions of the examples.
 
         examples (Iterable[Example]): a batch.
@@ -208,8 +209,8 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         self,
         get_examples: Callable[[], Iterable[Example]],
         *,
-        nlp: Optional[Language] = None,
-        labels: Optional[Sequence[str]] = None,
+        nlp: Language | None = None,
+        labels: Sequence[str] | None = None,
     ) -> None:
         """Read the labels and the initial weights. What was learned before is lost.
 
@@ -235,14 +236,14 @@ class MentionTagger(TrainablePipe):  # type: ignore[misc]
         self.model.initialize(X=docs, Y=truth)
 
 
-def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[List[Doc]]:
+def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[list[Doc]]:
     """Divide documents, so that the vectors of a large batch of ``nlp.pipe`` are not all in memory at once.
 
     docs (Sequence[Doc]): the documents.
     size (int): tokens in a batch at most, or one document.
     YIELDS (List[Doc]): one or more documents, in order.
     """
-    batch: List[Doc] = []
+    batch: list[Doc] = []
     words = 0
     for doc in docs:
         if batch and words + len(doc) > size:
@@ -254,7 +255,7 @@ def divided_by_words(docs: Sequence[Doc], size: int = _WORDS) -> Iterator[List[D
         yield batch
 
 
-def _bio(tag: Optional[str], known: Iterable[str]) -> Optional[str]:
+def _bio(tag: str | None, known: Iterable[str]) -> str | None:
     """RETURNS (Optional[str]): a tag of spaCy as one of ours; None = not known, or of another label."""
     if tag is None or tag == "O":
         return tag

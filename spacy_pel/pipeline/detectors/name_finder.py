@@ -1,7 +1,7 @@
 """A component that finds the names that a linker knows, and follows its changes."""
 
 from bisect import bisect_left, bisect_right
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -66,8 +66,8 @@ class NameFinder:
         self.label = label
         self._names = self._learned = NameTable()  # of the knowledge base, and from corrections
         # of the linker, when the names were read; each is another object after a change
-        self._memo: Optional[Dict[str, Any]] = None
-        self._known: Optional[Known] = None
+        self._memo: dict[str, Any] | None = None
+        self._known: Known | None = None
 
     def __len__(self) -> int:
         """RETURNS (int): how many names are searched for; 0 before the linker has data."""
@@ -91,8 +91,8 @@ class NameFinder:
             self._add(doc, found, runs)
         return doc
 
-    def _add(self, doc: Doc, found: List[Mention], runs: Runs) -> None:
-        known: Dict[Mention, Tuple[Any, Any, Any]] = {}
+    def _add(self, doc: Doc, found: list[Mention], runs: Runs) -> None:
+        known: dict[Mention, tuple[Any, Any, Any]] = {}
         for ent in doc.ents:
             start, end = ent.start_char, ent.end_char
             words = bisect_right(runs.ends, start), bisect_left(runs.starts, end)
@@ -102,7 +102,7 @@ class NameFinder:
         signs = [mention for mention in known if mention.first >= mention.last]  # without words
         chosen += [mention for mention in signs if taken.isdisjoint(range(mention.start, mention.end))]
         split_tokens(doc, [(mention.start, mention.end) for mention in chosen])
-        spans: List[Any] = []
+        spans: list[Any] = []
         for one in chosen:
             label, kb_id, span_id = known.get(one, (self.label, 0, 0))
             spans.append(doc.char_span(one.start, one.end, label, kb_id, span_id=span_id))
@@ -123,8 +123,8 @@ class NameFinder:
             self._known = known
 
     @property
-    def _linker(self) -> Optional[Linker]:
-        linkers: Dict[str, Any] = dict(self.nlp.components)  # also disabled ones
+    def _linker(self) -> Linker | None:
+        linkers: dict[str, Any] = dict(self.nlp.components)  # also disabled ones
         linker = linkers.get(self.linker)
         if linker is None:  # it may have been renamed
             others = [name for name, pipe in linkers.items() if isinstance(pipe, ProxyEntityLinker)]
@@ -137,10 +137,10 @@ class NameFinder:
 
     # names are read again from the linker: no copy is saved or sent to another process
 
-    def __getstate__(self) -> Dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("nlp", "name", "linker", "label")}
 
-    def __setstate__(self, state: Dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
 

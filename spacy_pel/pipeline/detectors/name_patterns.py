@@ -2,7 +2,8 @@
 
 import math
 import re
-from typing import Iterable, List, NamedTuple, Sequence, Set
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ...kb import KnowledgeBase
 
@@ -22,8 +23,8 @@ class DistinctNames(NamedTuple):
     acronyms (List[str]): as they are written.
     """
 
-    names: List[str]
-    acronyms: List[str]
+    names: list[str]
+    acronyms: list[str]
 
 
 def distinct_names(names: Iterable[str]) -> DistinctNames:
@@ -36,7 +37,7 @@ def distinct_names(names: Iterable[str]) -> DistinctNames:
     names (Iterable[str]): names and aliases; of those that differ only in case, the first one is kept.
     RETURNS (DistinctNames): in the order given.
     """
-    seen: Set[str] = set()
+    seen: set[str] = set()
     distinct = DistinctNames([], [])
     for name in names:
         is_exact = is_acronym(name)
@@ -86,7 +87,7 @@ def phrase_probability(surface: str) -> float:
     return 1.0 / (1.0 + math.exp(-(_BIAS + _OF_LENGTH * relative_length(surface))))
 
 
-def example_names(kb: KnowledgeBase, n: int) -> List[str]:
+def example_names(kb: KnowledgeBase, n: int) -> list[str]:
     """Names to show as examples: the first ones of a table; but of an ontology, whose first entities are its
     most general ones, such as "All", short ones from n equal parts.
 

@@ -1,9 +1,9 @@
 """Search for names in text: as they are written, with other hyphens and blanks, and in the other number."""
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import accumulate, chain
-from typing import Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ...candidates.evidence.variants import other_numbers, stay_apart
 from ...util.names import Runs, compatible, runs_of
@@ -27,7 +27,7 @@ _HYPHEN = re.compile(r"-(\s*[\r\n]\s*)?")  # also at the end of a line
 _ITEM = re.compile(r"[\r\n]\s*-")
 _NEAR = 10  # characters that a number after a name is in
 _INITIAL = 2  # letters of a word that may have a period: "E. coli", "St. John"
-_Form = Tuple[str, Optional[int]]  # normal form, and the word that is in another number
+_Form = tuple[str, int | None]  # normal form, and the word that is in another number
 _other_numbers = lru_cache(maxsize=1 << 16)(other_numbers)
 _GLUED = 3  # letters of a word that a number may be glued to or follow: "type2", "COVID 19", but not "PD-1"
 
@@ -39,7 +39,7 @@ class NameTable:
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._names: Dict[str, Tuple[str, ...]] = {}  # by normal form; () for the beginning of a longer name
+        self._names: dict[str, tuple[str, ...]] = {}  # by normal form; () for the beginning of a longer name
         for name in chain(*distinct_names(names)):
             words = runs_of(name).words
             form = " ".join(words)
@@ -64,7 +64,7 @@ class NameTable:
         for first in range(len(words)):
             if first and not gaps[first - 1]:
                 continue  # within a word
-            forms: List[_Form] = [("", None)]
+            forms: list[_Form] = [("", None)]
             for last in range(first + 1, len(words) + 1):
                 forms = list(self._longer(forms, words[last - 1], last))
                 for form, changed in forms:
@@ -75,7 +75,7 @@ class NameTable:
                 if not forms or last == len(words) or marks[last - 1] is None:
                     break
 
-    def _longer(self, forms: List[_Form], word: str, last: int) -> Iterator[_Form]:
+    def _longer(self, forms: list[_Form], word: str, last: int) -> Iterator[_Form]:
         """YIELDS (Tuple[str, Optional[int]]): beginnings of names, one word longer. One word may be in the
         other number: the last one, or the one before "of"."""
         for form, changed in forms:
@@ -94,11 +94,11 @@ def _read(
     name: str,
     text: str,
     runs: Runs,
-    marks: List[Optional[str]],
+    marks: list[str | None],
     first: int,
     last: int,
-    changed: Optional[int],
-) -> Optional[Mention]:
+    changed: int | None,
+) -> Mention | None:
     """RETURNS (Optional[Mention]): the name at these runs, which have its normal form; None = the text has
     other signs there, or a longer word, or an acronym in another case."""
     words, starts, ends = runs
@@ -128,7 +128,7 @@ def _read(
 
 
 @lru_cache(maxsize=1 << 16)
-def _parts(name: str) -> Tuple[List[Optional[str]], str, str, Optional[List[str]]]:
+def _parts(name: str) -> tuple[list[str | None], str, str, list[str] | None]:
     """RETURNS (tuple): of a name the marks between its runs, the brackets before and after them, and, of an
     acronym, the runs in their own case."""
     words, starts, ends = runs_of(name)
@@ -138,7 +138,7 @@ def _parts(name: str) -> Tuple[List[Optional[str]], str, str, Optional[List[str]
     return marks, opening[0], closing[0], cased  # type: ignore[index]
 
 
-def _mark(gap: str, before: str) -> Optional[str]:
+def _mark(gap: str, before: str) -> str | None:
     """RETURNS (Optional[str]): what is between two runs of a text: "", " ", "-" or "'", which may stand for
     each other, or other signs, without blanks; None = no name goes across."""
     if gap in _SOFT:
@@ -154,7 +154,7 @@ def _mark(gap: str, before: str) -> Optional[str]:
     return signs or plain[:1] and " "
 
 
-def _agree(mark: Optional[str], own: Optional[str], before: str, after: str) -> bool:
+def _agree(mark: str | None, own: str | None, before: str, after: str) -> bool:
     """RETURNS (bool): whether a name that has its ``own`` mark between two runs is read where a text has
     ``mark``."""
     if mark == own or mark not in _SOFT:

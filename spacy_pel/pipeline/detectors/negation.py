@@ -1,6 +1,6 @@
 """Negations at the start of a mention."""
 
-from typing import Sequence
+from collections.abc import Sequence
 
 _WORDS = frozenset("no not without w/o never nor neither none deny denies denied denying".split())
 _PHRASES = (("negative", "for"), ("free", "of"))

@@ -1,6 +1,7 @@
 """The best reading of a text, where mentions overlap."""
 
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 
 class Mention(NamedTuple):
@@ -18,7 +19,7 @@ class Mention(NamedTuple):
     n_marks: int = 0
 
 
-def best_reading(mentions: Sequence[Mention], n_words: int) -> List[Mention]:
+def best_reading(mentions: Sequence[Mention], n_words: int) -> list[Mention]:
     """Choose mentions that do not overlap and cover the most words. Of two such readings the one with longer
     mentions counts, then the one with fewer marks within them, then the one that begins earlier.
 
@@ -26,11 +27,11 @@ def best_reading(mentions: Sequence[Mention], n_words: int) -> List[Mention]:
     n_words (int): in the text.
     RETURNS (List[Mention]): in order.
     """
-    by_last: Dict[int, List[Mention]] = {}
+    by_last: dict[int, list[Mention]] = {}
     for mention in mentions:
         by_last.setdefault(mention.last, []).append(mention)
-    values: List[Tuple[int, int, int]] = [(0, 0, 0)]  # of the best reading of the first words
-    chosen: List[Optional[Mention]] = [None]
+    values: list[tuple[int, int, int]] = [(0, 0, 0)]  # of the best reading of the first words
+    chosen: list[Mention | None] = [None]
     for last in range(1, n_words + 1):
         values.append(values[-1])
         chosen.append(None)
@@ -40,7 +41,7 @@ def best_reading(mentions: Sequence[Mention], n_words: int) -> List[Mention]:
             value = (covered + n, squares + n * n, marks - mention.n_marks)
             if value > values[last]:
                 values[last], chosen[last] = value, mention
-    reading: List[Mention] = []
+    reading: list[Mention] = []
     place = n_words
     while place:
         best = chosen[place]

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from typing import Callable
+from collections.abc import Callable
 
 import spacy
 from spacy.language import Language

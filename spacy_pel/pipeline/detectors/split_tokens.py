@@ -1,19 +1,20 @@
 """Tokens that hold several words, such as "1.HTN" or "HTN/COPD", split where a mention begins or ends."""
 
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, Dict, Iterable, Set, Tuple
+from typing import Any
 
 from spacy.tokens import Doc, SpanGroup
 
 
-def split_tokens(doc: Doc, mentions: Iterable[Tuple[int, int]]) -> None:
+def split_tokens(doc: Doc, mentions: Iterable[tuple[int, int]]) -> None:
     """Split tokens in place, so that mentions begin and end with tokens. Span groups keep their text; a
     ``Span`` that was made before must not be used any more.
 
     doc (Doc): the document.
     mentions (Iterable[Tuple[int, int]]): character offsets, end exclusive.
     """
-    cuts: Dict[int, Set[int]] = {}  # token -> its characters that begin a new token
+    cuts: dict[int, set[int]] = {}  # token -> its characters that begin a new token
     for mention in mentions:
         if doc.char_span(*mention) is not None:
             continue

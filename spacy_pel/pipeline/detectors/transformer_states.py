@@ -1,6 +1,7 @@
 """Vectors of mentions from the states of an upstream transformer, which other components share."""
 
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ class TransformerStates:
     RAISES (PelError): if the encoder does not read documents in windows.
     """
 
-    def __init__(self, encoder: Optional[Encoder], *, name: str, transformer: str):
+    def __init__(self, encoder: Encoder | None, *, name: str, transformer: str):
         template = getattr(encoder, "mention_template", None)
         if not isinstance(template, DocumentWindows):
             got = getattr(template or encoder, "registered_name", "no encoder")
@@ -41,7 +42,7 @@ class TransformerStates:
         self._name, self._transformer = name, transformer
         self._checked = False
 
-    def encode(self, doc: Doc, queries: Sequence[MentionQuery]) -> List[MentionQuery]:
+    def encode(self, doc: Doc, queries: Sequence[MentionQuery]) -> list[MentionQuery]:
         """Give queries their vectors.
 
         doc (Doc): that the upstream component has read.
@@ -77,7 +78,7 @@ class TransformerStates:
                 found[row] = EncodedQuery(*queries[row], vector, queries[row].document)
         return found
 
-    def upstream(self, nlp: Language) -> List[Callable[[Doc], Doc]]:
+    def upstream(self, nlp: Language) -> list[Callable[[Doc], Doc]]:
         """The components that a document needs for its states.
 
         nlp (Language): the pipeline.
@@ -136,7 +137,7 @@ def _in_memory(doc: Doc) -> Vectors:
     return states
 
 
-def best_window(pieces: NDArray[np.int32], length: int, lengths: Sequence[int]) -> Tuple[int, int, int]:
+def best_window(pieces: NDArray[np.int32], length: int, lengths: Sequence[int]) -> tuple[int, int, int]:
     """Choose the window to read a mention in.
 
     pieces (NDArray[int32]): where its word pieces are in the windows, one after the other.

@@ -2,8 +2,9 @@
 
 import contextlib
 import copy
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any
 
 import numpy as np
 import spacy
@@ -30,13 +31,13 @@ _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer",
 
 @spacy.registry.architectures("spacy-pel.TransformerTok2Vec.v1")
 def make_transformer_tok2vec(
-    name: Optional[str] = None,
+    name: str | None = None,
     max_length: int = 256,
     overlap: float = 0.25,
     batch_size: int = 16,
     rate: float = 0.2,
     store: str = "float16",
-) -> Model[List[Doc], List[Floats2d]]:
+) -> Model[list[Doc], list[Floats2d]]:
     """Build a Tok2Vec layer. A token's vector is the mean over its word pieces, read in the window that gives
     it the most context on both sides; that of a token without pieces, such as white space, is the mean of a
     whole window. The width is that of the transformer.
@@ -71,8 +72,8 @@ def make_transformer_tok2vec(
 
 
 def _forward(
-    model: Model[List[Doc], List[Floats2d]], docs: List[Doc], is_train: bool
-) -> Tuple[List[Floats2d], Callable[[List[Floats2d]], List[Doc]]]:
+    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
     shim: Any = model.shims[0]
     bounds = np.cumsum([len(doc) for doc in docs])[:-1].tolist()
     if not is_train:
@@ -80,14 +81,14 @@ def _forward(
         return model.ops.xp.split(vectors, bounds) if docs else [], lambda gradients: []
     vectors, backprop = shim.begin_update(docs, dropout=model.attrs["dropout_rate"])
 
-    def backprop_lists(gradients: List[Floats2d]) -> List[Doc]:
+    def backprop_lists(gradients: list[Floats2d]) -> list[Doc]:
         backprop(model.ops.xp.concatenate(gradients))
         return []
 
     return model.ops.xp.split(model.ops.asarray2f(vectors), bounds), backprop_lists
 
 
-def _initialize(model: Model[List[Doc], List[Floats2d]], X: Any = None, Y: Any = None) -> None:
+def _initialize(model: Model[list[Doc], list[Floats2d]], X: Any = None, Y: Any = None) -> None:
     shim: Any = model.shims[0]
     shim.initialize()
     model.set_dim("nO", shim.width, force=True)
@@ -104,12 +105,12 @@ class TowerShim(Shim):
     def __init__(
         self,
         *,
-        name: Optional[str],
+        name: str | None,
         template: DocumentWindows,
         batch_size: int,
         rate: float,
         store: str,
-        backend: Optional[Backend] = None,
+        backend: Backend | None = None,
     ):
         super().__init__(None)
         self.name = name
@@ -119,7 +120,7 @@ class TowerShim(Shim):
         self.store = store
         self.backend: Backend = backend or AutoBackend()
         self._tokenizer: Any = None
-        self._encode: Optional[EncodeBatch] = None
+        self._encode: EncodeBatch | None = None
 
     # -- weights ---------------------------------------------------------------------------
 
@@ -162,7 +163,7 @@ class TowerShim(Shim):
 
     # -- vectors ---------------------------------------------------------------------------
 
-    def predict(self, fwd_args: List[Doc]) -> Vectors:
+    def predict(self, fwd_args: list[Doc]) -> Vectors:
         """RETURNS (Vectors): (tokens of all documents, width)."""
         tower, windows = self._tower(), self._windows(fwd_args)
         vectors = np.zeros((len(windows), self.width), dtype=np.float32)
@@ -182,7 +183,7 @@ class TowerShim(Shim):
                 vectors[own] = of_window[: len(own)]
         return vectors
 
-    def begin_update(self, fwd_args: List[Doc], *, dropout: float = 0.0) -> Tuple[Any, Callable[[Any], None]]:
+    def begin_update(self, fwd_args: list[Doc], *, dropout: float = 0.0) -> tuple[Any, Callable[[Any], None]]:
         """Read documents for an update.
 
         fwd_args (List[Doc]): the documents.
@@ -215,8 +216,8 @@ class TowerShim(Shim):
 
         return torch2xp(vectors.detach()), backprop
 
-    def _windows(self, docs: List[Doc]) -> MentionWindows:
-        places: List[MentionInText] = []
+    def _windows(self, docs: list[Doc]) -> MentionWindows:
+        places: list[MentionInText] = []
         for doc in docs:
             text = doc.text
             places += [MentionInText(text, token.idx, token.idx + len(token)) for token in doc]
@@ -238,7 +239,7 @@ class TowerShim(Shim):
         self._encode = None
 
     @contextlib.contextmanager
-    def use_params(self, params: Dict[Any, Any]) -> Iterator[None]:
+    def use_params(self, params: dict[Any, Any]) -> Iterator[None]:
         """params (Dict[Tuple[int, str], FloatsXd]): values for the time of the context, e.g. averages."""
         named = dict(self._model.named_parameters()) if self._model is not None else {}
         backup = {name: parameter.data for name, parameter in named.items() if (self.id, name) in params}
@@ -266,7 +267,7 @@ class TowerShim(Shim):
             self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
         self._encode = None
 
-    def __getstate__(self) -> Dict[str, Any]:
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_encode": None}
 
     # -- bytes -----------------------------------------------------------------------------
@@ -291,7 +292,7 @@ class TowerShim(Shim):
         return self
 
 
-def _read(path: Path) -> Tuple[Any, Any]:
+def _read(path: Path) -> tuple[Any, Any]:
     from ...encoders.pretrained import load_tower
 
     check_folder(path, kind=_KIND, version=_VERSION)
@@ -300,7 +301,7 @@ def _read(path: Path) -> Tuple[Any, Any]:
 
 def _pooling(
     windows: MentionWindows, by_window: Ragged, rows: NDArray[np.int64], length: int
-) -> Tuple[List[NDArray[np.int64]], NDArray[np.float32]]:
+) -> tuple[list[NDArray[np.int64]], NDArray[np.float32]]:
     """Which pieces of some windows make up each of their tokens?
 
     windows (MentionWindows): with the tokens as mentions.

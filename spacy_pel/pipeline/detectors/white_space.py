@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import List, NamedTuple, Sequence, Set
+from typing import NamedTuple
 
 from spacy.tokens import Doc, Token
 
@@ -40,8 +41,8 @@ class Breaks(NamedTuple):
         the next word would have fitted on it.
     """
 
-    certain: Set[int]
-    likely: Set[int]
+    certain: set[int]
+    likely: set[int]
 
 
 def breaks_of(doc: Doc) -> Breaks:
@@ -79,7 +80,7 @@ def is_within_line(doc: Doc, words: Sequence[int]) -> bool:
     return before.isalpha() and (after.isalpha() or after == ".")
 
 
-def _marker(doc: Doc, start: int) -> List[int]:
+def _marker(doc: Doc, start: int) -> list[int]:
     """RETURNS (List[int]): the tokens that mark an item of a list here; [] = none do."""
     text, following = doc[start].text, doc[start + 1 : start + 2].text
     if _NUMBER.fullmatch(text) and following in (".", ")"):

@@ -1,7 +1,5 @@
 """From names to batches: an epoch's plan, and the token arrays of one batch."""
 
-from typing import List
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,7 +58,7 @@ class SynonymPlanner:
     def batches_per_epoch(self) -> int:
         return -(-len(self.entities) // self.batch_size)
 
-    def plan(self, epoch: int) -> List[Numbers]:
+    def plan(self, epoch: int) -> list[Numbers]:
         """Draw the pairs of one epoch; those of similar length are in a batch.
 
         RETURNS (List[NDArray[int64]]): (n, 2) numbers of names for each batch.
@@ -95,7 +93,7 @@ class SynonymPlanner:
             negative_mask=~self.synonyms.related(entities),
         )
 
-    def _side(self, tower: str, names: List[str], places: Numbers) -> Side:
+    def _side(self, tower: str, names: list[str], places: Numbers) -> Side:
         encoder, chosen = self.encoder, [names[place] for place in places]
         tokens: MentionTokens
         if tower == "mention":

@@ -1,6 +1,7 @@
 """Evaluation during an alignment: names held out of each knowledge base find their entities."""
 
-from typing import Dict, List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,8 @@ class _World(NamedTuple):
     entity's begin (k,), and the place of each searched name's entity (n,)."""
 
     name: str
-    searched: List[str]
-    names: List[str]
+    searched: list[str]
+    names: list[str]
     starts: Numbers
     gold: Numbers
 
@@ -37,8 +38,8 @@ class HeldOutNames:
     def __init__(self, synonyms: Synonyms, kbs: Sequence[str], settings: AlignDevSettings, seed: int):
         self.settings = settings
         rng = np.random.default_rng([seed, 3])
-        self.worlds: List[_World] = []
-        held_out: List[Numbers] = [np.zeros(0, dtype=np.int64)]
+        self.worlds: list[_World] = []
+        held_out: list[Numbers] = [np.zeros(0, dtype=np.int64)]
         for number, name in enumerate(kbs):
             own = np.flatnonzero(synonyms.kb == number)
             usable = own[synonyms.names_of.lengths[own] > 1]
@@ -50,10 +51,10 @@ class HeldOutNames:
             self.worlds.append(_world(name, synonyms, chosen, others, rng))
         self.entities: Numbers = np.unique(np.concatenate(held_out))
 
-    def __call__(self, encoder: BiEncoder) -> Dict[str, float]:
+    def __call__(self, encoder: BiEncoder) -> dict[str, float]:
         """RETURNS (dict): "recall@k" in percent for each k, the mean over the knowledge bases, and "recall@k
         NAME" of each."""
-        scores: Dict[str, float] = {}
+        scores: dict[str, float] = {}
         ranks = {world.name: self._ranks(world, encoder) for world in self.worlds}
         for k in self.settings.recall_at:
             each = {name: 100.0 * float((found <= k).mean()) for name, found in ranks.items()}

@@ -1,7 +1,7 @@
 """Aligning a bi-encoder on names: SapBERT's self-alignment (Liu et al. 2021) on open knowledge bases."""
 
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 from ...errors import Errors, PelError
 from ...kb import KnowledgeBase
@@ -42,7 +42,7 @@ class AlignTrainer(BaseTrainer):
         )
         self.settings = settings
 
-    def run(self, *, resume: bool = False) -> Dict[str, Any]:
+    def run(self, *, resume: bool = False) -> dict[str, Any]:
         """Train to the end.
 
         resume (bool): resume from the checkpoint in the output folder, if there is one.
@@ -81,7 +81,7 @@ class AlignTrainer(BaseTrainer):
     def build(self, planner: SynonymPlanner, plan: Any, number: int) -> PairBatch:
         return planner.build(plan, number)
 
-    def _fingerprint(self, kbs: Dict[str, KnowledgeBase]) -> str:
+    def _fingerprint(self, kbs: dict[str, KnowledgeBase]) -> str:
         """RETURNS (str): of settings, initial weights and data."""
         pel = self.settings.pel
         return fingerprint(

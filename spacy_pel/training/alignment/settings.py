@@ -1,7 +1,7 @@
 """The config of an alignment: its schema and its parts."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Literal, Optional
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 from torch import nn
@@ -15,7 +15,7 @@ from ..settings import BaseDevSettings, BaseTrainingSettings, Strict, explained,
 class AlignPaths(Strict):
     """``[paths]``"""
 
-    kbs: Dict[str, Path] = Field(min_length=1, title="Knowledge base folders, each under a name for the log")
+    kbs: dict[str, Path] = Field(min_length=1, title="Knowledge base folders, each under a name for the log")
 
 
 class NoiseSettings(Strict):
@@ -40,7 +40,7 @@ class AlignDevSettings(BaseDevSettings):
 
     n_mentions: int = Field(default=200, ge=1, title="Names of each knowledge base to hold out")
     n_entities: int = Field(default=2000, ge=0, title="Other entities of each to choose from")
-    recall_at: List[int] = Field(default=[1, 64], min_length=1, title="The k of recall@k")
+    recall_at: list[int] = Field(default=[1, 64], min_length=1, title="The k of recall@k")
     metric: str = Field(default="recall@1", title="Metric that selects the best model")
 
 
@@ -73,7 +73,7 @@ class AlignRunSettings(BaseModel):
     pel: AlignSettings
 
 
-def read_align_settings(path: Path, overrides: Optional[Dict[str, Any]] = None) -> AlignRunSettings:
+def read_align_settings(path: Path, overrides: dict[str, Any] | None = None) -> AlignRunSettings:
     """Read, validate and resolve the config of an alignment.
 
     path (Path): a .cfg file in spaCy's format with a [pel] section.

@@ -1,7 +1,7 @@
 """The names of several knowledge bases, by entity."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Dict, List, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ class Synonyms:
     with_form: the entities that have each form, of any knowledge base.
     """
 
-    texts: List[str]
+    texts: list[str]
     kb: Numbers
     n_kbs: int
     names_of: MembersByLabel
@@ -38,14 +38,14 @@ class Synonyms:
     @classmethod
     def of(cls, kbs: Mapping[str, KnowledgeBase]) -> "Synonyms":
         """kbs (Mapping[str, KnowledgeBase]): the knowledge bases; retired entities are left out."""
-        texts: List[str] = []
-        forms: Dict[str, int] = {}
-        form: List[int] = []
-        lengths: List[int] = []
-        kb: List[int] = []
+        texts: list[str] = []
+        forms: dict[str, int] = {}
+        form: list[int] = []
+        lengths: list[int] = []
+        kb: list[int] = []
         for number, base in enumerate(kbs.values()):
             for entity in base.entities():
-                own: Dict[int, str] = {}
+                own: dict[int, str] = {}
                 for name in (entity.canonical_name, *entity.aliases):
                     own.setdefault(forms.setdefault(normalize_alias(name), len(forms)), name)
                 texts += own.values()

@@ -1,6 +1,6 @@
 """The base class of anchor parts and their output."""
 
-from typing import Dict, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +18,7 @@ class Anchors(NamedTuple):
     vectors: Tensor
     groups: Tensor
     loss: Tensor
-    metrics: Dict[str, float]
+    metrics: dict[str, float]
 
 
 class AnchorPart(nn.Module):

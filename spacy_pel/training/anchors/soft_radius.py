@@ -1,7 +1,5 @@
 """The mean of the mentions around one of them: soft-radius neighbours (Le & Nguyen 2023, Algorithm 1)."""
 
-from typing import Optional
-
 import torch
 from torch import Tensor, nn
 
@@ -36,7 +34,7 @@ class SoftRadius(AnchorPart):
     def __init__(
         self,
         *,
-        radius: Optional[float] = 11.0,
+        radius: float | None = 11.0,
         epsilon: float = 1.0,
         learn_rate: float = 0.005,
         schedule: bool = True,

@@ -1,6 +1,6 @@
 """The zero of a loss: given, solved for on the first batch, or learned."""
 
-from typing import Any, Dict, Literal, Optional, Union
+from typing import Any, Literal, Union
 
 import torch
 from torch import Tensor, nn
@@ -43,7 +43,7 @@ class BalancedLoss(nn.Module):
         self.register_buffer("started", torch.tensor(False))
 
     @property
-    def metrics(self) -> Dict[str, float]:
+    def metrics(self) -> dict[str, float]:
         """RETURNS (Dict[str, float]): "offset" for the log, unless it is given."""
         return {"offset": float(self.offset.detach())} if "started" in self._buffers else {}
 
@@ -64,7 +64,7 @@ class BalancedLoss(nn.Module):
             self.started.fill_(True)
 
 
-def balance(positives: Tensor, negatives: Tensor, scale: float) -> Optional[float]:
+def balance(positives: Tensor, negatives: Tensor, scale: float) -> float | None:
     """Find the offset b at which the positives are pulled as hard as the negatives are pushed:
 
         mean_i sigma(-scale (s+_i - b)) = mean_i sum_j sigma(scale (s-_ij - b))

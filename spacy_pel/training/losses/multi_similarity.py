@@ -1,7 +1,5 @@
 """The multi-similarity loss with mined pairs (Wang et al. 2019, Eq. 16; Liu et al. 2021, Eq. 2)."""
 
-from typing import Optional
-
 import torch
 from torch import Tensor, nn
 
@@ -28,7 +26,7 @@ class MultiSimilarity(nn.Module):
     """
 
     def __init__(
-        self, *, alpha: float = 1.0, beta: float = 60.0, base: float = 0.5, margin: Optional[float] = 0.2
+        self, *, alpha: float = 1.0, beta: float = 60.0, base: float = 0.5, margin: float | None = 0.2
     ):
         super().__init__()
         for name, value in (("alpha", alpha), ("beta", beta)):

@@ -1,12 +1,10 @@
 """Selecting the hardest negatives under the current model (Cai et al. 2023, Eq. 8)."""
 
-from typing import Tuple
-
 import torch
 from torch import Tensor
 
 
-def hardest(scores: Tensor, mask: Tensor, k: int) -> Tuple[Tensor, Tensor]:
+def hardest(scores: Tensor, mask: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The k negatives of each mention that score highest.
 
     scores (Tensor): (n, m).

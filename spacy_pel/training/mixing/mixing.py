@@ -1,6 +1,6 @@
 """The interface of mixing."""
 
-from typing import NamedTuple, Optional, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -17,7 +17,7 @@ class StrongNegatives(NamedTuple):
 
     entities: Encoded
     mask: Tensor
-    weights: Optional[Tensor] = None
+    weights: Tensor | None = None
 
 
 @runtime_checkable

@@ -1,6 +1,6 @@
 """Several samplers combined."""
 
-from typing import Any, Dict, Optional
+from typing import Any
 
 import numpy as np
 
@@ -20,19 +20,19 @@ class ComposedNegatives:
     """
 
     # Any: configs cannot check the values of a dict
-    def __init__(self, parts: Dict[str, Any]):
+    def __init__(self, parts: dict[str, Any]):
         if not parts:
             raise PelError(Errors.E301.format(name="number of parts", least=1, value=0))
         for name, part in parts.items():
             if not isinstance(part, NegativeSampler):
                 raise PelError(Errors.E322.format(name=name, got=type(part).__name__))
-        self.parts: Dict[str, NegativeSampler] = {name: parts[name] for name in sorted(parts)}
+        self.parts: dict[str, NegativeSampler] = {name: parts[name] for name in sorted(parts)}
 
     @property
     def mined_depth(self) -> int:
         return max(part.mined_depth for part in self.parts.values())
 
-    def own_hard(self, batch_size: int) -> Optional[float]:
+    def own_hard(self, batch_size: int) -> float | None:
         """RETURNS (Optional[float]): see ``own_hard``; None if a part cannot tell."""
         counts = [own_hard(part, batch_size) for part in self.parts.values()]
         known = [count for count in counts if count is not None]

@@ -1,7 +1,8 @@
 """The input and output of a negative sampler: the mentions of a batch, and the entities drawn for them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, Sequence, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """The nearest wrong entities under the current model."""
 
-from typing import Optional
-
 from ...errors import Errors, PelError
 from ...registry import registry
 from .draw import Draw, DrawRequest, as_sets, not_gold, own_columns
@@ -26,7 +24,7 @@ class HardNegatives:
         self,
         *,
         n_negatives: int = 64,
-        depth: Optional[int] = None,
+        depth: int | None = None,
         shared: bool = False,
         in_batch: bool = False,
     ):

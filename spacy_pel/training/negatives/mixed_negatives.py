@@ -1,7 +1,5 @@
 """Some negatives hard, the rest random."""
 
-from typing import Optional
-
 import numpy as np
 
 from ...errors import Errors, PelError
@@ -28,7 +26,7 @@ class MixedNegatives:
         *,
         n_negatives: int = 64,
         percent: float = 50.0,
-        depth: Optional[int] = None,
+        depth: int | None = None,
         shared: bool = False,
         in_batch: bool = False,
     ):

@@ -1,11 +1,9 @@
 """How many of a mention's negatives are hard for this mention, and not for another one of its batch."""
 
-from typing import Optional
-
 from .draw import NegativeSampler
 
 
-def own_hard(sampler: NegativeSampler, batch_size: int) -> Optional[float]:
+def own_hard(sampler: NegativeSampler, batch_size: int) -> float | None:
     """The entities that were mined for a mention and are drawn for it. Where one draw serves the whole batch,
     each mention contributes a part of the hard negatives, and the rest are the nearest to other mentions.
 

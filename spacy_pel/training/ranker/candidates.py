@@ -1,8 +1,9 @@
 """The candidates that a ranker is trained and evaluated on, found by the linker's generator."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...util import atomic_path, fingerprint, logger, normalize_alias, progress
 from ...util.ragged import offsets_of, owners, segment_rank, take_pieces
 from .leave_out import LeaveOut
 
-MakeQueries = Callable[[Document], List[MentionQuery]]
+MakeQueries = Callable[[Document], list[MentionQuery]]
 _CHUNK = 1024  # mentions per step of the progress bar
 
 
@@ -29,10 +30,10 @@ class RankMentions:
     document_ids: of all originals.
     """
 
-    queries: List[MentionQuery]
-    gold: List[NDArray[np.int64]]
+    queries: list[MentionQuery]
+    gold: list[NDArray[np.int64]]
     document: NDArray[np.int64]
-    document_ids: List[str]
+    document_ids: list[str]
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -54,8 +55,8 @@ class RankMentions:
         limit (int): maximum number of mentions, drawn with the seed; 0 = all.
         whole_documents (bool): draw whole documents up to the limit; only the last one is cut.
         """
-        usable: List[Tuple[int, int]] = []  # document, mention
-        gold: List[NDArray[np.int64]] = []
+        usable: list[tuple[int, int]] = []  # document, mention
+        gold: list[NDArray[np.int64]] = []
         for number, document in enumerate(documents):
             for place, mention in enumerate(document.mentions):
                 rows = linker.gold_rows(mention.ids)
@@ -67,7 +68,7 @@ class RankMentions:
         logger.info(
             "%d mentions; left out, as NIL, composite or not in the KB: %d", len(gold), n_all - len(gold)
         )
-        numbers: Dict[str, int] = {}
+        numbers: dict[str, int] = {}
         originals = (original_id(document) for document in documents)
         original = np.array([numbers.setdefault(one, len(numbers)) for one in originals], dtype=np.int64)
         kept = np.arange(len(gold))
@@ -114,7 +115,7 @@ class Candidates:
             np.savez(file, key=key, kb_rows=self.kb_rows, scores=self.scores, offsets=self.offsets)
 
     @classmethod
-    def from_disk(cls, path: Path, key: str) -> "Optional[Candidates]":
+    def from_disk(cls, path: Path, key: str) -> "Candidates | None":
         """RETURNS (Optional[Candidates]): None if there is no such file, or it is damaged or has
         another key."""
         try:
@@ -133,7 +134,7 @@ def cached_candidates(
     *,
     n: int,
     folds: int = 1,
-    leave_out: Optional[LeaveOut] = None,
+    leave_out: LeaveOut | None = None,
     show_progress: bool = False,
 ) -> Candidates:
     """Find candidates, or read those of an earlier run.
@@ -155,7 +156,7 @@ def cached_candidates(
             for fold, rows in enumerate(np.flatnonzero(fold_of == fold) for fold in range(folds))
             for start in range(0, len(rows), _CHUNK)
         ]
-        parts: List[Candidates] = []
+        parts: list[Candidates] = []
         reader, present = linker, -1
         for fold, chunk in progress(chunks, description="Finding candidates", show=show_progress):
             if leave_out is not None and fold != present:
@@ -193,7 +194,7 @@ def _in_order(parts: Sequence[Candidates], rows: Sequence[NDArray[np.int64]]) ->
 
 def _key(linker: Linker, mentions: RankMentions, n: int, folds: int) -> str:
     """RETURNS (str): a hash of all that determines the candidates."""
-    types: Dict[str, List[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
+    types: dict[str, list[str]] = {k: sorted(v) for k, v in linker.entity_types.items()}
     texts = [f"{query.start}:{query.end}:{query.label}:{query.text}" for query in mentions.queries]
     vectors = [query.vector.tobytes() for query in mentions.queries if isinstance(query, EncodedQuery)]
     combiner = [type(linker.combiner).__name__, linker.combiner.state()]

@@ -1,7 +1,5 @@
 """Evaluation of the ranker during training: unnormalised accuracy on dev mentions."""
 
-from typing import Dict
-
 import numpy as np
 
 from ...kb import KnowledgeBase
@@ -38,7 +36,7 @@ class DevRanking:
         self.scores = candidates.scores
         self.table = CandidateTable(candidates.kb_rows, candidates.offsets, {})
 
-    def retriever(self) -> Dict[str, float]:
+    def retriever(self) -> dict[str, float]:
         """RETURNS (dict): "retriever_accuracy", and "retriever_recall", the upper bound of every ranker."""
         found = segment_sum(self.right, self.table.offsets) > 0
         return {
@@ -46,7 +44,7 @@ class DevRanking:
             "retriever_recall": float(found.mean()),
         }
 
-    def __call__(self, ranker: Ranker) -> Dict[str, float]:
+    def __call__(self, ranker: Ranker) -> dict[str, float]:
         """RETURNS (dict): "accuracy" of the ranker's order, and "accuracy_mixed" of its scores combined
         with the combiner's, both with weight 1.
         """

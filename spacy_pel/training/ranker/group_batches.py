@@ -1,7 +1,8 @@
 """Batches of groups, each with the mentions of one entity in one document, and the plan of an epoch."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class GroupStore:
         *,
         encoder: BiEncoder,
         hidden_share: float = 0.0,
-        rng: Optional[np.random.Generator] = None,
+        rng: np.random.Generator | None = None,
     ):
         keys = np.stack([mentions.document, [gold[0] for gold in mentions.gold]], axis=1)
         _, labels = np.unique(keys, axis=0, return_inverse=True)
@@ -45,7 +46,7 @@ class GroupStore:
         self.groups = MembersByLabel.from_labels(labels, int(labels.max()) + 1)
         hidden = (rng or np.random.default_rng(0)).random(len(self.groups)) < hidden_share
         self.positives = np.empty(len(self.groups), dtype=np.int64)
-        self.negatives: List[NDArray[np.int64]] = []
+        self.negatives: list[NDArray[np.int64]] = []
         texts = _Texts(kb)
         for number in range(len(self.groups)):
             members = self.groups[number]
@@ -70,8 +71,8 @@ class _Texts:
 
     def __init__(self, kb: KnowledgeBase):
         self.kb = kb
-        self.entities: List[Entity] = []
-        self._places: Dict[Tuple[int, Tuple[str, ...]], int] = {}
+        self.entities: list[Entity] = []
+        self._places: dict[tuple[int, tuple[str, ...]], int] = {}
 
     def place(self, row: int, hidden: Sequence[str]) -> int:
         """RETURNS (int): position in ``entities`` of the entity without the hidden names."""
@@ -151,13 +152,13 @@ class GroupPlanner:
         """RETURNS (int): of the first epoch; others may have one more or less where mentions are counted."""
         return len(self.plan(0))
 
-    def plan(self, epoch: int) -> List[GroupPlan]:
+    def plan(self, epoch: int) -> list[GroupPlan]:
         """RETURNS (List[GroupPlan]): all groups, each once, in a random order."""
         rng = np.random.default_rng([self.seed, 24, epoch])
         sizes = np.diff(self.store.groups.offsets)
         if self.count_groups:
             sizes = np.ones_like(sizes)
-        batches: List[List[int]] = []
+        batches: list[list[int]] = []
         room = 0
         for group in rng.permutation(len(sizes)).tolist():
             if sizes[group] > room or not batches:

@@ -1,6 +1,6 @@
 """The training objective of a dual encoder on groups, in pure torch."""
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -36,7 +36,7 @@ class GroupObjective(nn.Module):
         *,
         similarity: Similarity,
         anchors: AnchorPart,
-        at_once: Optional[int] = None,
+        at_once: int | None = None,
     ):
         super().__init__()
         self.towers = towers
@@ -45,7 +45,7 @@ class GroupObjective(nn.Module):
         self.anchors = anchors
         self.at_once = at_once
 
-    def forward(self, batch: GroupBatch) -> Tuple[Tensor, Dict[str, float]]:
+    def forward(self, batch: GroupBatch) -> tuple[Tensor, dict[str, float]]:
         """RETURNS (tuple): the mean loss of the anchors plus the anchor part's own loss, and metrics for the
         log: "similarity+", "similarity-" (of the hardest negative), "accuracy" among the candidates,
         "active" (share of the anchors with a loss), those of the anchor part, and the loss's, if it has any.

@@ -1,7 +1,7 @@
 """The recipe of dual encoders."""
 
 from types import SimpleNamespace
-from typing import Any, List
+from typing import Any
 
 import numpy as np
 from torch import nn
@@ -49,7 +49,7 @@ class GroupRecipe:
         self.ranker, self.settings = ranker, settings
         self.loss: nn.Module = settings.loss or Triplet()
         self.anchors: AnchorPart = settings.anchors or AllMentions()
-        self.parts: List[Any] = [self.loss, self.anchors]
+        self.parts: list[Any] = [self.loss, self.anchors]
         if self.anchors.one_per_group:
             # its batches used to be counted in mentions: a checkpoint of that time is refused
             self.parts.append(SimpleNamespace(batches_of="groups"))

@@ -1,6 +1,6 @@
 """Views of an index with documents held out."""
 
-from typing import Collection, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,10 @@ class LeaveOut:
 
     def __init__(self, kb: KnowledgeBase, index: EntityIndex, documents: Sequence[Document]):
         self.index = index
-        self._mentions: List[MentionInText] = []
-        kb_rows: List[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
-        owner: List[int] = []
-        self._numbers: Dict[str, int] = {}
+        self._mentions: list[MentionInText] = []
+        kb_rows: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+        owner: list[int] = []
+        self._numbers: dict[str, int] = {}
         for document in documents:
             number = self._numbers.setdefault(original_id(document), len(self._numbers))
             gold = LinkedMentions.read(kb, [document])
@@ -42,7 +42,7 @@ class LeaveOut:
         self._kb_rows = np.concatenate(kb_rows)
         self._owner = np.array(owner, dtype=np.int64)
         # numbered as in the topics: the distinct texts with a mention, in order
-        numbers: Dict[str, int] = {}
+        numbers: dict[str, int] = {}
         self._text = np.array([numbers.setdefault(m.text, len(numbers)) for m in self._mentions], np.int64)
         self._row_owner = self._owners_of_rows()
         self._check_priors()
@@ -119,7 +119,7 @@ class PartOfIndex:
         index: EntityIndex,
         priors: AliasPriors,
         shown: NDArray[np.bool_],
-        topics: Optional[Topics] = None,
+        topics: Topics | None = None,
     ):
         self.index = index
         self.priors = priors
@@ -128,7 +128,7 @@ class PartOfIndex:
 
     def search_groups(
         self, vectors: Vectors, k: int, allowed: Mask, groups: Sequence[Collection[str]]
-    ) -> List[Tuple[Scores, Rows]]:
+    ) -> list[tuple[Scores, Rows]]:
         """RETURNS (List[Tuple[Scores, Rows]]): as ``EntityIndex.search_groups``."""
         shown = None if self.shown.all() else self.shown
         return self.index.search_groups(vectors, k, allowed, groups, shown)

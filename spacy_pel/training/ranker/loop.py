@@ -1,7 +1,7 @@
 """Training rankers on the candidates of a linker, with accuracy on dev."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from ...corpora import read_corpus, read_gold
 from ...errors import Errors, PelError
@@ -53,7 +53,7 @@ class RankTrainer(BaseTrainer):
             settings.ranker.training, output, seed=settings.seed, gpu_id=gpu_id, show_progress=show_progress
         )
 
-    def run(self, *, resume: bool = False) -> Dict[str, Any]:
+    def run(self, *, resume: bool = False) -> dict[str, Any]:
         """Train to the end.
 
         resume (bool): resume from the checkpoint in the output folder, if there is one.
@@ -79,7 +79,7 @@ class RankTrainer(BaseTrainer):
         metrics = super()._update(*args)
         return {f"train_{name}" if name == "accuracy" else name: value for name, value in metrics.items()}
 
-    def prepare(self) -> Tuple[Tuple[RankMentions, Candidates], DevRanking]:
+    def prepare(self) -> tuple[tuple[RankMentions, Candidates], DevRanking]:
         """Find the candidates, or read those of an earlier run.
 
         RETURNS (tuple): the training mentions and their candidates, and the evaluation on dev.
@@ -96,7 +96,7 @@ class RankTrainer(BaseTrainer):
         logger.info("dev: %s", ", ".join(f"{name} {value:.4f}" for name, value in metrics))
         return found, ranking
 
-    def _leave_out(self, train: List[Document]) -> Optional[LeaveOut]:
+    def _leave_out(self, train: list[Document]) -> LeaveOut | None:
         index = self.linker.index
         if index is None or (not index.rows.count("mention") and not len(index.priors)):
             return None  # the index holds names only
@@ -105,8 +105,8 @@ class RankTrainer(BaseTrainer):
         return LeaveOut(self.linker.kb, index, documents)
 
     def _candidates(
-        self, name: str, documents: List[Document], limit: int, folds: int, leave_out: Optional[LeaveOut]
-    ) -> Tuple[RankMentions, Candidates]:
+        self, name: str, documents: list[Document], limit: int, folds: int, leave_out: LeaveOut | None
+    ) -> tuple[RankMentions, Candidates]:
         mentions = RankMentions.read(
             self.linker,
             documents,

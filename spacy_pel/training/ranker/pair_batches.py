@@ -1,7 +1,8 @@
 """Batches of pairs of mention and candidate, and the plan of an epoch."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ _ENTITIES = 20_000  # tokenised at a time: bounds the memory of Python lists
 
 def with_gold(
     candidates: Candidates, gold: Sequence[NDArray[np.int64]], n: int
-) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Add the first gold entity where none is among the candidates, in the place of the last one.
     In training only: a choice, since the loss (Wiatrak et al. 2022, Eq. 1) needs a positive, and Appendix B
     does not say what happens to a mention whose entity was not retrieved.
@@ -57,7 +58,7 @@ def without_name(entity: Entity, surface: str) -> Entity:
     return replace(entity, canonical_name=kept[0], aliases=tuple(kept[1:]))
 
 
-def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: List[Entity]) -> RaggedTokens:
+def tokenize_entities(template: EntityTemplate, tokenizer: Any, entities: list[Entity]) -> RaggedTokens:
     """RETURNS (RaggedTokens): one sequence per entity; tokenised in chunks to bound memory."""
     starts = range(0, max(1, len(entities)), _ENTITIES)
     parts = [template.tokenize(tokenizer, entities[start : start + _ENTITIES]) for start in starts]
@@ -84,7 +85,7 @@ class PairStore:
         *,
         template: MentionEntityPair,
         tokenizer: Any,
-        hidden: Optional[NDArray[np.bool_]] = None,
+        hidden: NDArray[np.bool_] | None = None,
     ):
         self.template = template
         self.offsets = offsets
@@ -97,9 +98,9 @@ class PairStore:
         self.mentions: RaggedTokens = template.mention_template.tokenize(tokenizer, texts)
         self.entities = tokenize_entities(template.entity_template, tokenizer, entities)
 
-    def _hide_names(self, entities: List[Entity], surfaces: Sequence[str], hidden: NDArray[np.bool_]) -> None:
+    def _hide_names(self, entities: list[Entity], surfaces: Sequence[str], hidden: NDArray[np.bool_]) -> None:
         """Replace candidates of hidden mentions by copies without that name, appended to the list."""
-        places: Dict[Tuple[int, str], int] = {}
+        places: dict[tuple[int, str], int] = {}
         for mention in np.flatnonzero(hidden):
             surface = normalize_alias(surfaces[mention])
             for j in range(self.offsets[mention], self.offsets[mention + 1]):
@@ -114,7 +115,7 @@ class PairStore:
     def __len__(self) -> int:
         return len(self.mentions)
 
-    def pairs(self, mention_rows: NDArray[np.int64]) -> Tuple[RaggedTokens, NDArray[np.int64]]:
+    def pairs(self, mention_rows: NDArray[np.int64]) -> tuple[RaggedTokens, NDArray[np.int64]]:
         """RETURNS (tuple): the pairs of some mentions, one mention after the other, and their positions
         among all m candidates."""
         starts, lengths = self.offsets[mention_rows], np.diff(self.offsets)[mention_rows]
@@ -163,7 +164,7 @@ class PairPlanner:
     def batches_per_epoch(self) -> int:
         return -(-len(self.store) // self.batch_size)
 
-    def plan(self, epoch: int) -> List[NDArray[np.int64]]:
+    def plan(self, epoch: int) -> list[NDArray[np.int64]]:
         """RETURNS (List[NDArray]): mentions of each batch: each once, similar lengths together."""
         rng = np.random.default_rng([self.seed, 21, epoch])
         order = rng.permutation(len(self.store))

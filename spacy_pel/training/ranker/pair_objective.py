@@ -1,6 +1,6 @@
 """The training objective of a cross-encoder on pairs, in pure torch."""
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -29,13 +29,13 @@ class PairObjective(nn.Module):
         perturbs the entity's tokens; the mention is shared by all candidates.
     """
 
-    def __init__(self, tower: Any, *, regularizer: Optional[Regularizer] = None):
+    def __init__(self, tower: Any, *, regularizer: Regularizer | None = None):
         super().__init__()
         self.towers = tower
         self.loss = CandidateCrossEntropy()
         self.regularizer = regularizer
 
-    def forward(self, batch: PairTable) -> Tuple[Tensor, Dict[str, float]]:
+    def forward(self, batch: PairTable) -> tuple[Tensor, dict[str, float]]:
         """RETURNS (tuple): the mean loss, and metrics for the log: "accuracy" among the candidates,
         and "loss_adversarial" with a regularizer.
         """

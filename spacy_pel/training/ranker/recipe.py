@@ -1,6 +1,6 @@
 """What training needs to know about a kind of ranker. A recipe is registered under its ranker's name."""
 
-from typing import Any, List, Optional, Protocol, Tuple
+from typing import Any, Protocol
 
 from torch import nn
 
@@ -11,7 +11,7 @@ from ..base_trainer import Planner
 from .candidates import Candidates, RankMentions
 from .settings import RankerSettings
 
-OwnRates = List[Tuple[nn.Module, float]]
+OwnRates = list[tuple[nn.Module, float]]
 
 
 class RankRecipe(Protocol):
@@ -22,7 +22,7 @@ class RankRecipe(Protocol):
     whole_documents: whether the mentions of a document belong together.
     """
 
-    parts: List[Any]
+    parts: list[Any]
     whole_documents: bool
 
     def objective(self) -> Any: ...  # nn.Module: a batch -> the loss and metrics for the log
@@ -49,7 +49,7 @@ def recipe_of(ranker: Any, settings: RankerSettings) -> RankRecipe:
     return registry.pel_rank_recipes.get(name)(ranker, settings)  # type: ignore[no-any-return]
 
 
-def refuse(name: str, section: str, part: Optional[Any], why: str) -> None:
+def refuse(name: str, section: str, part: Any | None, why: str) -> None:
     """RAISES (PelError): if a part is given that this kind of ranker cannot be trained with."""
     if part is not None:
         raise PelError(Errors.E348.format(name=name, section=section, why=why))

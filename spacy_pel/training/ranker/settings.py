@@ -1,7 +1,7 @@
 """The ``[ranker]`` section of a config: what trains a ranker."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Literal, Optional
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 from torch import nn
@@ -27,9 +27,9 @@ RankMetric = Literal["accuracy", "accuracy_mixed"]
 class RankPaths(BasePaths):
     """``[paths]``"""
 
-    pipeline: Optional[Path] = Field(default=None, title="Pipeline that finds the candidates")
-    cache: Optional[Path] = Field(default=None, title="Folder of the candidates; default: OUTPUT/candidates")
-    mentions: List[Path] = Field(
+    pipeline: Path | None = Field(default=None, title="Pipeline that finds the candidates")
+    cache: Path | None = Field(default=None, title="Folder of the candidates; default: OUTPUT/candidates")
+    mentions: list[Path] = Field(
         default=[], title="Corpora that the pipeline's index was built with; empty = the training corpus"
     )
 
@@ -88,11 +88,11 @@ class RankerSettings(Strict):
     """``[ranker]``: the parts and the training."""
 
     model: Any = Field(title="The ranker: a part of the registry pel_rankers")
-    loss: Optional[nn.Module] = Field(default=None, title="Loss, for rankers that have a choice")
-    anchors: Optional[AnchorPart] = Field(
+    loss: nn.Module | None = Field(default=None, title="Loss, for rankers that have a choice")
+    anchors: AnchorPart | None = Field(
         default=None, title="Anchors of the mentions of one entity in one document"
     )
-    regularizer: Optional[Regularizer] = None
+    regularizer: Regularizer | None = None
     candidates: CandidateSettings = CandidateSettings()
     training: RankTrainingSettings = RankTrainingSettings()
 
@@ -105,7 +105,7 @@ class RankRunSettings(BaseModel):
     ranker: RankerSettings
 
 
-def read_rank_settings(path: Path, overrides: Optional[Dict[str, Any]] = None) -> RankRunSettings:
+def read_rank_settings(path: Path, overrides: dict[str, Any] | None = None) -> RankRunSettings:
     """Read, validate and resolve a config with a [ranker] section.
 
     path (Path): a .cfg file in spaCy's format.

@@ -1,6 +1,6 @@
 """FGSM: adversarial input embeddings by the fast gradient sign method (Wiatrak et al. 2022, Eq. 5-8)."""
 
-from typing import List, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -50,11 +50,11 @@ class FGSM:
 
     def deltas(
         self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor
-    ) -> List[Tensor]:
+    ) -> list[Tensor]:
         """RETURNS (List[Tensor]): see ``fgsm_deltas``."""
         return fgsm_deltas(embeddings, masks, scores, signs, epsilon=self.epsilon)
 
-    def steps(self, gradients: Sequence[Tensor], masks: Sequence[Tensor]) -> List[Tensor]:
+    def steps(self, gradients: Sequence[Tensor], masks: Sequence[Tensor]) -> list[Tensor]:
         """RETURNS (List[Tensor]): ``epsilon sign(gradient)`` of each side, 0 for padding."""
         return _steps(gradients, masks, self.epsilon)
 
@@ -66,7 +66,7 @@ def fgsm_deltas(
     signs: Tensor,
     *,
     epsilon: float,
-) -> List[Tensor]:
+) -> list[Tensor]:
     """``epsilon sign(grad of sum(signs scores))``: one step that raises scores of positive sign
     and lowers those of negative sign.
 
@@ -87,7 +87,7 @@ def fgsm_deltas(
     return _steps(gradients, masks, epsilon)
 
 
-def _steps(gradients: Sequence[Tensor], masks: Sequence[Tensor], epsilon: float) -> List[Tensor]:
+def _steps(gradients: Sequence[Tensor], masks: Sequence[Tensor], epsilon: float) -> list[Tensor]:
     return [
         epsilon * gradient.sign() * mask.unsqueeze(-1).to(gradient.dtype)
         for gradient, mask in zip(gradients, masks, strict=True)

@@ -1,6 +1,7 @@
 """The interface of regularizers."""
 
-from typing import List, Protocol, Sequence, runtime_checkable
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -16,7 +17,7 @@ class Regularizer(Protocol):
 
     def deltas(
         self, embeddings: Sequence[Tensor], masks: Sequence[Tensor], scores: Tensor, signs: Tensor
-    ) -> List[Tensor]: ...  # added to the embeddings; see FGSM
+    ) -> list[Tensor]: ...  # added to the embeddings; see FGSM
 
 
 @runtime_checkable
@@ -26,4 +27,4 @@ class GradientRegularizer(Regularizer, Protocol):
 
     def steps(
         self, gradients: Sequence[Tensor], masks: Sequence[Tensor]
-    ) -> List[Tensor]: ...  # from the loss's gradients at the embeddings: what is added to these
+    ) -> list[Tensor]: ...  # from the loss's gradients at the embeddings: what is added to these

@@ -1,7 +1,6 @@
 """From examples to batches: an epoch's plan, and the token arrays of one batch."""
 
 from dataclasses import dataclass
-from typing import List, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ class Side:
     ids: NDArray[np.int64]
     mask: NDArray[np.int64]
     places: NDArray[np.int64]
-    spans: Optional[NDArray[np.int64]] = None
+    spans: NDArray[np.int64] | None = None
 
 
 @dataclass
@@ -43,10 +42,10 @@ class PairBatch:
     targets: (n, n + m) a teacher's similarities, or None.
     """
 
-    anchors: List[Side]
-    entities: List[Side]
+    anchors: list[Side]
+    entities: list[Side]
     negative_mask: NDArray[np.bool_]
-    targets: Optional[NDArray[np.float32]] = None
+    targets: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.negative_mask)
@@ -64,7 +63,7 @@ class BatchPlanner:
     ``parts`` are those of all examples and entities; None = mine the whole knowledge base.
     """
 
-    parts: Optional[Parts] = None
+    parts: Parts | None = None
 
     def __init__(
         self,
@@ -93,7 +92,7 @@ class BatchPlanner:
         share = self.views.alias_share
         return min(round(len(self.store.mentions) * share / (1 - share)), len(self.store.bare_names))
 
-    def plan(self, epoch: int) -> List[NDArray[np.int64]]:
+    def plan(self, epoch: int) -> list[NDArray[np.int64]]:
         """Batches of one epoch: each mention once and a draw of bare names, similar lengths together, and
         mentions that share a window.
 
@@ -145,7 +144,7 @@ class BatchPlanner:
             negative_mask=np.concatenate([in_batch, draw.mask], axis=1),
         )
 
-    def anchors(self, examples: NDArray[np.int64]) -> List[Side]:
+    def anchors(self, examples: NDArray[np.int64]) -> list[Side]:
         """RETURNS (List[Side]): what the mention tower reads of each example."""
         store, places, n_mentions = self.store, np.arange(len(examples)), len(self.store.mentions)
         is_mention = examples < n_mentions
@@ -157,7 +156,7 @@ class BatchPlanner:
 
     def _positives(
         self, examples: NDArray[np.int64], entity: NDArray[np.int64], rng: np.random.Generator
-    ) -> List[Side]:
+    ) -> list[Side]:
         """Choose the text that represents each example's entity: another mention, a name, or the card.
 
         Without another mention, it is a name if names have a share, else the card.

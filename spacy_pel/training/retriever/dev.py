@@ -1,6 +1,6 @@
 """Evaluation of the encoder during training: recall@k of dev mentions."""
 
-from typing import Dict, Iterable, List
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -30,8 +30,8 @@ class DevRetrieval:
 
     def __init__(self, kb: KnowledgeBase, documents: Iterable[Document], settings: DevSettings, seed: int):
         rng = np.random.default_rng([seed, 3])
-        mentions: List[MentionInText] = []
-        gold: List[List[str]] = []
+        mentions: list[MentionInText] = []
+        gold: list[list[str]] = []
         example = ""
         for document in documents:
             for mention in document.mentions:
@@ -58,7 +58,7 @@ class DevRetrieval:
         rows = np.unique(np.concatenate([gold_rows, others]).astype(np.int64))
         return KnowledgeBase(kb.entity_at(int(row)) for row in rows)
 
-    def __call__(self, encoder: BiEncoder) -> Dict[str, float]:
+    def __call__(self, encoder: BiEncoder) -> dict[str, float]:
         """RETURNS (dict): "recall@k" in percent for each k, and "mrr"."""
         deepest = max(self.settings.recall_at)
         ranks = np.array(
@@ -70,7 +70,7 @@ class DevRetrieval:
         scores = {f"recall@{k}": 100.0 * float((ranks <= k).mean()) for k in self.settings.recall_at}
         return {**scores, "mrr": float((1.0 / ranks).mean())}
 
-    def _found(self, encoder: BiEncoder, deepest: int) -> List[List[int]]:
+    def _found(self, encoder: BiEncoder, deepest: int) -> list[list[int]]:
         """RETURNS (List[List[int]]): for each mention KB rows of distinct entities, best first."""
         index = EntityIndex.build(self.kb, encoder, index=FaissFlat(), kinds=self.settings.kinds)
         found = nearest_entities(
@@ -78,7 +78,7 @@ class DevRetrieval:
         )
         return [part.tolist() for part in np.split(found.kb_rows, found.offsets[1:-1])]
 
-    def _rank(self, entities: List[int], ids: List[str]) -> float:
+    def _rank(self, entities: list[int], ids: list[str]) -> float:
         """Rank of the first right entity; infinite if there is none."""
         right = set(self.kb.rows(ids).tolist())
         hits = (rank for rank, row in enumerate(entities, start=1) if row in right)

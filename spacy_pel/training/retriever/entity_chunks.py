@@ -1,7 +1,7 @@
 """Vectors of entity cards in chunks, of which each mining re-embeds all, or a share in turn."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, Tuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class EntityChunks:
         # at least one chunk per mining of a cycle, if there are enough cards
         self.n_chunks = max(-(-len(cards) // chunk), min(self.turns, len(cards)))
 
-    def embed(self, encoder: BiEncoder, number: int) -> Iterator[Tuple[Rows, Vectors]]:
+    def embed(self, encoder: BiEncoder, number: int) -> Iterator[tuple[Rows, Vectors]]:
         """Embed the chunks that are due and load the others.
 
         encoder (BiEncoder): with the current weights.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, List, Literal, Optional
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class ExampleStore:
         entity[~is_mention] = self.name_entity[examples[~is_mention] - n_mentions]
         return entity
 
-    def gold(self, examples: NDArray[np.int64]) -> List[NDArray[np.int64]]:
+    def gold(self, examples: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """RETURNS (List[NDArray]): numbers of the gold entities of each example."""
         n_mentions = len(self.mentions)
         return [
@@ -85,7 +85,7 @@ class ExampleStore:
         mapped (bool): leave the tokens on disk; False = read them, the folder may be deleted.
         RAISES (PelError): if a file is missing or damaged.
         """
-        mode: Optional[Literal["r"]] = "r" if mapped else None
+        mode: Literal["r"] | None = "r" if mapped else None
         try:
             tokens: Any = {
                 name: _read_tokens(folder / name, mode)
@@ -117,14 +117,14 @@ _KEYS = ("mention_key", "mention_document", "mention_form", "name_entity", "name
 _TOKENS = ("ids", "offsets")
 
 
-def _read_tokens(folder: Path, mode: Optional[Literal["r"]]) -> MentionTokens:
+def _read_tokens(folder: Path, mode: Literal["r"] | None) -> MentionTokens:
     tokens = RaggedTokens(*(np.load(folder / f"{part}.npy", mmap_mode=mode) for part in _TOKENS))
     if not (folder / SPANS).is_file():
         return tokens
     return MentionWindows(tokens, np.load(folder / SPANS, mmap_mode=mode))
 
 
-def _gold(kind: str) -> List[str]:
+def _gold(kind: str) -> list[str]:
     return [f"{kind}_gold", f"{kind}_gold_offsets"]
 
 

@@ -1,9 +1,10 @@
 """From a corpus and a knowledge base to tokenised examples on disk."""
 
 import tempfile
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ class LinkedMention(NamedTuple):
     document: str
     original: str
     mention: MentionInText
-    ids: Tuple[str, ...]
+    ids: tuple[str, ...]
     places: NDArray[np.int64]
 
 
@@ -60,7 +61,7 @@ def build_examples(
         return ExampleStore.open(folder, mapped=False)
 
 
-def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[LinkedMention]:
+def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> list[LinkedMention]:
     """Select the mentions to train on. NIL mentions, composite ones (they have no single entity) and those
     whose ids are not in the KB are left out, with a message.
 
@@ -68,7 +69,7 @@ def linked_mentions(kb: KnowledgeBase, documents: Iterable[Document]) -> List[Li
     RAISES (PelError): if there is none.
     """
     place = places_of_rows(kb)
-    found: List[LinkedMention] = []
+    found: list[LinkedMention] = []
     skipped = {"NIL": 0, "composite": 0, "not in the KB": 0}
     example = ""
     for document in documents:
@@ -100,7 +101,7 @@ def places_of_rows(kb: KnowledgeBase) -> NDArray[np.int64]:
     return place
 
 
-def mention_keys(mentions: Iterable[Tuple[str, int, int]]) -> NDArray[np.uint64]:
+def mention_keys(mentions: Iterable[tuple[str, int, int]]) -> NDArray[np.uint64]:
     """RETURNS (NDArray): hashes of (document id, start, end)."""
     return hash_strings([f"{document}\x1f{start}\x1f{end}" for document, start, end in mentions])
 
@@ -136,9 +137,9 @@ def _write_entities(
     folder: Path, kb: KnowledgeBase, encoder: BiEncoder, with_names: bool, show: bool
 ) -> None:
     place, tokenizer, template = places_of_rows(kb), encoder.tokenizer, encoder.entity_template
-    owners: List[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    forms: List[NDArray[np.uint64]] = [np.zeros(0, dtype=np.uint64)]
-    gold: List[NDArray[np.int64]] = []
+    owners: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    forms: list[NDArray[np.uint64]] = [np.zeros(0, dtype=np.uint64)]
+    gold: list[NDArray[np.int64]] = []
     with ExitStack() as stack:
         cards, names = (stack.enter_context(RaggedWriter(folder / name)) for name in ("cards", "names"))
         bare = stack.enter_context(MentionWriter(folder / "bare_names"))
@@ -178,5 +179,5 @@ def _save_gold(path: Path, places: Sequence[NDArray[np.int64]]) -> None:
     np.save(path.with_name(f"{path.name}_gold_offsets.npy"), offsets_of(lengths))
 
 
-def _chunks(items: Any) -> List[Any]:
+def _chunks(items: Any) -> list[Any]:
     return [items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK)]

@@ -1,7 +1,7 @@
 """Training bi-encoders: examples, hard negatives, and retrieval on dev."""
 
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any
 
 from ...corpora import read_gold
 from ...encoders.bi_encoder import BiEncoder
@@ -37,7 +37,7 @@ class Trainer(BaseTrainer):
     """
 
     stream = 4
-    teacher: Optional[Teacher] = None
+    teacher: Teacher | None = None
 
     def __init__(self, settings: RunSettings, output: Path, *, gpu_id: int = -1, show_progress: bool = True):
         for name in ("kb", "train", "dev"):
@@ -55,7 +55,7 @@ class Trainer(BaseTrainer):
         if settings.pel.rows is not None:
             check_rows(settings.pel, processes=self.accelerator.num_processes)
 
-    def run(self, *, resume: bool = False) -> Dict[str, Any]:
+    def run(self, *, resume: bool = False) -> dict[str, Any]:
         """Train to the end.
 
         resume (bool): resume from the checkpoint in the output folder, if there is one.
@@ -95,7 +95,7 @@ class Trainer(BaseTrainer):
     def make_planner(self, kb: KnowledgeBase, store: ExampleStore, *, pad_id: int) -> BatchPlanner:
         """RETURNS (BatchPlanner): plans epochs over the examples; a subclass may return another kind."""
         pel = self.settings.pel
-        settings: Dict[str, Any] = {
+        settings: dict[str, Any] = {
             "views": pel.positives,
             "negatives": pel.negatives,
             "batch_size": self.training.batch_size,
@@ -178,7 +178,7 @@ class Trainer(BaseTrainer):
         )
 
 
-def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> Dict[str, Any]:
+def train(settings: RunSettings, output: Path, *, gpu_id: int = -1, resume: bool = False) -> dict[str, Any]:
     """Train a bi-encoder; see ``Trainer``.
 
     RETURNS (dict): the best evaluation.

@@ -6,8 +6,9 @@ are sorted, nearest first.
 """
 
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ def mine_corpus(
     depth: int,
     index: IndexKind = "flat",
     show_progress: bool = False,
-) -> Tuple[MiningResult, Dict[str, Any]]:
+) -> tuple[MiningResult, dict[str, Any]]:
     """Find the nearest wrong entities of the mentions of a corpus.
 
     kb (KnowledgeBase): all of its live entities are searched, by their cards.
@@ -76,7 +77,7 @@ def mine_corpus(
     }
 
 
-def _cards(kb: KnowledgeBase, encoder: Encoder) -> Iterator[Tuple[Rows, Vectors]]:
+def _cards(kb: KnowledgeBase, encoder: Encoder) -> Iterator[tuple[Rows, Vectors]]:
     """YIELDS (Tuple[Rows, Vectors]): numbers and vectors; each chunk is spread evenly over the KB."""
     live = kb.live_rows
     n_chunks = max(1, -(-len(live) // _CHUNK))
@@ -87,7 +88,7 @@ def _cards(kb: KnowledgeBase, encoder: Encoder) -> Iterator[Tuple[Rows, Vectors]
 
 def mined_records(
     kb: KnowledgeBase, mentions: Sequence[LinkedMention], result: MiningResult
-) -> Iterator[Dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """YIELDS (dict): one record per mention, for ``write_jsonl``."""
     live = kb.live_rows
     for mention, rows, scores, rank in zip(mentions, result.rows, result.scores, result.ranks, strict=True):
@@ -116,11 +117,11 @@ def read_mined_negatives(path: Path, kb: KnowledgeBase, store: ExampleStore) -> 
     place = places_of_rows(kb)
     order = np.argsort(store.mention_key, kind="stable")
     keys: NDArray[np.uint64] = store.mention_key[order]
-    found: Dict[int, NDArray[np.int64]] = {}
+    found: dict[int, NDArray[np.int64]] = {}
     for number, record in enumerate(read_jsonl(path), start=1):
         try:
             key = mention_keys([(record["doc"], record["start"], record["end"])])[0]
-            ids: List[str] = [entity_id for entity_id, _ in record["negatives"]]
+            ids: list[str] = [entity_id for entity_id, _ in record["negatives"]]
         except (KeyError, TypeError, ValueError) as err:
             got = f"line {number} is malformed: {type(err).__name__} {err}"
             raise PelError(Errors.E324.format(path=path, got=got)) from err

@@ -1,8 +1,8 @@
 """Mining hard negatives during a training, on a schedule; resumed runs use the same negatives."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable, Optional
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Miner:
         *,
         accumulate: int = 1,
         world: int = 1,
-        table: Optional[MinedNegatives] = None,
+        table: MinedNegatives | None = None,
         is_main: bool = True,
         wait: Callable[[], None] = lambda: None,
         show_progress: bool = False,

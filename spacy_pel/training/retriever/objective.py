@@ -1,6 +1,6 @@
 """The training objective of a bi-encoder, in pure torch."""
 
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -37,10 +37,10 @@ class Objective(nn.Module):
         towers: Any,
         loss: nn.Module,
         *,
-        similarity: Optional[Similarity] = None,
-        regularizer: Optional[Regularizer] = None,
-        mixing: Optional[Mixing] = None,
-        distillation: Optional[Distillation] = None,
+        similarity: Similarity | None = None,
+        regularizer: Regularizer | None = None,
+        mixing: Mixing | None = None,
+        distillation: Distillation | None = None,
     ):
         super().__init__()
         check_mixing(mixing, regularizer)
@@ -55,7 +55,7 @@ class Objective(nn.Module):
         self.mixing = mixing
         self.distillation = distillation
 
-    def forward(self, batch: PairBatch) -> Tuple[Tensor, Dict[str, float]]:
+    def forward(self, batch: PairBatch) -> tuple[Tensor, dict[str, float]]:
         """RETURNS (tuple): the mean loss, and metrics for the log: "similarity+", "similarity-"
         (means over positives and over the hardest negatives) and "accuracy" in the batch; with
         a regularizer also "loss_adversarial", the perturbed batch's part of the loss; with mixing that has
@@ -111,7 +111,7 @@ class Objective(nn.Module):
         entities: Encoded,
         scores: Tensor,
         mask: Tensor,
-        metrics: Dict[str, float],
+        metrics: dict[str, float],
     ) -> Tensor:
         """RETURNS (Tensor): the mean loss with mixed negatives; "mix_weight" is added to the metrics."""
         with torch.autocast(scores.device.type, enabled=False):
@@ -128,8 +128,8 @@ class Objective(nn.Module):
             return self.loss(positives, negatives, mask).mean()  # type: ignore[no-any-return]
 
     def _regularized(
-        self, regularizer: Regularizer, inputs: "List[SideInputs]", anchors: Encoded, clean: "_Clean"
-    ) -> Tuple[Tensor, Tensor]:
+        self, regularizer: Regularizer, inputs: "list[SideInputs]", anchors: Encoded, clean: "_Clean"
+    ) -> tuple[Tensor, Tensor]:
         """RETURNS (tuple): the clean loss, to be differentiated, and the loss with perturbed entities; the
         mentions are not encoded again."""
         scores, loss, mask, reused = clean
@@ -157,12 +157,12 @@ class Objective(nn.Module):
         return loss, self._loss(positives.diagonal(), negatives, mask)
 
     def _loss_of_moved(
-        self, inputs: "List[SideInputs]", deltas: List[Tensor], anchors: Encoded, mask: Tensor
+        self, inputs: "list[SideInputs]", deltas: list[Tensor], anchors: Encoded, mask: Tensor
     ) -> Tensor:
         scores = self._scores(anchors, self._encode(_moved(inputs, deltas)))
         return self._loss(scores.diagonal(), scores, mask)
 
-    def _inputs(self, sides: List[Side], *, embed: bool = False) -> "List[SideInputs]":
+    def _inputs(self, sides: list[Side], *, embed: bool = False) -> "list[SideInputs]":
         device, inputs = self._device, []
         for side in sides:
             tower = self.towers[side.tower if side.tower in self.towers else "mention"]
@@ -173,7 +173,7 @@ class Objective(nn.Module):
             inputs.append(SideInputs(tower, ids, mask, places, tower.embed(ids) if embed else None, spans))
         return inputs
 
-    def _encode(self, inputs: "List[SideInputs]") -> Encoded:
+    def _encode(self, inputs: "list[SideInputs]") -> Encoded:
         """RETURNS (Encoded): input of the similarity, in the order of the sides' positions."""
         encoded = [side.encoded(self.similarity.token_level) for side in inputs]
         order = torch.argsort(torch.cat([side.places for side in inputs]))
@@ -184,7 +184,7 @@ class Objective(nn.Module):
         return next(self.parameters()).device
 
 
-def check_mixing(mixing: Optional[Mixing], regularizer: Optional[Regularizer]) -> None:
+def check_mixing(mixing: Mixing | None, regularizer: Regularizer | None) -> None:
     """RAISES (PelError): if there are both."""
     if mixing is not None and regularizer is not None:
         raise PelError(Errors.E330)
@@ -201,8 +201,8 @@ class SideInputs(NamedTuple):
     ids: Tensor
     mask: Tensor
     places: Tensor
-    embeddings: Optional[Tensor]
-    spans: Optional[Tensor] = None
+    embeddings: Tensor | None
+    spans: Tensor | None = None
 
     def encoded(self, token_level: bool) -> Encoded:
         """RETURNS (Encoded): (n, width), or of all tokens (n, length, width)."""
@@ -235,10 +235,10 @@ class _Clean(NamedTuple):
     scores: Tensor
     loss: Tensor
     mask: Tensor
-    reused: Optional[_Reused]
+    reused: _Reused | None
 
 
-def _moved(inputs: List[SideInputs], deltas: List[Tensor]) -> List[SideInputs]:
+def _moved(inputs: list[SideInputs], deltas: list[Tensor]) -> list[SideInputs]:
     return [
         # looked up again, as the graph of the clean pass may be gone
         side._replace(embeddings=side.tower.embed(side.ids) + delta)
@@ -268,7 +268,7 @@ def _have_directions(slopes: Tensor, mask: Tensor) -> bool:
     return bool((steepest[used] > _STEEP_ENOUGH).all())
 
 
-def _signs(slopes: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor]:
+def _signs(slopes: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """The direction in which to move each score, and its weight for its entity.
 
     A negative of one mention counts 1, which is Eq. 6 of Wiatrak et al. (2022). A negative that several

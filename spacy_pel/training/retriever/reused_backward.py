@@ -1,6 +1,7 @@
 """One backward pass through the entities' towers for both their weights and their perturbation."""
 
-from typing import TYPE_CHECKING, Any, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -22,7 +23,7 @@ class ReusedBackward:
     ``entities`` are the vectors, cut from their towers; the loss is computed from them.
     """
 
-    def __init__(self, inputs: "List[SideInputs]", entities: Encoded):
+    def __init__(self, inputs: "list[SideInputs]", entities: Encoded):
         self._inputs = inputs
         tokens = isinstance(entities, TokenVectors)
         self._graph: Tensor = entities.vectors if tokens else entities  # type: ignore[union-attr,assignment]
@@ -30,7 +31,7 @@ class ReusedBackward:
         self.joined = entities
         self.entities: Encoded = entities._replace(vectors=self._cut) if tokens else self._cut  # type: ignore[union-attr]
 
-    def backward(self, loss: Tensor) -> Tuple[List[Tensor], Tensor]:
+    def backward(self, loss: Tensor) -> tuple[list[Tensor], Tensor]:
         """Run the pass.
 
         loss (Tensor): computed from ``entities``; its graph is retained.

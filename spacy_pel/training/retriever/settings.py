@@ -1,7 +1,7 @@
 """The ``[pel]`` section of a config: its schema and its parts."""
 
 from pathlib import Path
-from typing import Any, Dict, List, Literal, Optional
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from thinc.api import Config
@@ -28,9 +28,9 @@ from ..settings import (
 class PathSettings(BasePaths):
     """``[paths]``"""
 
-    kb: Optional[Path] = Field(default=None, title="Knowledge base folder")
-    negatives: Optional[Path] = Field(default=None, title="Hard negatives from 'spacy-pel mine'")
-    cache: Optional[Path] = Field(default=None, title="Folder of tokenised examples; default: OUTPUT/cache")
+    kb: Path | None = Field(default=None, title="Knowledge base folder")
+    negatives: Path | None = Field(default=None, title="Hard negatives from 'spacy-pel mine'")
+    cache: Path | None = Field(default=None, title="Folder of tokenised examples; default: OUTPUT/cache")
 
 
 class ViewSettings(Strict):
@@ -89,17 +89,17 @@ class DevSettings(BaseDevSettings):
     n_entities: int = Field(
         default=10000, ge=0, title="Other entities in addition to the gold ones; 0 = the whole KB"
     )
-    recall_at: List[int] = Field(default=[1, 5, 64], title="The k of recall@k")
-    kinds: List[Literal["card", "alias"]] = Field(
+    recall_at: list[int] = Field(default=[1, 5, 64], title="The k of recall@k")
+    kinds: list[Literal["card", "alias"]] = Field(
         default=["card", "alias"], min_length=1, title="Rows of an entity in the index: its card, its names"
     )
     metric: str = Field(default="recall@1", title="Metric that selects the best model")
 
     @model_serializer(mode="wrap")
-    def _without_defaults(self, dump: SerializerFunctionWrapHandler) -> Dict[str, Any]:
+    def _without_defaults(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A setting that was added later is left out at its default: checkpoints from before it can still
         be resumed."""
-        settings: Dict[str, Any] = dump(self)
+        settings: dict[str, Any] = dump(self)
         if settings["kinds"] == ["card", "alias"]:
             del settings["kinds"]
         return settings
@@ -139,11 +139,11 @@ class PelSettings(Strict):
     encoder: BiEncoder
     loss: nn.Module
     negatives: NegativeSampler
-    regularizer: Optional[Regularizer] = None
-    mixing: Optional[Mixing] = None
+    regularizer: Regularizer | None = None
+    mixing: Mixing | None = None
     positives: ViewSettings = ViewSettings()
-    rows: Optional[RowSettings] = None
-    teacher: Optional[TeacherSettings] = None
+    rows: RowSettings | None = None
+    teacher: TeacherSettings | None = None
     training: TrainingSettings = TrainingSettings()
 
 
@@ -155,7 +155,7 @@ class RunSettings(BaseModel):
     pel: PelSettings
 
 
-def read_settings(path: Path, overrides: Optional[Dict[str, Any]] = None) -> RunSettings:
+def read_settings(path: Path, overrides: dict[str, Any] | None = None) -> RunSettings:
     """Read, validate and resolve a training config.
 
     path (Path): a .cfg file in spaCy's format with a [pel] section.

@@ -1,6 +1,6 @@
 """The teacher: another encoder, whose similarities are added to each batch."""
 
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,7 +41,7 @@ class Teacher:
         return scores
 
 
-def load_teacher(pel: PelSettings) -> Optional[BiEncoder]:
+def load_teacher(pel: PelSettings) -> BiEncoder | None:
     """RETURNS (Optional[BiEncoder]): the model that [pel.teacher] names; None without that section.
 
     RAISES (PelError): if it is missing or of another kind, or does not go together with another setting.

@@ -1,7 +1,7 @@
 """The command ``research default-nil``: the weights of a NIL model before calibration."""
 
 from pathlib import Path
-from typing import Annotated, Dict, List, Optional, Tuple
+from typing import Annotated
 
 import typer
 
@@ -19,7 +19,7 @@ def default_nil(
         typer.Argument(metavar="OUT", help="Folder for default_nil.json, default_nil.md and candidates."),
     ],
     world: Annotated[
-        List[str],
+        list[str],
         typer.Option(
             metavar="NAME=KB,CORPUS",
             help="An ontology as NAME=KB,CORPUS: a KB folder and JSON lines with its mentions, no test "
@@ -27,7 +27,7 @@ def default_nil(
         ),
     ],
     encoder: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             metavar="FOLDER",
             help="A model or pipeline folder, or plain weights such as package:NAME, which get the templates "
@@ -72,8 +72,8 @@ def default_nil(
     emit(report, as_json=as_json, text=as_markdown)
 
 
-def _sources(given: List[str]) -> Dict[str, Tuple[Path, Path]]:
-    sources: Dict[str, Tuple[Path, Path]] = {}
+def _sources(given: list[str]) -> dict[str, tuple[Path, Path]]:
+    sources: dict[str, tuple[Path, Path]] = {}
     for each in given:
         name, _, paths = each.partition("=")
         kb, _, corpus = paths.partition(",")

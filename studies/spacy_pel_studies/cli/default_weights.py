@@ -1,7 +1,7 @@
 """The command ``research default-weights``: the weights of a combiner before calibration."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List
+from typing import Annotated, Any
 
 import typer
 
@@ -17,7 +17,7 @@ def default_weights(
         Path, typer.Argument(metavar="OUT", help="Folder for default_weights.json and default_weights.md.")
     ],
     task: Annotated[
-        List[str],
+        list[str],
         typer.Option(
             metavar="WORLD=PIPELINE,CORPUS",
             help="WORLD=PIPELINE,CORPUS: a pipeline and JSON lines with mentions, no test data (repeat it; "
@@ -42,7 +42,7 @@ def default_weights(
     if len({world for world, _, _ in given}) < 2:
         raise PelError(Errors.E245.format(got=" ".join(task)))
     tasks = [read_task(f"{world}, {path}", world, path, corpus) for world, path, corpus in given]
-    report: Dict[str, Any] = fit_default_weights(tasks, seed=seed)
+    report: dict[str, Any] = fit_default_weights(tasks, seed=seed)
     write_json(output / "default_weights.json", report)
     with atomic_path(output / "default_weights.md") as part:
         part.write_text(as_markdown(report), encoding="utf8")

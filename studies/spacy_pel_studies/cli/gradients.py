@@ -1,7 +1,7 @@
 """The command ``research gradients``: the gradient norms of trainings in one figure."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +18,7 @@ def gradients(
         Path, typer.Argument(metavar="OUT", help="Folder for gradients.png and gradients.svg.")
     ],
     run: Annotated[
-        List[str],
+        list[str],
         typer.Option(
             metavar="NAME=FOLDER", help="A training as NAME=FOLDER, drawn as one line (repeatable)."
         ),
@@ -37,12 +37,12 @@ def gradients(
     plot_norms(runs, paths, window=window)
     for path in paths:
         message(f"Wrote {path}")
-    result: Dict[str, Any] = {name: summary(one.norms)._asdict() for name, one in runs.items()}
+    result: dict[str, Any] = {name: summary(one.norms)._asdict() for name, one in runs.items()}
     emit({"runs": result, "window": window}, as_json=as_json, text=_text)
 
 
-def _named(runs: List[str]) -> Dict[str, Path]:
-    named: Dict[str, Path] = {}
+def _named(runs: list[str]) -> dict[str, Path]:
+    named: dict[str, Path] = {}
     for one in runs:
         name, equals, folder = (part.strip() for part in one.partition("="))
         if not (name and equals and folder) or name in named:
@@ -51,7 +51,7 @@ def _named(runs: List[str]) -> Dict[str, Path]:
     return named
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     rows = [
         [
             name,

@@ -1,7 +1,7 @@
 """The command ``research map``: mentions and their entities in a plane, before and after training."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ def entity_map(
     ],
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for map.png, map.svg and map.json.")],
     entities: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(metavar="IDS", help="Ids, separated by commas; default: those with the most mentions."),
     ] = None,
     n_entities: Annotated[
@@ -34,7 +34,7 @@ def entity_map(
         int, typer.Option(metavar="N", min=1, help="Maximum number per entity, drawn at random.")
     ] = 40,
     before: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(
             metavar="MODEL",
             help="Another model, plotted on the left, e.g. the weights before training: package:NAME.",
@@ -71,7 +71,7 @@ def entity_map(
     }
     paths = [output / "map.png", output / "map.svg"]
     draw_maps(maps, [entity.canonical_name for entity in points.entities], points.owners, *paths)
-    result: Dict[str, Any] = {"kb": str(kb), "corpus": str(corpus), "model": model, "before": before}
+    result: dict[str, Any] = {"kb": str(kb), "corpus": str(corpus), "model": model, "before": before}
     result["maps"] = [{"title": title, **points.record(found)} for title, found in maps.items()]
     write_json(output / "map.json", result)
     for path in paths:
@@ -79,8 +79,8 @@ def entity_map(
     emit(result, as_json=as_json, text=_text)
 
 
-def _text(result: Dict[str, Any]) -> str:
-    lines: List[str] = []
+def _text(result: dict[str, Any]) -> str:
+    lines: list[str] = []
     for one in result["maps"]:
         lines.append(
             f"{one['title']}: {len(one['mentions']):,} mentions of {len(one['entities'])} entities, "

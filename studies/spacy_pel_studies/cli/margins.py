@@ -1,7 +1,7 @@
 """The command ``research margins``: NIL with several margins of the loss (the paper's Fig. 2 and Table 4)."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ def margins(
         typer.Argument(metavar="OUT", help="Folder for nil_margins.png, .svg, table4.md and margins.json."),
     ],
     run: Annotated[
-        List[str],
+        list[str],
         typer.Option(
             metavar="NAME=FOLDER",
             help='A run as LABEL=FOLDER, the folder written by evaluate (repeatable). "Pb 0", "Pb 0.01", '
@@ -61,8 +61,8 @@ def margins(
     emit(result, as_json=as_json, text=_text)
 
 
-def _named(runs: List[str]) -> Dict[str, Path]:
-    named: Dict[str, Path] = {}
+def _named(runs: list[str]) -> dict[str, Path]:
+    named: dict[str, Path] = {}
     for each in runs:
         label, _, folder = (part.strip() for part in each.rpartition("="))  # "δ=0.1" may be in a label
         if not (label and folder) or label in named:
@@ -71,7 +71,7 @@ def _named(runs: List[str]) -> Dict[str, Path]:
     return named
 
 
-def _cells(row: Dict[str, Any]) -> List[str]:
+def _cells(row: dict[str, Any]) -> list[str]:
     from ..reports.margins import COLUMNS
 
     ours = [f"{100 * row[name]:.1f}" for name in COLUMNS]
@@ -79,12 +79,12 @@ def _cells(row: Dict[str, Any]) -> List[str]:
     return [row["run"], *ours, *paper]
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     header = ["NIL | all classes", *_HEAD, *(f"paper {name}" for name in _HEAD)]
     counts = f"{result['n']:,} mentions, {result['n_nil']:,} NIL ({100 * result['n_nil'] / result['n']:.1f}%)"
     return f"{counts}\n{text_table(header, [_cells(row) for row in result['runs']])}"
 
 
-def _markdown(rows: List[Dict[str, Any]]) -> str:
+def _markdown(rows: list[dict[str, Any]]) -> str:
     header = ["run", *_HEAD, *(f"paper: {name}" for name in _HEAD)]
     return markdown_table(header, [_cells(row) for row in rows], numbers=True) + "\n"

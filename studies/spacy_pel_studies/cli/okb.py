@@ -1,7 +1,7 @@
 """The command ``research okb``: a data set with entities that are not in the knowledge base."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -29,14 +29,14 @@ def okb(
         ),
     ],
     corpus: Annotated[
-        List[str],
+        list[str],
         typer.Option(
             metavar="NAME=FILE",
             help="A split as NAME=FILE (JSON lines), e.g. train=corpus/train.jsonl (repeatable).",
         ),
     ],
     types: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             metavar="NAME",
             help="Remove entities of these types: names or ids of UMLS semantic types, or the KB's own types "
@@ -44,13 +44,13 @@ def okb(
         ),
     ] = None,
     groups: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             metavar="NAME", help="Remove entities whose ids start with this, e.g. MONDO: (repeatable)."
         ),
     ] = None,
     share: Annotated[
-        Optional[float],
+        float | None,
         typer.Option(
             metavar="NUMBER",
             min=0.0,
@@ -74,7 +74,7 @@ def okb(
     if sum(given is not None for given in (types or None, groups or None, share)) > 1:
         raise PelError(Errors.E236)
 
-    def choose(opened: Any, rows: List[int]) -> Choice:
+    def choose(opened: Any, rows: list[int]) -> Choice:
         if share is not None:
             return by_share(opened, rows, share, seed=seed)
         return by_groups(opened, groups) if groups else by_types(opened, types or PAPER_TYPES)
@@ -85,8 +85,8 @@ def okb(
     emit(report, as_json=as_json, text=lambda result: _text(result, with_paper=as_in_paper))
 
 
-def _splits(given: List[str]) -> Dict[str, Path]:
-    splits: Dict[str, Path] = {}
+def _splits(given: list[str]) -> dict[str, Path]:
+    splits: dict[str, Path] = {}
     for each in given:
         name, _, path = each.partition("=")
         if not path or not name.replace("-", "").replace("_", "").isalnum() or name in (*splits, "removed"):
@@ -95,7 +95,7 @@ def _splits(given: List[str]) -> Dict[str, Path]:
     return splits
 
 
-def _text(report: Dict[str, Any], *, with_paper: bool) -> str:
+def _text(report: dict[str, Any], *, with_paper: bool) -> str:
     entities = report["entities"]
     lines = [
         f"{entities['removed']:,} of {entities['before']:,} entities removed from the KB, by {report['by']}; "
@@ -118,7 +118,7 @@ def _text(report: Dict[str, Any], *, with_paper: bool) -> str:
     return "\n".join(lines)
 
 
-def _split_rows(report: Dict[str, Any], with_paper: bool) -> List[List[str]]:
+def _split_rows(report: dict[str, Any], with_paper: bool) -> list[list[str]]:
     splits, unseen = report["splits"], report["zero_shot"]
     rows = [
         [label, *(f"{counts[key]:,}" for counts in splits.values())]
@@ -154,7 +154,7 @@ def _split_rows(report: Dict[str, Any], with_paper: bool) -> List[List[str]]:
     return rows
 
 
-def _part_rows(report: Dict[str, Any]) -> List[List[str]]:
+def _part_rows(report: dict[str, Any]) -> list[list[str]]:
     names = report.get("types", {})
     return [
         [
@@ -166,7 +166,7 @@ def _part_rows(report: Dict[str, Any]) -> List[List[str]]:
     ]
 
 
-def _length_row(name: str, row: Dict[str, Any]) -> List[str]:
+def _length_row(name: str, row: dict[str, Any]) -> list[str]:
     numbers = [row["words_mean"], row["words_median"], row["names_mean"]]
     shown = ["–" if number is None else f"{number:.1f}" for number in numbers]
     return [name, f"{row['entities']:,}", _percent(row["with_definition"]), *shown]

@@ -1,7 +1,7 @@
 """The command ``research study``: trains and evaluates a matrix of settings."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional, Tuple
+from typing import Annotated, Any
 
 import typer
 
@@ -13,8 +13,8 @@ from spacy_pel.errors import Errors
 
 from ._app import research_cli
 
-Report = Tuple[str, Dict[str, Any]]  # Markdown, and JSON data
-Cells = Dict[str, List[Any]]  # label -> the outcomes of each seed
+Report = tuple[str, dict[str, Any]]  # Markdown, and JSON data
+Cells = dict[str, list[Any]]  # label -> the outcomes of each seed
 
 
 @research_cli.command("study", context_settings=CONFIG_CONTEXT)
@@ -27,7 +27,7 @@ def study(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for all runs and the tables.")
     ],
     only: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             "--only", metavar="LABEL", help="Only these runs, e.g. 'Pb mixed*'. Repeat it for more."
         ),
@@ -72,7 +72,7 @@ def study(
     emit(report, as_json=as_json, text=lambda _: text)
 
 
-def _encoder_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> Any:
+def _encoder_task(settings: Any, runs: list[Any], config: Path, gpu_id: int) -> Any:
     from ..study.encoder_task import EncoderTask
     from ..study.worlds_task import WorldsTask
 
@@ -81,7 +81,7 @@ def _encoder_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> 
     return EncoderTask(settings, config, gpu_id=gpu_id)
 
 
-def _ranker_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> Any:
+def _ranker_task(settings: Any, runs: list[Any], config: Path, gpu_id: int) -> Any:
     from spacy_pel.pipeline.gold import query_maker
     from spacy_pel.pipeline.saved import load_pipeline
     from spacy_pel.training.ranker.settings import RankPaths
@@ -96,7 +96,7 @@ def _ranker_task(settings: Any, runs: List[Any], config: Path, gpu_id: int) -> A
     return RankerTask(settings, config, linker=component.linker, queries=queries, gpu_id=gpu_id)
 
 
-def _encoder_tables(settings: Any, results: List[Any], cells: Cells) -> Report:
+def _encoder_tables(settings: Any, results: list[Any], cells: Cells) -> Report:
     from ..study.claims import check_claims
     from ..study.table import CLAIM_HEAD, WORLDS_NOTE, claim_rows, encoder_columns, run_rows
 
@@ -113,7 +113,7 @@ def _encoder_tables(settings: Any, results: List[Any], cells: Cells) -> Report:
     return "\n\n".join(tables), {"claims": said}
 
 
-def _world_tables(worlds: Any, paper: Any) -> List[Any]:
+def _world_tables(worlds: Any, paper: Any) -> list[Any]:
     from ..study.table import by_world_columns, depth_columns, world_columns
     from ..worlds.tables import KS
 
@@ -121,7 +121,7 @@ def _world_tables(worlds: Any, paper: Any) -> List[Any]:
     return [world_columns(paper, list(names)), depth_columns("test", KS[1:]), by_world_columns(names)]
 
 
-def _ranker_tables(results: List[Any], cells: Cells) -> Report:
+def _ranker_tables(results: list[Any], cells: Cells) -> Report:
     from ..study.claims import compare_all
     from ..study.table import PAIR_HEAD, RANKER_NOTE, pair_rows, ranker_columns, run_rows
 

@@ -1,7 +1,7 @@
 """The command ``research sweep``: recall over the values of one numeric setting."""
 
 from pathlib import Path
-from typing import Annotated, Any, Dict, List, Optional, Tuple
+from typing import Annotated, Any
 
 import typer
 
@@ -19,14 +19,14 @@ def sweep(
     ],
     setting: Annotated[str, typer.Option(metavar="NAME", help="The setting's name, e.g. pel.mixing.alpha.")],
     study: Annotated[
-        Optional[Tuple[Path, Path]],
+        tuple[Path, Path] | None,
         typer.Option(
             metavar="CONFIG FOLDER",
             help="A study and its --output; its runs that differ only in the setting are used.",
         ),
     ] = None,
     run: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             metavar="NAME=FOLDER", help="Instead of a study: VALUE=FOLDER of an evaluation (repeatable)."
         ),
@@ -48,7 +48,7 @@ def sweep(
     lines = sweep_lines(*study, setting) if study else {"runs": sweep_points(_read(run or []))}
     paths = [output / "sweep.png", output / "sweep.svg"]
     plot_sweep(lines, setting, *paths)
-    result: Dict[str, Any] = {"setting": setting, "lines": {}}
+    result: dict[str, Any] = {"setting": setting, "lines": {}}
     for name, points in lines.items():
         result["lines"][name] = [
             {
@@ -64,10 +64,10 @@ def sweep(
     emit(result, as_json=as_json, text=_text)
 
 
-def _read(runs: List[str]) -> List[Tuple[float, Path, Dict[str, Any]]]:
+def _read(runs: list[str]) -> list[tuple[float, Path, dict[str, Any]]]:
     from spacy_pel.evaluation.run_folder import read_metrics
 
-    read: Dict[float, Tuple[float, Path, Dict[str, Any]]] = {}
+    read: dict[float, tuple[float, Path, dict[str, Any]]] = {}
     for one in runs:
         given, _, folder = (part.strip() for part in one.partition("="))
         try:
@@ -80,7 +80,7 @@ def _read(runs: List[str]) -> List[Tuple[float, Path, Dict[str, Any]]]:
     return list(read.values())
 
 
-def _text(result: Dict[str, Any]) -> str:
+def _text(result: dict[str, Any]) -> str:
     from ..reports.sweep import METRICS
 
     rows = []

@@ -1,7 +1,7 @@
 """The command ``research worlds``: zero-shot linking, trained on some worlds and tested on others."""
 
 from pathlib import Path
-from typing import Annotated, List, Optional
+from typing import Annotated
 
 import typer
 
@@ -34,10 +34,10 @@ def worlds(
         ),
     ] = "",
     model: Annotated[
-        Optional[Path], typer.Option(metavar="FOLDER", help="A trained encoder; without it, one is trained.")
+        Path | None, typer.Option(metavar="FOLDER", help="A trained encoder; without it, one is trained.")
     ] = None,
     ranker: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(
             metavar="FILE", help="A ranker config: train it on the encoder's candidates, rerank with it."
         ),
@@ -52,7 +52,7 @@ def worlds(
         str, typer.Option(metavar="NAME", help="The split of the worlds in --test and --val.")
     ] = "test",
     settings: Annotated[
-        Optional[List[str]],
+        list[str] | None,
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
@@ -95,5 +95,5 @@ def worlds(
     emit(report, as_json=as_json, text=as_markdown)
 
 
-def _names(given: str) -> List[str]:
+def _names(given: str) -> list[str]:
     return list(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))

@@ -1,7 +1,8 @@
 """The out-of-KB data set of Wiatrak et al. 2022, Appendix D, from any corpus and knowledge base."""
 
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping
+from typing import Any
 
 from spacy_pel.corpora import read_corpus, write_corpus
 from spacy_pel.errors import Errors, PelError
@@ -16,7 +17,7 @@ from .mentions import Naming, distinct_rows, namings, rows_of_ids, without_remov
 
 REPORT = "report.json"
 FORMAT = "spacy-pel-okb"
-Choose = Callable[[KnowledgeBase, List[int]], Choice]
+Choose = Callable[[KnowledgeBase, list[int]], Choice]
 
 
 def build_okb(
@@ -26,7 +27,7 @@ def build_okb(
     choose: Choose,
     *,
     show_progress: bool = False,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Remove entities from a KB, and make their mentions NIL.
 
     Writes ``out/kb`` (the KB without them), ``out/NAME.jsonl`` for each corpus (the original ids are in
@@ -58,7 +59,7 @@ def build_okb(
     report = _report(kb, choice, documents, splits)
     lengths = {"removed": Lengths(), "removed_in_corpus": Lengths(), "kb": Lengths()}
     named = distinct_rows([naming for split in splits.values() for naming in split])
-    removed: List[Entity] = []
+    removed: list[Entity] = []
 
     def kept() -> Iterator[Entity]:
         for row, (entity, live) in enumerate(kb.items()):
@@ -95,9 +96,9 @@ def build_okb(
 def _report(
     kb: KnowledgeBase,
     choice: Choice,
-    documents: Mapping[str, List[Document]],
-    splits: Mapping[str, List[Naming]],
-) -> Dict[str, Any]:
+    documents: Mapping[str, list[Document]],
+    splits: Mapping[str, list[Naming]],
+) -> dict[str, Any]:
     train = "train" if "train" in splits else next(iter(splits))
     counts = split_counts(splits, choice)
     for name, split in documents.items():
@@ -115,7 +116,7 @@ def _report(
     }
 
 
-def _redirects(kb: KnowledgeBase, choice: Choice) -> Dict[str, str]:
+def _redirects(kb: KnowledgeBase, choice: Choice) -> dict[str, str]:
     """RETURNS (Dict[str, str]): redirects to an entity that is kept."""
     redirects = kb.redirects()
     rows = kb.rows(list(redirects))
@@ -123,7 +124,7 @@ def _redirects(kb: KnowledgeBase, choice: Choice) -> Dict[str, str]:
     return {old: new for (old, new), stays in zip(redirects.items(), kept, strict=True) if stays}
 
 
-def _check_target(out: Path, inputs: List[Path]) -> None:
+def _check_target(out: Path, inputs: list[Path]) -> None:
     if out.exists() and not out.is_dir():
         raise PelError(Errors.E235.format(path=out, got="a file"))
     if any(out.resolve() in path.resolve().parents or out.resolve() == path.resolve() for path in inputs):

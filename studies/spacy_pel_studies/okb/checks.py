@@ -1,7 +1,8 @@
 """The checks of Appendix D: is the out-of-KB part similar to the whole corpus, or easier?"""
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from .mentions import Naming, any_row, distinct_rows, share
 Splits = Mapping[str, Sequence[Naming]]
 
 
-def split_counts(splits: Splits, choice: Choice) -> Dict[str, Dict[str, Any]]:
+def split_counts(splits: Splits, choice: Choice) -> dict[str, dict[str, Any]]:
     """Count mentions and entities (the paper's Table 7).
 
     splits (Mapping[str, Sequence[Naming]]): split -> its mentions.
@@ -22,7 +23,7 @@ def split_counts(splits: Splits, choice: Choice) -> Dict[str, Dict[str, Any]]:
         in the KB), "okb_mentions" (that became NIL), "okb_entities" (that they name), "partly" (mentions
         that lost some of their ids), "nil_share" after all, and "parts": mentions of each type.
     """
-    counts: Dict[str, Dict[str, Any]] = {}
+    counts: dict[str, dict[str, Any]] = {}
     for name, found in splits.items():
         okb = [naming for naming in found if naming.is_okb]
         nil_before = sum(not naming.rows for naming in found)
@@ -38,7 +39,7 @@ def split_counts(splits: Splits, choice: Choice) -> Dict[str, Dict[str, Any]]:
     return counts
 
 
-def zero_shot(splits: Splits, train: str) -> Dict[str, Dict[str, float]]:
+def zero_shot(splits: Splits, train: str) -> dict[str, dict[str, float]]:
     """Check 1: are entities that the training split lacks as frequent as in the whole corpus?
 
     splits (Mapping[str, Sequence[Naming]]): split -> its mentions.
@@ -47,7 +48,7 @@ def zero_shot(splits: Splits, train: str) -> Dict[str, Dict[str, float]]:
         unseen, each for the out-of-KB mentions ("okb_...") and for all mentions of the KB ("all_...").
     """
     seen = distinct_rows(splits[train])
-    result: Dict[str, Dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     for name, found in splits.items():
         result[name] = {}
         for kind, chosen in (("okb", [one for one in found if one.is_okb]), ("all", found)):
@@ -59,7 +60,7 @@ def zero_shot(splits: Splits, train: str) -> Dict[str, Dict[str, float]]:
     return result
 
 
-def surface_overlap(splits: Splits) -> List[Dict[str, Any]]:
+def surface_overlap(splits: Splits) -> list[dict[str, Any]]:
     """Check 2: how many surface forms of a split occur in another one?
 
     splits (Mapping[str, Sequence[Naming]]): split -> its mentions.
@@ -68,7 +69,7 @@ def surface_overlap(splits: Splits) -> List[Dict[str, Any]]:
     """
     rows = []
     for first, second in combinations(splits, 2):
-        row: Dict[str, Any] = {"of": second, "in": first}
+        row: dict[str, Any] = {"of": second, "in": first}
         for kind in ("okb", "all"):
             forms = [
                 {one.surface for one in splits[name] if one.is_okb or (kind == "all" and one.rows)}
@@ -83,8 +84,8 @@ class Lengths:
     """Check 3: are the removed entities described at the same length as those of the whole KB?"""
 
     def __init__(self) -> None:
-        self.words: List[int] = []  # of definitions
-        self.names: List[int] = []
+        self.words: list[int] = []  # of definitions
+        self.names: list[int] = []
 
     def add(self, entity: Entity) -> None:
         """Count an entity."""
@@ -92,7 +93,7 @@ class Lengths:
         if entity.definition:
             self.words.append(len(entity.definition.split()))
 
-    def summary(self) -> Dict[str, Optional[float]]:
+    def summary(self) -> dict[str, float | None]:
         """RETURNS (Dict[str, Optional[float]]): "entities", share "with_definition", the mean, median
         and 10th and 90th percentile of its words (None without any), and the mean number of names."""
         words = np.asarray(self.words, dtype=np.float64)

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from typing import Any, Collection, Dict, Iterable, List, NamedTuple, Optional, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +41,9 @@ class Choice(NamedTuple):
     """
 
     by: str
-    settings: Dict[str, Any]
+    settings: dict[str, Any]
     removed: Mask
-    parts: Dict[str, Mask]
+    parts: dict[str, Mask]
 
 
 def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
@@ -56,7 +57,7 @@ def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
     RAISES (PelError): if a name is not a type, or no entity has any of the types.
     """
     known = kb.types()
-    found: Dict[str, str] = {}
+    found: dict[str, str] = {}
     for name in names:
         whole = _find_type(name, known)
         for each in [name] if whole else [part.strip() for part in name.split(",") if part.strip()]:
@@ -74,7 +75,7 @@ def by_types(kb: KnowledgeBase, names: Sequence[str] = PAPER_TYPES) -> Choice:
     )
 
 
-def _find_type(name: str, known: Collection[str]) -> Optional[str]:
+def _find_type(name: str, known: Collection[str]) -> str | None:
     if name in known or name in SEMANTIC_TYPES:
         return name
     form = normalize_alias(name)  # "Element Ion or Isotope" and "Element, Ion, or Isotope" are one
@@ -95,7 +96,7 @@ def by_groups(kb: KnowledgeBase, prefixes: Sequence[str]) -> Choice:
     wanted = [each.strip() for prefix in prefixes for each in prefix.split(",") if each.strip()]
     rows = kb.live_rows
     ids = kb.ids_at(rows)
-    parts: Dict[str, Mask] = {}
+    parts: dict[str, Mask] = {}
     for prefix in wanted:
         parts[prefix] = np.zeros(kb.n_rows, dtype=bool)
         parts[prefix][rows] = [entity_id.startswith(prefix) for entity_id in ids]
@@ -128,7 +129,7 @@ def by_share(kb: KnowledgeBase, rows: Iterable[int], share: float, *, seed: int 
     return Choice("share", {"share": share, "seed": seed, "of": len(occurring)}, removed, {})
 
 
-def _id_groups(ids: Sequence[str]) -> List[str]:
+def _id_groups(ids: Sequence[str]) -> list[str]:
     starts = Counter(re.split(r"[:\d]", entity_id, maxsplit=1)[0] for entity_id in ids)
     return [start for start, _ in starts.most_common() if start]
 

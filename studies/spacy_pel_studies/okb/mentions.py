@@ -1,6 +1,7 @@
 """The gold mentions of a corpus as rows of the knowledge base, before and after entities are removed."""
 
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,8 @@ class Naming(NamedTuple):
     """
 
     surface: str
-    rows: Tuple[int, ...]
-    left: Tuple[int, ...]
+    rows: tuple[int, ...]
+    left: tuple[int, ...]
 
     @property
     def is_okb(self) -> bool:
@@ -31,7 +32,7 @@ class Naming(NamedTuple):
         return bool(self.rows) and not self.left
 
 
-def rows_of_ids(kb: KnowledgeBase, documents: Iterable[Document]) -> Dict[str, int]:
+def rows_of_ids(kb: KnowledgeBase, documents: Iterable[Document]) -> dict[str, int]:
     """RETURNS (Dict[str, int]): gold id -> KB row, redirects followed; without ids that the KB lacks."""
     ids = list(
         dict.fromkeys(
@@ -41,7 +42,7 @@ def rows_of_ids(kb: KnowledgeBase, documents: Iterable[Document]) -> Dict[str, i
     return {found: row for found, row in zip(ids, kb.rows(ids).tolist(), strict=True) if row >= 0}
 
 
-def namings(documents: Iterable[Document], rows: Mapping[str, int], removed: Mask) -> List[Naming]:
+def namings(documents: Iterable[Document], rows: Mapping[str, int], removed: Mask) -> list[Naming]:
     """RETURNS (List[Naming]): one for each mention, in order."""
     found = []
     for document in documents:
@@ -61,8 +62,8 @@ def without_removed(document: Document, rows: Mapping[str, int], removed: Mask) 
     removed (NDArray[bool]): by KB row.
     RETURNS (Document): its meta keeps, under "okb", offsets and original ids of changed mentions.
     """
-    mentions: List[Mention] = []
-    changed: List[Dict[str, Any]] = []
+    mentions: list[Mention] = []
+    changed: list[dict[str, Any]] = []
     for mention in document.mentions:
         left = tuple(each for each in mention.ids if each not in rows or not removed[rows[each]])
         if left != mention.ids:
@@ -73,7 +74,7 @@ def without_removed(document: Document, rows: Mapping[str, int], removed: Mask) 
     return Document(document.id, document.text, mentions, meta)
 
 
-def distinct_rows(found: Sequence[Naming]) -> Set[int]:
+def distinct_rows(found: Sequence[Naming]) -> set[int]:
     """RETURNS (Set[int]): the KB rows that mentions name."""
     return {row for naming in found for row in naming.rows}
 

@@ -1,7 +1,8 @@
 """A 2-D map of mentions and their entities by multi-dimensional scaling (Le & Nguyen 2023, Fig. 4)."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +103,7 @@ def kruskal_stress(apart: Floats, places: Floats) -> float:
     return float(np.sqrt(((apart - shown) ** 2).sum() / total)) if total else 0.0
 
 
-def draw_maps(maps: Dict[str, EntityMap], names: List[str], owners: Sequence[int], *paths: Path) -> None:
+def draw_maps(maps: dict[str, EntityMap], names: list[str], owners: Sequence[int], *paths: Path) -> None:
     """Draw maps side by side: dots are mentions, numbered stars their entities, in the same colour.
 
     maps (Dict[str, EntityMap]): title -> map of the same mentions and entities.
@@ -118,7 +119,7 @@ def draw_maps(maps: Dict[str, EntityMap], names: List[str], owners: Sequence[int
             color = _COLORS[place % len(_COLORS)]
             shape = _SHAPES[place // len(_COLORS) % len(_SHAPES)]
             own = found.mentions[owner == place]
-            style: Dict[str, Any] = {"color": color, "marker": shape, "s": 22, "alpha": 0.6, "linewidths": 0}
+            style: dict[str, Any] = {"color": color, "marker": shape, "s": 22, "alpha": 0.6, "linewidths": 0}
             axes.scatter(own[:, 0], own[:, 1], **style)
         for place in range(len(names)):  # above all dots
             color = _COLORS[place % len(_COLORS)]

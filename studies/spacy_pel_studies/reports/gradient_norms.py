@@ -1,7 +1,8 @@
 """Gradient norms of trainings, step by step (Wiatrak et al. 2022, Appendix E and Fig. 3)."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Dict, List, Mapping, NamedTuple, Optional
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +35,9 @@ class NormSummary(NamedTuple):
 
     n: int
     n_not_finite: int
-    mean: Optional[float]
-    std: Optional[float]
-    max: Optional[float]
+    mean: float | None
+    std: float | None
+    max: float | None
 
 
 def read_norms(path: Path) -> GradientNorms:
@@ -48,7 +49,7 @@ def read_norms(path: Path) -> GradientNorms:
     file = path / "steps.jsonl" if path.is_dir() else path
     if not file.is_file():
         raise PelError(Errors.E687.format(path=file, got="there is no such file"))
-    by_step: Dict[int, float] = {}
+    by_step: dict[int, float] = {}
     for record in read_jsonl(file):
         try:
             norm = record["grad_norm"]
@@ -88,7 +89,7 @@ def summary(norms: Floats) -> NormSummary:
     return NormSummary(len(norms), len(norms) - len(finite), *moments)
 
 
-def plot_norms(runs: Mapping[str, GradientNorms], paths: List[Path], *, window: int) -> None:
+def plot_norms(runs: Mapping[str, GradientNorms], paths: list[Path], *, window: int) -> None:
     """Draw the smoothed norms, one line per run.
 
     runs (Mapping[str, GradientNorms]): name -> its norms.

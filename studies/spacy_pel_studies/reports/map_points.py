@@ -1,7 +1,8 @@
 """Which mentions and entities a map shows."""
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Sequence, Tuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +24,12 @@ class MapPoints(NamedTuple):
     documents (List[str]): (n,), their ids.
     """
 
-    entities: List[Entity]
-    mentions: List[MentionInText]
-    owners: List[int]
-    documents: List[str]
+    entities: list[Entity]
+    mentions: list[MentionInText]
+    owners: list[int]
+    documents: list[str]
 
-    def record(self, found: "EntityMap") -> Dict[str, Any]:
+    def record(self, found: "EntityMap") -> dict[str, Any]:
         """RETURNS (dict): a map as JSON data, with coordinates."""
         places = zip(self.entities, found.entities.tolist(), strict=True)
         entities = [
@@ -71,7 +72,7 @@ def choose_points(
     RETURNS (MapPoints): entities in the order wanted, or the most mentioned first.
     RAISES (PelError): if a wanted entity is not in the KB or has no mention.
     """
-    found: Dict[str, List[Tuple[str, MentionInText]]] = {}
+    found: dict[str, list[tuple[str, MentionInText]]] = {}
     for document in documents:
         for mention in document.mentions:
             live = {kb.resolve(given) for given in mention.ids}

@@ -1,8 +1,9 @@
 """Runs with several margins of the loss side by side: rows of the paper's Table 4, curves of its Fig. 2."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from spacy_pel.evaluation.run_folder import Run
 
 COLUMNS = ("nil_aupr", "nil_precision", "nil_recall", "recall_all@1", "recall_all@64")
 # Wiatrak et al. 2022, Table 4: MedMentions with out-of-KB mentions; the columns are those above
-PAPER: Dict[str, Tuple[float, ...]] = {
+PAPER: dict[str, tuple[float, ...]] = {
     "Pb 0": (83.7, 81.2, 71.0, 72.6, 90.4),
     "Pb 0.01": (84.4, 81.6, 71.5, 72.5, 90.2),
     "Pb 0.05": (85.8, 83.3, 73.5, 72.4, 89.9),
@@ -23,7 +24,7 @@ PAPER: Dict[str, Tuple[float, ...]] = {
 }
 
 
-def paper_results(label: str) -> Optional[Dict[str, float]]:
+def paper_results(label: str) -> dict[str, float] | None:
     """The paper's results for a run, by its label.
 
     label (str): e.g. "Pb 0.05", "Pb δ=.05" or "CE mixed".
@@ -39,7 +40,7 @@ def paper_results(label: str) -> Optional[Dict[str, float]]:
     return {name: value / 100 for name, value in zip(COLUMNS, PAPER[key], strict=True)}
 
 
-def margin_rows(runs: Mapping[str, Run]) -> List[Dict[str, Any]]:
+def margin_rows(runs: Mapping[str, Run]) -> list[dict[str, Any]]:
     """Metrics of NIL and of recall over all classes, for each run.
 
     runs (Mapping[str, Run]): label -> evaluation, all of the same mentions.
@@ -78,7 +79,7 @@ def _check_same(runs: Mapping[str, Run]) -> None:
             )
 
 
-def plot_margins(runs: Mapping[str, Run], rows: List[Dict[str, Any]], *paths: Path) -> None:
+def plot_margins(runs: Mapping[str, Run], rows: list[dict[str, Any]], *paths: Path) -> None:
     """Draw the precision-recall curves of NIL, one line per run; a dot is the calibrated decision.
 
     runs (Mapping[str, Run]): label -> evaluation.

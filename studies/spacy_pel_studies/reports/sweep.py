@@ -1,8 +1,9 @@
 """Metrics of runs over the values of one numeric setting, e.g. the alpha of mixing or a loss's margin."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from spacy_pel.errors import Errors, PelError
 from spacy_pel.evaluation.report.figure import new_panels, save_figure
@@ -15,8 +16,8 @@ class Measured(NamedTuple):
     """A metric and its 95% interval, if there is one."""
 
     value: float
-    low: Optional[float]
-    high: Optional[float]
+    low: float | None
+    high: float | None
 
 
 class SweepPoint(NamedTuple):
@@ -29,10 +30,10 @@ class SweepPoint(NamedTuple):
 
     value: float
     n_runs: int
-    metrics: Dict[str, Measured]
+    metrics: dict[str, Measured]
 
 
-def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[SweepPoint]:
+def sweep_points(runs: Sequence[tuple[float, Path, dict[str, Any]]]) -> list[SweepPoint]:
     """Group the runs by the value of the setting.
 
     runs (Sequence[Tuple]): value of the setting, folder of the evaluation, its metrics.json.
@@ -47,7 +48,7 @@ def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[Swe
             for path, metrics in same:
                 if metrics.get(name) is None:
                     raise PelError(Errors.E695.format(name=name, path=path))
-            bounds: List[Optional[float]] = []
+            bounds: list[float | None] = []
             for bound in (f"{name}_low", f"{name}_high"):
                 given = [metrics.get(bound) for _, metrics in same]
                 bounds.append(None if None in given else mean(x for x in given if x is not None))
@@ -56,7 +57,7 @@ def sweep_points(runs: Sequence[Tuple[float, Path, Dict[str, Any]]]) -> List[Swe
     return points
 
 
-def plot_sweep(lines: Mapping[str, List[SweepPoint]], setting: str, *paths: Path) -> None:
+def plot_sweep(lines: Mapping[str, list[SweepPoint]], setting: str, *paths: Path) -> None:
     """Draw recall@1 and recall@64 over the setting's values, a line for each kind of run.
 
     lines (Mapping[str, List[SweepPoint]]): name -> points.

@@ -1,7 +1,8 @@
 """Tests of a paper's claims, and comparisons of every two settings of a study, by a paired bootstrap."""
 
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
-from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from .plan import ClaimSettings
 
 Floats = NDArray[np.float64]
 Metric = Callable[[Outcomes, Floats], float]
-Cells = Dict[str, List[Outcomes]]  # "Pb random plain" -> one for each seed
+Cells = dict[str, list[Outcomes]]  # "Pb random plain" -> one for each seed
 _CLAIM_SAMPLES = 400
 _PAIR_SAMPLES = 1000
 
@@ -74,10 +75,10 @@ def nil_aupr(outcomes: Outcomes, weights: Floats) -> float:
     return average_precision(outcomes.nil_score, outcomes.is_nil, weights)
 
 
-METRICS: Dict[str, Metric] = {"recall@1": recall_at_1, "recall@64": recall_at_64, "nil_aupr": nil_aupr}
+METRICS: dict[str, Metric] = {"recall@1": recall_at_1, "recall@64": recall_at_64, "nil_aupr": nil_aupr}
 
 
-def check_claims(cells: Cells, claims: Iterable[ClaimSettings], *, seed: int = 0) -> List[Claim]:
+def check_claims(cells: Cells, claims: Iterable[ClaimSettings], *, seed: int = 0) -> list[Claim]:
     """Test the claims whose runs are all finished.
 
     cells (Cells): outcomes on the same mentions, by label.
@@ -95,7 +96,7 @@ def check_claims(cells: Cells, claims: Iterable[ClaimSettings], *, seed: int = 0
     ]
 
 
-def compare_all(cells: Cells, *, seed: int = 0) -> List[Comparison]:
+def compare_all(cells: Cells, *, seed: int = 0) -> list[Comparison]:
     """Compare every two settings.
 
     cells (Cells): outcomes on the same mentions, in the order of the study.

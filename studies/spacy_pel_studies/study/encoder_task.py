@@ -1,9 +1,9 @@
 """Studies of bi-encoders, measured by retrieval with their vectors alone."""
 
 import time
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Dict, List, Mapping, Sequence
 
 import torch
 from thinc.api import Config
@@ -57,9 +57,9 @@ class EncoderTask:
         encoder = BiEncoder(backend=settings.pel.encoder.backend).from_disk(folder / "model-best")
         return self.measure(self._on_device(encoder), settings, folder, facts)
 
-    def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> List[Facts]:
+    def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> list[Facts]:
         """RETURNS (List[dict]): metrics of each encoder as the trainings find it, before any update."""
-        like: Dict[str, StudyRun] = {}
+        like: dict[str, StudyRun] = {}
         for run in runs:
             like.setdefault(repr(run.config["pel"]["encoder"]), run)
         found = []
@@ -103,7 +103,7 @@ class EncoderTask:
             facts=facts,
         )
 
-    def paths(self, run: StudyRun, output: Path) -> Dict[str, str]:
+    def paths(self, run: StudyRun, output: Path) -> dict[str, str]:
         """RETURNS (Dict[str, str]): ``[paths]`` of a run; all runs read the same texts."""
         return {**run.config.get("paths", {}), "cache": str(output / "cache")}
 
@@ -116,5 +116,5 @@ class EncoderTask:
         return encoder
 
 
-def _documents(path: Path, n: int) -> List[Document]:
+def _documents(path: Path, n: int) -> list[Document]:
     return list(islice(read_corpus(path), n or None))

@@ -1,11 +1,12 @@
 """From a config with a [study] section to the list of its trainings."""
 
 import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
-from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Set
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -14,7 +15,7 @@ from spacy_pel.evaluation.nearest import FIRST_STAGE
 from spacy_pel.util import fingerprint
 from spacy_pel.util.config import load_config
 
-Tree = Dict[str, Any]
+Tree = dict[str, Any]
 _SECTIONS = ("ranker", "pel")
 # settings of [study] for retrieval, which a study of rankers leaves to its pipeline
 _OF_RETRIEVAL = ("kb", "kinds", "top_k", "first_stage", "n_dev", "worlds", "paper", "claims")
@@ -29,7 +30,7 @@ class ExtraRun(BaseModel):
     """``[study.extra.NAME]``: a training outside the matrix."""
 
     model_config = ConfigDict(extra="forbid")
-    like: Dict[str, str] = Field(title="Factor -> level that it starts from")
+    like: dict[str, str] = Field(title="Factor -> level that it starts from")
     label: str = Field(title="Its name in tables and plots")
     pel: Tree = Field(default={}, title="What is different, as in [pel]")
     ranker: Tree = Field(default={}, title="What is different, as in [ranker]")
@@ -39,7 +40,7 @@ class CellChange(BaseModel):
     """``[study.cells.NAME]``: settings of particular combinations of levels."""
 
     model_config = ConfigDict(extra="forbid")
-    at: Dict[str, str] = Field(title="Factor -> level; runs that have all of these")
+    at: dict[str, str] = Field(title="Factor -> level; runs that have all of these")
     pel: Tree = Field(default={}, title="What is different, as in [pel]")
     ranker: Tree = Field(default={}, title="What is different, as in [ranker]")
 
@@ -50,8 +51,8 @@ class ClaimSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
     text: str = Field(title="The claim")
     metric: Literal["recall@1", "recall@64", "nil_aupr"] = Field(default="recall@1", title="Better at what")
-    better: Dict[str, float] = Field(min_length=1, title="Label -> weight, of the side that is to be better")
-    than: Dict[str, float] = Field(min_length=1, title="Label -> weight, of the other side")
+    better: dict[str, float] = Field(min_length=1, title="Label -> weight, of the side that is to be better")
+    than: dict[str, float] = Field(min_length=1, title="Label -> weight, of the other side")
 
 
 class PaperRun(BaseModel):
@@ -59,7 +60,7 @@ class PaperRun(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     label: str = Field(title="Of our run")
-    metrics: Dict[Literal["recall@1", "recall@64", "nil_aupr", "val_recall@1", "val_recall@64"], float] = (
+    metrics: dict[Literal["recall@1", "recall@64", "nil_aupr", "val_recall@1", "val_recall@64"], float] = (
         Field(title="In percent")
     )
 
@@ -69,9 +70,9 @@ class StudyWorlds(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     folder: Path = Field(title="Has a folder for each world: kb, and train, dev, test.jsonl")
-    train: List[str] = Field(min_length=1, title="Worlds to train on; their dev.jsonl chooses the best model")
-    val: List[str] = Field(default=[], title="Unseen worlds of validation")
-    test: List[str] = Field(min_length=1, title="Unseen worlds of the test; claims are about these")
+    train: list[str] = Field(min_length=1, title="Worlds to train on; their dev.jsonl chooses the best model")
+    val: list[str] = Field(default=[], title="Unseen worlds of validation")
+    test: list[str] = Field(min_length=1, title="Unseen worlds of the test; claims are about these")
     split: str = Field(default="test", title="Which split of the unseen worlds is measured")
 
 
@@ -79,24 +80,24 @@ class StudySettings(BaseModel):
     """``[study]``"""
 
     model_config = ConfigDict(extra="forbid")
-    test: Optional[Path] = Field(default=None, title="Test corpus (JSON lines)")
-    worlds: Optional[StudyWorlds] = Field(default=None, title="Unseen worlds, instead of a test corpus")
-    kb: Optional[Path] = Field(default=None, title="Knowledge base of the evaluation; default: paths.kb")
-    kinds: List[str] = Field(default=["card"], title="Rows of the index of the evaluation")
+    test: Path | None = Field(default=None, title="Test corpus (JSON lines)")
+    worlds: StudyWorlds | None = Field(default=None, title="Unseen worlds, instead of a test corpus")
+    kb: Path | None = Field(default=None, title="Knowledge base of the evaluation; default: paths.kb")
+    kinds: list[str] = Field(default=["card"], title="Rows of the index of the evaluation")
     top_k: int = Field(default=64, ge=1, title="Candidates of a mention")
     first_stage: int = Field(
         default=FIRST_STAGE, ge=1, title="Entities fetched where a similarity of tokens orders them"
     )
-    seeds: List[int] = Field(default=[0], min_length=1, title="Each training is repeated with these")
+    seeds: list[int] = Field(default=[0], min_length=1, title="Each training is repeated with these")
     n_dev: int = Field(default=0, ge=0, title="Documents of dev for the NIL threshold; 0 = all")
     n_test: int = Field(default=0, ge=0, title="Documents of test, of each unseen world; 0 = all")
-    factors: Dict[str, Dict[str, Tree]] = Field(
+    factors: dict[str, dict[str, Tree]] = Field(
         title="Factor -> level -> what it changes in [pel] or [ranker]; every combination is trained"
     )
-    cells: Dict[str, CellChange] = Field(default={}, title="Changes of some combinations")
-    extra: Dict[str, ExtraRun] = Field(default={}, title="Trainings outside the matrix")
-    paper: Dict[str, PaperRun] = Field(default={}, title="Results of the paper for the same runs")
-    claims: Dict[str, ClaimSettings] = Field(default={}, title="What the paper says of its runs")
+    cells: dict[str, CellChange] = Field(default={}, title="Changes of some combinations")
+    extra: dict[str, ExtraRun] = Field(default={}, title="Trainings outside the matrix")
+    paper: dict[str, PaperRun] = Field(default={}, title="Results of the paper for the same runs")
+    claims: dict[str, ClaimSettings] = Field(default={}, title="What the paper says of its runs")
 
     @property
     def corpus(self) -> Path:
@@ -118,7 +119,7 @@ class StudyRun:
 
     name: str
     label: str
-    levels: Dict[str, str]
+    levels: dict[str, str]
     seed: int
     config: Tree
 
@@ -133,7 +134,7 @@ class StudyRun:
         return fingerprint(repr(sorted(_flat(self.config).items())))
 
 
-def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySettings, List[StudyRun]]":
+def plan_study(path: Path, overrides: Tree | None = None) -> "tuple[StudySettings, list[StudyRun]]":
     """Read a study config.
 
     path (Path): a training config with a [study] section.
@@ -178,7 +179,7 @@ def plan_study(path: Path, overrides: Optional[Tree] = None) -> "tuple[StudySett
     return study, runs
 
 
-def select_runs(runs: Sequence[StudyRun], only: Sequence[str], path: Path) -> List[StudyRun]:
+def select_runs(runs: Sequence[StudyRun], only: Sequence[str], path: Path) -> list[StudyRun]:
     """RETURNS (List[StudyRun]): those whose label matches one of the patterns, in the order of the study.
 
     only (Sequence[str]): labels; "*", "?" and "[...]" as in file names.
@@ -196,11 +197,11 @@ def _run(
     base: Tree,
     section: str,
     study: StudySettings,
-    levels: Dict[str, str],
+    levels: dict[str, str],
     seed: int,
     *,
     name: str = "",
-    extra: Optional[ExtraRun] = None,
+    extra: ExtraRun | None = None,
 ) -> StudyRun:
     config = copy.deepcopy(base)
     for factor, level in levels.items():
@@ -241,7 +242,7 @@ def _check_levels(study: StudySettings, levels: Mapping[str, str], name: str, pa
             raise PelError(Errors.E690.format(path=path, got=problem))
 
 
-def _check_labels(study: StudySettings, known: Set[str], path: Path) -> None:
+def _check_labels(study: StudySettings, known: set[str], path: Path) -> None:
     """A mistyped label would silently drop a claim or a result of the paper."""
     named = [(f"study.paper.{name}.label", run.label) for name, run in study.paper.items()]
     for name, claim in study.claims.items():
@@ -263,7 +264,7 @@ def _check_names(overrides: Tree, path: Path) -> None:
             raise PelError(Errors.E690.format(path=path, got=problem))
 
 
-def _check_overrides(overrides: Tree, section: str, runs: List[StudyRun], path: Path) -> None:
+def _check_overrides(overrides: Tree, section: str, runs: list[StudyRun], path: Path) -> None:
     """An override of a part that every level replaces would silently change nothing."""
     for name, value in overrides.items():
         if name.startswith(f"{section}.") and not any(
@@ -296,8 +297,8 @@ def merged(tree: Tree, change: Tree) -> Tree:
     return result
 
 
-def _flat(tree: Tree, prefix: str = "") -> Dict[str, str]:
-    flat: Dict[str, str] = {}
+def _flat(tree: Tree, prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
     for key, value in tree.items():
         nested = isinstance(value, dict)
         flat.update(_flat(value, f"{prefix}{key}.") if nested else {f"{prefix}{key}": repr(value)})

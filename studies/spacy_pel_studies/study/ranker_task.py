@@ -1,9 +1,9 @@
 """Studies of rankers: the candidates are found once, and each ranker orders them."""
 
 import time
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Dict, List, Mapping, Sequence
 
 import numpy as np
 from thinc.api import Config
@@ -42,7 +42,7 @@ class RankerTask:
     ):
         self.study, self.config, self.gpu_id = study, config, gpu_id
         self.linker, self.queries = linker, queries
-        self._tests: Dict[int, RankingTest] = {}  # by number of candidates
+        self._tests: dict[int, RankingTest] = {}  # by number of candidates
 
     def measured(self, run: StudyRun, output: Path) -> str:
         """RETURNS (str): fingerprint of all that determines the metrics of a trained ranker."""
@@ -88,7 +88,7 @@ class RankerTask:
         folder = output / run.name / EVALUATION
         return evaluate_retrieval(predictions, threshold=None, output=folder, facts=facts)
 
-    def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> List[Facts]:
+    def untrained(self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]) -> list[Facts]:
         """RETURNS (List[dict]): metrics of the candidates in the order in which they were found."""
         folder, key = output / RETRIEVER, measured[runs[0].name]
         if done := finished(folder, None, key):
@@ -130,7 +130,7 @@ class RankingTest:
         self,
         linker: Linker,
         queries: MakeQueries,
-        documents: List[Document],
+        documents: list[Document],
         *,
         train: Path,
         n: int,
@@ -148,14 +148,14 @@ class RankingTest:
         self.candidates: Candidates = cached_candidates(cache, linker, mentions, n=n, show_progress=True)
         self.task = ranking_task(linker.kb, mentions, self.candidates)
 
-    def predictions(self, scores: Scores) -> List[Prediction]:
+    def predictions(self, scores: Scores) -> list[Prediction]:
         """scores (Scores): one per candidate.
         RETURNS (List[Prediction]): candidates by descending score; the best one is linked, and nil_score is
             minus its score.
         """
         kb, offsets = self.linker.kb, self.candidates.offsets
         ids = kb.ids_at(self.candidates.kb_rows)
-        predictions: List[Prediction] = []
+        predictions: list[Prediction] = []
         for document in self.documents:
             for mention in document.mentions:
                 prediction = gold_prediction(kb, document, mention, self.is_seen)

@@ -1,15 +1,16 @@
 """Trains and evaluates the runs of a study; finished runs are not repeated."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence
+from typing import Any, Protocol
 
 from spacy_pel.errors import Errors, PelError
 from spacy_pel.util import logger, machine_note, read_json, read_jsonl
 
 from .plan import StudyRun
 
-Facts = Dict[str, Any]
+Facts = dict[str, Any]
 EVALUATION = "evaluation"  # folder of a run, in the form of ``evaluate``
 
 
@@ -27,10 +28,10 @@ class StudyTask(Protocol):
     # of what needs no training; measured: fingerprint of each run, by name
     def untrained(
         self, runs: Sequence[StudyRun], output: Path, measured: Mapping[str, str]
-    ) -> List[Facts]: ...
+    ) -> list[Facts]: ...
 
 
-def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> List[Facts]:
+def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> list[Facts]:
     """Train and evaluate all runs of a study; an interrupted study resumes exactly. If the
     test mentions or the knowledge base have changed, trained models are only evaluated again.
 
@@ -43,8 +44,8 @@ def run_study(task: StudyTask, runs: Sequence[StudyRun], output: Path) -> List[F
     RAISES (PelError): before any training, if a run cannot be set up, or the output holds one with other
         settings.
     """
-    measured: Dict[str, str] = {}
-    done: Dict[str, Facts] = {}
+    measured: dict[str, str] = {}
+    done: dict[str, Facts] = {}
     for run in runs:
         with _named(run):
             measured[run.name] = task.measured(run, output)
@@ -90,7 +91,7 @@ def _named(run: StudyRun) -> Iterator[None]:
         raise PelError(Errors.E696.format(run=run.label, got=err)) from err
 
 
-def finished(folder: Path, settings: Optional[str], measured: str) -> Facts:
+def finished(folder: Path, settings: str | None, measured: str) -> Facts:
     """The metrics of an earlier execution of the study.
 
     folder (Path): of the run.

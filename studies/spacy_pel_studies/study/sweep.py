@@ -3,7 +3,7 @@
 import copy
 import inspect
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from spacy_pel.errors import Errors, PelError
 from spacy_pel.registry import registry
@@ -14,7 +14,7 @@ from .plan import StudyRun, Tree, at, plan_study
 from .run import EVALUATION, read_metrics
 
 
-def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[SweepPoint]]:
+def sweep_lines(config: Path, folder: Path, setting: str) -> dict[str, list[SweepPoint]]:
     """Find the finished runs that differ in a setting.
 
     config (Path): of the study.
@@ -25,7 +25,7 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[Swee
     RAISES (PelError): if no two runs differ in it, or they are not finished.
     """
     _, runs = plan_study(config)
-    alike: Dict[str, List[Tuple[float, StudyRun]]] = {}
+    alike: dict[str, list[tuple[float, StudyRun]]] = {}
     metrics = {run.name: read_metrics(folder / run.name) for run in runs}
     for run in runs:
         # a setting may have been overridden on the command line: what was trained counts, not the file
@@ -37,7 +37,7 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[Swee
         found = (_numbers(run.config.get(name, {}), f"{name}.") for run in runs for name in ("pel", "ranker"))
         known = sorted({name for names in found for name in names})
         raise PelError(Errors.E692.format(setting=setting, path=config, known=", ".join(known)))
-    lines: Dict[str, List[SweepPoint]] = {}
+    lines: dict[str, list[SweepPoint]] = {}
     for group in swept:
         done = [
             (value, folder / run.name / EVALUATION, metrics[run.name])
@@ -52,7 +52,7 @@ def sweep_lines(config: Path, folder: Path, setting: str) -> Dict[str, List[Swee
     return lines
 
 
-def _apart(config: Tree, keys: List[str]) -> Tuple[Optional[float], Tree]:
+def _apart(config: Tree, keys: list[str]) -> tuple[float | None, Tree]:
     """RETURNS (tuple): the number at the setting, None if there is none; and the config without it
     and without the seed."""
     rest = copy.deepcopy(config)
@@ -80,7 +80,7 @@ def _sorted(tree: Any) -> Any:
     return {key: _sorted(tree[key]) for key in sorted(tree)} if isinstance(tree, dict) else tree
 
 
-def _numbers(tree: Tree, prefix: str) -> List[str]:
+def _numbers(tree: Tree, prefix: str) -> list[str]:
     names = []
     for key, value in tree.items():
         if isinstance(value, dict):

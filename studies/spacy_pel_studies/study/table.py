@@ -1,7 +1,8 @@
 """The tables of a study, with the paper's results next to ours."""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any
 
 from spacy.util import registry as spacy_registry
 
@@ -10,8 +11,8 @@ from spacy_pel.training.negatives.own_hard import own_hard
 from .claims import Claim, Comparison
 from .plan import PaperRun, at
 
-Runs = Sequence[Dict[str, Any]]  # metrics.json of runs; those of one setting differ in their seed
-Column = Tuple[str, Callable[[Runs], str]]  # head, and the cell of one setting
+Runs = Sequence[dict[str, Any]]  # metrics.json of runs; those of one setting differ in their seed
+Column = tuple[str, Callable[[Runs], str]]  # head, and the cell of one setting
 _FIRST_AND_LAST = (1, 64)  # the cuts of the papers' tables of retrieval
 CLAIM_HEAD = ["claim", "without", "with", "difference", "on these data"]
 PAIR_HEAD = [
@@ -25,7 +26,7 @@ PAIR_HEAD = [
     "paper BC5CDR",
 ]
 # Le & Nguyen (2023), Table 3, accuracy on dev: sparse and dense candidates, of MedMentions and of BC5CDR
-TRIPLET_PAPER: Dict[str, Tuple[Tuple[float, float], Tuple[float, float]]] = {
+TRIPLET_PAPER: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
     "triplet": ((70.7, 70.3), (85.8, 87.8)),
     "triplet_downsampled": ((71.6, 71.3), (86.1, 88.1)),
     "prototype": ((71.5, 71.4), (86.2, 88.2)),
@@ -49,7 +50,7 @@ WORLDS_NOTE = (
 )
 
 
-def encoder_columns(paper: Iterable[PaperRun]) -> List[Column]:
+def encoder_columns(paper: Iterable[PaperRun]) -> list[Column]:
     """RETURNS (List[Column]): of a study of bi-encoders.
 
     paper (Iterable[PaperRun]): the paper's results, in percent.
@@ -70,7 +71,7 @@ def encoder_columns(paper: Iterable[PaperRun]) -> List[Column]:
     ]
 
 
-def world_columns(paper: Iterable[PaperRun], kinds: Sequence[str]) -> List[Column]:
+def world_columns(paper: Iterable[PaperRun], kinds: Sequence[str]) -> list[Column]:
     """RETURNS (List[Column]): of a study over worlds: recall over all mentions of the worlds of each kind,
     and the mean over the worlds of the test.
 
@@ -78,7 +79,7 @@ def world_columns(paper: Iterable[PaperRun], kinds: Sequence[str]) -> List[Colum
     kinds (Sequence[str]): "val" and "test", or "test" alone.
     """
     results = list(paper)
-    columns: List[Column] = [("run", _label)]
+    columns: list[Column] = [("run", _label)]
     for kind in kinds:
         columns += [(f"{kind} @{k}", _of_worlds(kind, ("micro",), k, interval=True)) for k in _FIRST_AND_LAST]
     columns += [(f"mean of test worlds @{k}", _of_worlds("test", ("macro",), k)) for k in _FIRST_AND_LAST]
@@ -90,7 +91,7 @@ def world_columns(paper: Iterable[PaperRun], kinds: Sequence[str]) -> List[Colum
     ]
 
 
-def depth_columns(kind: str, ks: Sequence[int]) -> List[Column]:
+def depth_columns(kind: str, ks: Sequence[int]) -> list[Column]:
     """RETURNS (List[Column]): recall@k over all mentions of the worlds, for each k.
 
     kind (str): "val" or "test".
@@ -99,18 +100,18 @@ def depth_columns(kind: str, ks: Sequence[int]) -> List[Column]:
     return [("run", _label), *((f"recall@{k}", _of_worlds(kind, ("micro",), k)) for k in ks)]
 
 
-def by_world_columns(worlds: Mapping[str, Sequence[str]]) -> List[Column]:
+def by_world_columns(worlds: Mapping[str, Sequence[str]]) -> list[Column]:
     """RETURNS (List[Column]): recall@1 / recall@64 of each world.
 
     worlds (Mapping[str, Sequence[str]]): names of the worlds of validation and of the test.
     """
-    columns: List[Column] = [("run", _label)]
+    columns: list[Column] = [("run", _label)]
     for kind, names in worlds.items():
         columns += [(f"{kind}: {name}", _both_of_world(kind, name)) for name in names]
     return columns
 
 
-def ranker_columns() -> List[Column]:
+def ranker_columns() -> list[Column]:
     """RETURNS (List[Column]): of a study of rankers."""
     return [
         ("run", _label),
@@ -127,7 +128,7 @@ def ranker_columns() -> List[Column]:
     ]
 
 
-def run_rows(results: Runs, columns: Sequence[Column]) -> List[List[str]]:
+def run_rows(results: Runs, columns: Sequence[Column]) -> list[list[str]]:
     """RETURNS (List[List[str]]): a row for each label, in percent: means over the seeds, intervals if
     there is one seed."""
     labels = dict.fromkeys(result["label"] for result in results)
@@ -135,12 +136,12 @@ def run_rows(results: Runs, columns: Sequence[Column]) -> List[List[str]]:
     return [[cell(same) for _, cell in columns] for same in settings]
 
 
-def claim_rows(claims: Sequence[Claim]) -> List[List[str]]:
+def claim_rows(claims: Sequence[Claim]) -> list[list[str]]:
     """RETURNS (List[List[str]]): a row for each claim under CLAIM_HEAD, in points."""
     return [[claim.text, *_difference(claim), claim.verdict] for claim in claims]
 
 
-def pair_rows(comparisons: Sequence[Comparison]) -> List[List[str]]:
+def pair_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
     """RETURNS (List[List[str]]): a row for each pair under PAIR_HEAD, in points."""
     rows = []
     for one in comparisons:
@@ -151,7 +152,7 @@ def pair_rows(comparisons: Sequence[Comparison]) -> List[List[str]]:
     return rows
 
 
-def _difference(one: Union[Claim, Comparison]) -> List[str]:
+def _difference(one: Claim | Comparison) -> list[str]:
     found = one.difference
     return [f"{100 * found.a:.1f}", f"{100 * found.b:.1f}", found.in_points]
 
@@ -172,7 +173,7 @@ def _label(same: Runs) -> str:
 
 
 def _in_paper(paper: Iterable[PaperRun], *keys: str) -> Callable[[Runs], str]:
-    theirs: Dict[str, Mapping[Any, float]] = {run.label: run.metrics for run in paper}
+    theirs: dict[str, Mapping[Any, float]] = {run.label: run.metrics for run in paper}
 
     def cell(same: Runs) -> str:
         found = theirs.get(_label(same), {})
@@ -233,10 +234,10 @@ def _percent(same: Runs, key: str) -> str:
     return _number(None if value is None else 100 * value, 1)
 
 
-def _number(value: Optional[float], digits: int) -> str:
+def _number(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def _mean(same: Runs, key: str) -> Optional[float]:
+def _mean(same: Runs, key: str) -> float | None:
     values = [one[key] for one in same if one.get(key) is not None]
     return mean(values) if values else None

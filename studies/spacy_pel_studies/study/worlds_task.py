@@ -1,8 +1,9 @@
 """Studies of bi-encoders over worlds: trained on some ontologies or wikis, measured on others."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any
 
 from spacy_pel.encoders.bi_encoder import BiEncoder
 from spacy_pel.evaluation.metrics.group_recall import GroupOutcomes, GroupTable, group_metrics
@@ -38,8 +39,8 @@ class WorldsTask(EncoderTask):
     def __init__(self, study: StudySettings, worlds: StudyWorlds, config: Path, *, gpu_id: int = -1):
         super().__init__(study, config, gpu_id=gpu_id)
         self.worlds = worlds
-        self._joined: Dict[str, str] = {}
-        self._unseen: Dict[str, UnseenWorld] = {}
+        self._joined: dict[str, str] = {}
+        self._unseen: dict[str, UnseenWorld] = {}
 
     def measured(self, run: StudyRun, output: Path) -> str:
         """RETURNS (str): fingerprint of all that determines the metrics of a trained encoder."""
@@ -63,7 +64,7 @@ class WorldsTask(EncoderTask):
             from ``group_metrics``.
         """
         study = self.study
-        predictions: Dict[str, List[Prediction]] = {}
+        predictions: dict[str, list[Prediction]] = {}
         started = time.perf_counter()
         for name, world in self.unseen.items():
             found = by_encoder(
@@ -95,7 +96,7 @@ class WorldsTask(EncoderTask):
         }
         return self._evaluate(tested, folder / EVALUATION, facts)
 
-    def paths(self, run: StudyRun, output: Path) -> Dict[str, str]:
+    def paths(self, run: StudyRun, output: Path) -> dict[str, str]:
         """RETURNS (Dict[str, str]): ``[paths]`` of a run: the joined worlds."""
         if not self._joined:
             worlds = self.worlds
@@ -104,7 +105,7 @@ class WorldsTask(EncoderTask):
         return {**super().paths(run, output), **self._joined}
 
     @property
-    def unseen(self) -> Dict[str, UnseenWorld]:
+    def unseen(self) -> dict[str, UnseenWorld]:
         """RETURNS (Dict[str, UnseenWorld]): of validation and test, by name.
         RAISES (PelError): if a file of one is missing or damaged."""
         if not self._unseen:
@@ -115,7 +116,7 @@ class WorldsTask(EncoderTask):
             }
         return self._unseen
 
-    def _evaluate(self, predictions: Sequence[Prediction], folder: Path, facts: Dict[str, Any]) -> Facts:
+    def _evaluate(self, predictions: Sequence[Prediction], folder: Path, facts: dict[str, Any]) -> Facts:
         return evaluate_retrieval(
             list(predictions), threshold=None, top_k=self.study.top_k, output=folder, facts=facts
         )

@@ -5,8 +5,9 @@ worlds but one and measured on that one, and once more with the encoder or gener
 task weighs the same; a third of its mentions are NIL (see ``nil_tasks``).
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ from .nil_tasks import NilTask, NilWorld, draw_world, nil_tasks
 BY_NAMES = {"tf-idf": TfIdf, "BM25": BM25, "exact names": AliasMatch}
 _L2 = 1.0  # of the weights of standardised inputs, where all tasks together count as 1,000 mentions
 _MENTIONS = 1000
-Weights = Dict[str, float]
+Weights = dict[str, float]
 
 
 class Sample(NamedTuple):
@@ -71,14 +72,14 @@ class Sample(NamedTuple):
 
 
 def fit_default_nil(
-    sources: Mapping[str, Tuple[Path, Path]],
+    sources: Mapping[str, tuple[Path, Path]],
     encoders: Mapping[str, Encoder],
     output: Path,
     *,
     n_mentions: int = 400,
     n_entities: int = 1500,
     seed: int = 0,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Fit the weights on all worlds, and measure them on each world with weights fitted on the others.
 
     sources (Mapping): name of a world -> its KB folder and its corpus (JSON lines); at least two.
@@ -92,7 +93,7 @@ def fit_default_nil(
         for name, (kb, corpus) in sources.items()
     }
     tasks = {name: nil_tasks(worlds, name, seed=seed) for name in worlds}
-    samples: List[Sample] = []
+    samples: list[Sample] = []
     for system in [*encoders, *BY_NAMES]:
         encoder = encoders.get(system)
         path = output / "candidates" / candidates_key(system, encoder, worlds, tasks)
@@ -123,9 +124,9 @@ def fit_default_nil(
 
 def candidates_key(
     system: str,
-    encoder: Optional[Encoder],
+    encoder: Encoder | None,
     worlds: Mapping[str, NilWorld],
-    tasks: Mapping[str, List[NilTask]],
+    tasks: Mapping[str, list[NilTask]],
 ) -> str:
     """RETURNS (str): changes with all that the candidates of a system depend on."""
     own = [task for name in worlds for task in tasks[name]]
@@ -139,7 +140,7 @@ def candidates_key(
 
 
 def by_encoder(
-    name: str, encoder: Encoder, worlds: Mapping[str, NilWorld], tasks: Mapping[str, List[NilTask]]
+    name: str, encoder: Encoder, worlds: Mapping[str, NilWorld], tasks: Mapping[str, list[NilTask]]
 ) -> Iterator[Sample]:
     """YIELDS (Sample): of each task, by the vectors of an encoder."""
     # a mention is linked in several tasks and worlds, but encoded once
@@ -156,7 +157,7 @@ def by_encoder(
 
 
 def by_names(
-    name: str, worlds: Mapping[str, NilWorld], tasks: Mapping[str, List[NilTask]]
+    name: str, worlds: Mapping[str, NilWorld], tasks: Mapping[str, list[NilTask]]
 ) -> Iterator[Sample]:
     """YIELDS (Sample): of each task, by a generator without vectors."""
     logger.info("%s", name)
@@ -188,7 +189,7 @@ def _write(path: Path, samples: Iterator[Sample]) -> None:
     with atomic_path(path) as part:
         part.mkdir(parents=True)
         for number, one in enumerate(samples):
-            arrays: Dict[str, Any] = {
+            arrays: dict[str, Any] = {
                 "kb_rows": one.table.kb_rows,
                 "offsets": one.table.offsets,
                 **one.table.features,
@@ -197,7 +198,7 @@ def _write(path: Path, samples: Iterator[Sample]) -> None:
 
 
 def _read(
-    path: Path, system: str, worlds: Mapping[str, NilWorld], tasks: Mapping[str, List[NilTask]]
+    path: Path, system: str, worlds: Mapping[str, NilWorld], tasks: Mapping[str, list[NilTask]]
 ) -> Iterator[Sample]:
     for number, task in enumerate(task for name in worlds for task in tasks[name]):
         with np.load(path / f"{number}.npz", allow_pickle=False) as arrays:
@@ -230,7 +231,7 @@ def fit_weights(samples: Sequence[Sample]) -> Weights:
     }
 
 
-def left_out(samples: Sequence[Sample]) -> List[Dict[str, Any]]:
+def left_out(samples: Sequence[Sample]) -> list[dict[str, Any]]:
     """Measure each world with weights fitted on the others.
 
     RETURNS (List[Dict[str, Any]]): one for each sample: "system", "world" and "entities", the metrics, and
@@ -239,7 +240,7 @@ def left_out(samples: Sequence[Sample]) -> List[Dict[str, Any]]:
     found = []
     for one in samples:
         others = [each for each in samples if each.world != one.world and each.has_vectors == one.has_vectors]
-        record: Dict[str, Any] = {"system": one.system, "world": one.world, "entities": one.size}
+        record: dict[str, Any] = {"system": one.system, "world": one.world, "entities": one.size}
         record["vectors"] = one.has_vectors
         record.update(measure(one, fit_weights(others)))
         others = [each for each in others if each.system != one.system]
@@ -249,7 +250,7 @@ def left_out(samples: Sequence[Sample]) -> List[Dict[str, Any]]:
     return found
 
 
-def measure(sample: Sample, weights: Weights) -> Dict[str, float]:
+def measure(sample: Sample, weights: Weights) -> dict[str, float]:
     """NIL where it is more probable than the first candidate.
 
     sample (Sample): not fitted on.

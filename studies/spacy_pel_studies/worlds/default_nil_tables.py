@@ -1,6 +1,7 @@
 """Tables of ``research default-nil``."""
 
-from typing import Any, Dict, List, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from spacy_pel.cli._table import markdown_table
 
@@ -23,7 +24,7 @@ POLICY = (
 )
 
 
-def as_markdown(report: Dict[str, Any]) -> str:
+def as_markdown(report: dict[str, Any]) -> str:
     """RETURNS (str): Markdown tables in percent: by world, by system, by size, and the weights.
 
     report (Dict[str, Any]): the content of default_nil.json.
@@ -59,7 +60,7 @@ def as_markdown(report: Dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _means(results: Sequence[Dict[str, Any]]) -> List[str]:
+def _means(results: Sequence[dict[str, Any]]) -> list[str]:
     if not results:
         return ["–"] * len(_COLUMNS)
     return [f"{100 * sum(one[key] for one in results) / len(results):.1f}" for key in _COLUMNS]

@@ -5,8 +5,9 @@ worlds but one and measured on that one. A world may have several tasks, for ins
 annotated text in the index, or with another encoder: they are left out together.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from spacy_pel.util import logger, normalize_alias
 
 DRAWN = 1000  # mentions of each task in the fit, so that all tasks weigh the same
 L2 = 1e-3
-Weights = Dict[str, float]
+Weights = dict[str, float]
 
 
 class WeightTask(NamedTuple):
@@ -37,10 +38,10 @@ class WeightTask(NamedTuple):
     name: str
     world: str
     table: CandidateTable
-    gold: List[Rows]
+    gold: list[Rows]
     forms: NDArray[np.int64]
 
-    def hits(self, weights: Optional[Mapping[str, float]]) -> NDArray[np.bool_]:
+    def hits(self, weights: Mapping[str, float] | None) -> NDArray[np.bool_]:
         """RETURNS (NDArray[bool]): (n,) is the first candidate right? False without candidates.
 
         weights (Optional[Mapping[str, float]]): of a LinearCombiner; None = the default ones.
@@ -50,14 +51,14 @@ class WeightTask(NamedTuple):
             combiner.load_state({"weights": dict(weights)})
         return right_first(self.table, combiner(self.table), self.gold)
 
-    def recall(self, weights: Optional[Mapping[str, float]] = None) -> Tuple[float, float]:
+    def recall(self, weights: Mapping[str, float] | None = None) -> tuple[float, float]:
         """RETURNS (Tuple[float, float]): recall@1 over mentions, and over surface forms: the mean of the
         shares of each form's mentions."""
         hits = self.hits(weights)
         by_form = np.bincount(self.forms, weights=hits) / np.bincount(self.forms)
         return float(hits.mean()), float(by_form.mean())
 
-    def drawn(self, seed: int) -> Tuple[CandidateTable, List[Rows]]:
+    def drawn(self, seed: int) -> tuple[CandidateTable, list[Rows]]:
         """RETURNS (Tuple[CandidateTable, List[Rows]]): ``DRAWN`` mentions, each surface form as often as any
         other; in running text a few forms make up most of the mentions."""
         rng = np.random.default_rng(seed)
@@ -100,7 +101,7 @@ def fit_weights(tasks: Sequence[WeightTask], *, seed: int = 0) -> Weights:
     return combiner.weights
 
 
-def left_out(tasks: Sequence[WeightTask], *, seed: int = 0) -> List[Dict[str, Any]]:
+def left_out(tasks: Sequence[WeightTask], *, seed: int = 0) -> list[dict[str, Any]]:
     """RETURNS (List[Dict[str, Any]]): of each task recall@1 over mentions and over surface forms, with the
     current default weights, with those fitted on the other worlds, and with its own, as a bound."""
     by_world = {}
@@ -109,14 +110,14 @@ def left_out(tasks: Sequence[WeightTask], *, seed: int = 0) -> List[Dict[str, An
     rows = []
     for task in tasks:
         weights = {"current": None, "others": by_world[task.world], "own": fit_weights([task], seed=seed)}
-        row: Dict[str, Any] = {"task": task.name, "world": task.world, "mentions": len(task.gold)}
+        row: dict[str, Any] = {"task": task.name, "world": task.world, "mentions": len(task.gold)}
         for kind, used in weights.items():
             row[kind], row[f"{kind}_forms"] = task.recall(used)
         rows.append(row)
     return rows
 
 
-def fit_default_weights(tasks: Sequence[WeightTask], *, seed: int = 0) -> Dict[str, Any]:
+def fit_default_weights(tasks: Sequence[WeightTask], *, seed: int = 0) -> dict[str, Any]:
     """Fit the weights on all tasks, and measure them on each world with weights fitted on the others.
 
     tasks (Sequence[WeightTask]): of at least two worlds.

@@ -1,6 +1,6 @@
 """Tables of ``research default-weights``."""
 
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ POLICY = (
 _KINDS = ("current", "others", "own")
 
 
-def as_markdown(report: Dict[str, Any]) -> str:
+def as_markdown(report: dict[str, Any]) -> str:
     """RETURNS (str): Markdown tables: recall by task, and the weights.
 
     report (Dict[str, Any]): the content of default_weights.json.
@@ -36,6 +36,6 @@ def as_markdown(report: Dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _cell(results: List[Dict[str, Any]], kind: str) -> str:
+def _cell(results: list[dict[str, Any]], kind: str) -> str:
     means = (float(np.mean([one[key] for one in results])) for key in (kind, f"{kind}_forms"))
     return " / ".join(f"{100 * value:.1f}" for value in means)

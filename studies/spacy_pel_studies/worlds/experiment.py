@@ -8,8 +8,9 @@ encoder untrained and with exact matches of names. A ranker can be trained on it
 recall@1 is the unnormalised accuracy. Worlds of validation are reported beside those of testing.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Set
+from typing import Any
 
 import torch
 
@@ -48,14 +49,14 @@ def run_worlds(
     output: Path,
     *,
     val: Sequence[str] = (),
-    model: Optional[Path] = None,
-    ranker: Optional[Path] = None,
+    model: Path | None = None,
+    ranker: Path | None = None,
     mixed: bool = False,
     split: str = "test",
-    overrides: Optional[Dict[str, Any]] = None,
+    overrides: dict[str, Any] | None = None,
     gpu_id: int = -1,
     resume: bool = False,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """Train on some worlds, or load a trained model, and test on others.
 
     config (Path): of the training; its paths are set here.
@@ -81,7 +82,7 @@ def run_worlds(
     overrides = {name: value for name, value in (overrides or {}).items() if name not in of_ranker}
     # errors before a long training
     unseen = {name: UnseenWorld(name, worlds, split) for name in dict.fromkeys([*val, *test])}
-    reranking: Optional[WorldRanker] = None
+    reranking: WorldRanker | None = None
     if model is None or ranker is not None:
         joined = join_worlds(worlds, train, output / "joined", splits=("train", "dev"))
     if ranker is not None:
@@ -93,14 +94,14 @@ def run_worlds(
             resume=resume
         )
         model = output / "encoder" / "model-best"
-    encoders: Dict[str, Any] = {UNTRAINED: _untrained(config, overrides), TRAINED: load_encoder(model)}
+    encoders: dict[str, Any] = {UNTRAINED: _untrained(config, overrides), TRAINED: load_encoder(model)}
     for encoder in encoders.values():
         if gpu_id >= 0:
             encoder.towers.to(f"cuda:{gpu_id}")
     trained_ranker = None if reranking is None else reranking.train(encoders[TRAINED], resume=resume)
-    outcomes: Dict[str, Dict[str, GroupOutcomes]] = {}
+    outcomes: dict[str, dict[str, GroupOutcomes]] = {}
     training_names = _names_of(worlds, train)
-    names: Dict[str, Any] = {}
+    names: dict[str, Any] = {}
     for world in unseen.values():
         systems = {NAMES: by_name(world.kb, world.surfaces)}
         for name, encoder in encoders.items():
@@ -147,18 +148,18 @@ def run_worlds(
 
 def _measure(
     world: UnseenWorld,
-    systems: Dict[str, List[Ranking]],
-    training_names: Set[str],
+    systems: dict[str, list[Ranking]],
+    training_names: set[str],
     output: Path,
-    outcomes: Dict[str, Dict[str, GroupOutcomes]],
-) -> Dict[str, Any]:
+    outcomes: dict[str, dict[str, GroupOutcomes]],
+) -> dict[str, Any]:
     """Write the predictions of each system and add its outcomes.
 
     RETURNS (Dict[str, Any]): recall@1 of mentions whose name the training worlds have, and of others.
     """
     is_known = world.known(training_names)
     n_known = sum(is_known)
-    recall: Dict[str, Any] = {"known": {}, "new": {}, "n_known": n_known, "n_new": len(is_known) - n_known}
+    recall: dict[str, Any] = {"known": {}, "new": {}, "n_known": n_known, "n_new": len(is_known) - n_known}
     for name, rankings in systems.items():
         predictions = world.predictions(rankings)
         folder = output / world.name / name.replace(", ", " ").replace(" ", "_")
@@ -170,7 +171,7 @@ def _measure(
     return recall
 
 
-def _untrained(config: Path, overrides: Dict[str, Any]) -> Any:
+def _untrained(config: Path, overrides: dict[str, Any]) -> Any:
     """The encoder before training, with the same initial weights."""
     settings = read_settings(config, overrides)
     torch.manual_seed(settings.seed)
@@ -178,9 +179,9 @@ def _untrained(config: Path, overrides: Dict[str, Any]) -> Any:
     return settings.pel.encoder
 
 
-def _names_of(worlds: Path, train: Sequence[str]) -> Set[str]:
+def _names_of(worlds: Path, train: Sequence[str]) -> set[str]:
     """Normalised names of the training worlds: of their entities, and of the mentions in train.jsonl."""
-    known: Set[str] = set()
+    known: set[str] = set()
     for world in train:
         for entity in KnowledgeBase.from_disk(worlds / world / "kb").entities():
             known.update(map(normalize_alias, (entity.canonical_name, *entity.aliases)))

@@ -6,8 +6,9 @@ somebody's own list of codes. A quarter as many mentions as it can link have an 
 many belong to other worlds, so that a third of a task's mentions are NIL.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +37,8 @@ class NilWorld(NamedTuple):
 
     name: str
     kb: KnowledgeBase
-    mentions: List[MentionInText]
-    gold: List[Rows]
+    mentions: list[MentionInText]
+    gold: list[Rows]
 
 
 class NilTask(NamedTuple):
@@ -53,8 +54,8 @@ class NilTask(NamedTuple):
     world: str
     size: int
     allowed: NDArray[np.bool_]
-    mentions: List[MentionInText]
-    gold: List[Rows]
+    mentions: list[MentionInText]
+    gold: list[Rows]
 
     @property
     def is_nil(self) -> NDArray[np.bool_]:
@@ -89,8 +90,8 @@ def draw_world(
     """
     source, rng = KnowledgeBase.from_disk(kb_path), np.random.default_rng(seed)
     documents = list(read_corpus(corpus))
-    found: Dict[str, Tuple[MentionInText, Rows]] = {}
-    outside: List[str] = []
+    found: dict[str, tuple[MentionInText, Rows]] = {}
+    outside: list[str] = []
     for number in rng.permutation(len(documents)).tolist():
         text = documents[number].text
         for one in documents[number].mentions:
@@ -112,7 +113,7 @@ def draw_world(
     return NilWorld(name, kb, [one for one, _ in drawn], [np.searchsorted(kept, rows) for _, rows in drawn])
 
 
-def nil_tasks(worlds: Mapping[str, NilWorld], name: str, *, seed: int) -> List[NilTask]:
+def nil_tasks(worlds: Mapping[str, NilWorld], name: str, *, seed: int) -> list[NilTask]:
     """The two tasks of a world: with most of its entities, and with SMALL of them.
 
     worlds (Mapping[str, NilWorld]): by name. A mention of another world is NIL in this one if no name of
@@ -145,9 +146,9 @@ def nil_tasks(worlds: Mapping[str, NilWorld], name: str, *, seed: int) -> List[N
     return tasks
 
 
-def _foreign(worlds: Mapping[str, NilWorld], name: str) -> List[MentionInText]:
+def _foreign(worlds: Mapping[str, NilWorld], name: str) -> list[MentionInText]:
     own = _names(worlds[name].kb, worlds[name].kb.live_rows.tolist())
-    found: List[MentionInText] = []
+    found: list[MentionInText] = []
     for other in worlds.values():
         if other.name != name:
             for mention, rows in zip(other.mentions, other.gold, strict=True):
@@ -156,6 +157,6 @@ def _foreign(worlds: Mapping[str, NilWorld], name: str) -> List[MentionInText]:
     return found
 
 
-def _names(kb: KnowledgeBase, rows: Sequence[int]) -> Set[str]:
+def _names(kb: KnowledgeBase, rows: Sequence[int]) -> set[str]:
     entities = (kb.entity_at(row) for row in rows)
     return {normalize_alias(name) for one in entities for name in (one.canonical_name, *one.aliases)}

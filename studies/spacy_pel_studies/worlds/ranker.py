@@ -1,7 +1,8 @@
 """A ranker of unseen worlds: trained on candidates from joined worlds, used on those of each other world."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,17 +44,17 @@ class NearestEntities(GeneratorBase[Any]):
         kb: KnowledgeBase,
         mentions: Sequence[MentionInText],
         *,
-        allowed: Optional[Sequence[Optional[NDArray[np.bool_]]]] = None,
+        allowed: Sequence[NDArray[np.bool_] | None] | None = None,
         top_k: int = DEPTH,
     ) -> CandidateTable:
         """RETURNS (CandidateTable): at most DEPTH candidates per mention; mentions with the same mask are
         searched together."""
         masks = allowed or [None] * len(mentions)
-        members: Dict[int, List[int]] = {}
+        members: dict[int, list[int]] = {}
         for number, mask in enumerate(masks):
             members.setdefault(id(mask), []).append(number)
-        rows: List[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(mentions)
-        scores: List[NDArray[np.float32]] = [np.zeros(0, dtype=np.float32)] * len(mentions)
+        rows: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(mentions)
+        scores: list[NDArray[np.float32]] = [np.zeros(0, dtype=np.float32)] * len(mentions)
         for numbers in members.values():
             own = [mentions[number] for number in numbers]
             found = nearest_entities(
@@ -90,18 +91,18 @@ class WorldLinker(Linker):
             generator=NearestEntities(),
         )
         numbers, live = world_numbers(kb), kb.live_rows
-        self._rows: Dict[str, NDArray[np.bool_]] = {}
+        self._rows: dict[str, NDArray[np.bool_]] = {}
         for number in np.unique(numbers):
             own = live[numbers == number]
             mask = np.zeros(kb.n_rows, dtype=np.bool_)
             mask[own] = True
             self._rows[kb.ids_at(own[:1])[0].partition(JOINER)[0]] = mask
 
-    def _allowed(self, queries: Sequence[MentionQuery]) -> Optional[List[Optional[NDArray[np.bool_]]]]:
+    def _allowed(self, queries: Sequence[MentionQuery]) -> list[NDArray[np.bool_] | None] | None:
         return [self._rows[query.label] for query in queries]
 
 
-def world_queries(document: Document) -> List[MentionQuery]:
+def world_queries(document: Document) -> list[MentionQuery]:
     """RETURNS (List[MentionQuery]): of a document of joined worlds; the label of each is its world."""
     world = document.id.partition(JOINER)[0]
     return [MentionQuery(document.text, m.start, m.end, world) for m in document.mentions]
@@ -160,7 +161,7 @@ def by_ranker(
     *,
     n: int,
     show_progress: bool = False,
-) -> List[Ranking]:
+) -> list[Ranking]:
     """Rerank the first candidates of each mention by the ranker alone; unread ones rank below, in their old
     order. Recall@1 is then the unnormalised accuracy (Wiatrak et al. 2022, Appendix B): a mention whose
     entity the retriever missed is an error.

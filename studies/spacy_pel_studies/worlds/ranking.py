@@ -1,6 +1,6 @@
 """Candidates without annotated text: by names, by an encoder's neighbours, or by both."""
 
-from typing import Dict, List, Sequence
+from collections.abc import Sequence
 
 from spacy_pel.evaluation.nearest import FIRST_STAGE, nearest_entities
 from spacy_pel.index import EntityIndex
@@ -9,11 +9,11 @@ from spacy_pel.kb import KnowledgeBase
 from spacy_pel.types import Encoder, MentionInText
 from spacy_pel.util import normalize_alias
 
-Ranking = Dict[int, float]  # KB row -> score, best first
+Ranking = dict[int, float]  # KB row -> score, best first
 DEPTH = 64
 
 
-def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> List[Ranking]:
+def by_name(kb: KnowledgeBase, surfaces: Sequence[str]) -> list[Ranking]:
     """Entities that have the surface form as a name: first by canonical name, then by alias, in KB order.
 
     RETURNS (List[Ranking]): one per surface form; the score is 1.0, or 0.5 for an alias.
@@ -35,7 +35,7 @@ def by_encoder(
     top_k: int = DEPTH,
     first_stage: int = FIRST_STAGE,
     show_progress: bool = False,
-) -> List[Ranking]:
+) -> list[Ranking]:
     """Nearest entities by their best row; without annotated text.
 
     kinds (Sequence[str]): rows of an entity: its card, its names.
@@ -49,7 +49,7 @@ def by_encoder(
     return [dict(pairs[a:b]) for a, b in zip(found.offsets, found.offsets[1:], strict=False)]
 
 
-def names_first(names: Sequence[Ranking], nearest: Sequence[Ranking]) -> List[Ranking]:
+def names_first(names: Sequence[Ranking], nearest: Sequence[Ranking]) -> list[Ranking]:
     """Rank entities that have the mention as a name first, nearest first; then the other nearest entities.
 
     names (Sequence[Ranking]): from ``by_name``.

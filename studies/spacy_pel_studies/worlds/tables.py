@@ -1,6 +1,6 @@
 """Systems over several worlds (wikis, ontologies): their differences, and tables in Markdown."""
 
-from typing import Any, Dict, List
+from typing import Any
 
 from spacy_pel.evaluation.metrics.group_recall import GroupTable, with_intervals
 
@@ -16,7 +16,7 @@ POLICY = (
 
 def world_difference(
     ours: GroupTable, theirs: GroupTable, *, n_samples: int = 1000, seed: int = 0
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """The difference of two systems on the same mentions.
 
     ours, theirs (GroupTable): a group is a world.
@@ -35,7 +35,7 @@ def world_difference(
     }
 
 
-def as_markdown(report: Dict[str, Any]) -> str:
+def as_markdown(report: dict[str, Any]) -> str:
     """RETURNS (str): Markdown tables in percent: recall@1 of all worlds, then recall@k of each and the means.
 
     report (Dict[str, Any]): the content of worlds.json.
@@ -66,7 +66,7 @@ def as_markdown(report: Dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _first_ranks(report: Dict[str, Any]) -> str:
+def _first_ranks(report: dict[str, Any]) -> str:
     """RETURNS (str): recall@1 of all worlds in one table: validation, then test, each with mean and micro."""
     kinds = [("val", "val_systems"), ("test", "systems")] if report["val"] else [("test", "systems")]
     head = [f"{kind}: {name}" for kind, _ in kinds for name in (*report[kind], "mean", "all mentions")]
@@ -85,7 +85,7 @@ def _first_ranks(report: Dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _table(title: str, rows: Dict[str, Dict[str, Any]]) -> str:
+def _table(title: str, rows: dict[str, dict[str, Any]]) -> str:
     lines = [
         f"**{title}**",
         "",
@@ -101,11 +101,11 @@ def _table(title: str, rows: Dict[str, Dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _percent(metrics: Dict[str, Any], k: int, end: str = "") -> str:
+def _percent(metrics: dict[str, Any], k: int, end: str = "") -> str:
     return f"{100 * metrics[f'recall@{k}{end}']:.1f}"
 
 
-def _new_names(report: Dict[str, Any], worlds: List[str]) -> str:
+def _new_names(report: dict[str, Any], worlds: list[str]) -> str:
     title = "recall@1 of mentions whose surface form is a name of the training worlds (known) or not (new)"
     head = [
         f"{world} {kind} ({report['names'][world][f'n_{kind}']:,})"

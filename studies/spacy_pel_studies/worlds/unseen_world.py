@@ -1,9 +1,10 @@
 """A test world: its knowledge base, its mentions, and how many of their names are new."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Collection, Dict, List, Sequence
+from typing import Any
 
 from spacy_pel.corpora import read_corpus
 from spacy_pel.errors import Errors, PelError
@@ -30,8 +31,8 @@ class UnseenWorld:
         self.name = name
         self.path = folder / name / f"{split}.jsonl"
         self.kb = KnowledgeBase.from_disk(folder / name / "kb")
-        self.blank: List[Prediction] = []  # without candidates
-        self.mentions: List[MentionInText] = []
+        self.blank: list[Prediction] = []  # without candidates
+        self.mentions: list[MentionInText] = []
         self.n_outside = self.n_nil = 0
         example = ""
         for document in islice(read_corpus(self.path), n or None):
@@ -53,11 +54,11 @@ class UnseenWorld:
             raise no_known_id(self.kb, n=self.n_outside, example=example)
 
     @property
-    def surfaces(self) -> List[str]:
+    def surfaces(self) -> list[str]:
         """RETURNS (List[str]): the surface form of each mention."""
         return [prediction.text for prediction in self.blank]
 
-    def predictions(self, rankings: Sequence[Ranking]) -> List[Prediction]:
+    def predictions(self, rankings: Sequence[Ranking]) -> list[Prediction]:
         """RETURNS (List[Prediction]): the mentions with their candidates."""
         made = []
         for blank, ranking in zip(self.blank, rankings, strict=True):
@@ -66,7 +67,7 @@ class UnseenWorld:
             made.append(replace(blank, candidates=candidates, kb_id=best))
         return made
 
-    def coverage(self) -> Dict[str, Any]:
+    def coverage(self) -> dict[str, Any]:
         """RETURNS (Dict[str, Any]): counts of entities, documents and mentions."""
         return {
             "entities": len(self.kb),
@@ -78,7 +79,7 @@ class UnseenWorld:
             "gold_entities": len({entity_id for prediction in self.blank for entity_id in prediction.gold}),
         }
 
-    def known(self, names: Collection[str]) -> List[bool]:
+    def known(self, names: Collection[str]) -> list[bool]:
         """RETURNS (List[bool]): for each mention, is its surface form one of these names?
 
         names (Collection[str]): normalised.

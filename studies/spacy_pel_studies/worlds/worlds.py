@@ -1,8 +1,8 @@
 """Training on several worlds (ontologies, wikis) at once, for zero-shot linking to others."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Dict, Iterator, List, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from spacy_pel.types import Document, Entity
 JOINER = "/"  # of a world and an id: two wikis may use the same id
 
 
-def join_worlds(folder: Path, worlds: Sequence[str], out: Path, *, splits: Sequence[str]) -> Dict[str, Path]:
+def join_worlds(folder: Path, worlds: Sequence[str], out: Path, *, splits: Sequence[str]) -> dict[str, Path]:
     """Join several worlds: one knowledge base, and one corpus per split.
 
     folder (Path): holds for each world WORLD/kb and WORLD/SPLIT.jsonl.
@@ -42,13 +42,13 @@ def join_worlds(folder: Path, worlds: Sequence[str], out: Path, *, splits: Seque
     return paths
 
 
-def _entities(bases: Dict[str, KnowledgeBase]) -> Iterator[Entity]:
+def _entities(bases: dict[str, KnowledgeBase]) -> Iterator[Entity]:
     for world, kb in bases.items():
         for entity in kb.entities():
             yield replace(entity, concept_id=f"{world}{JOINER}{entity.concept_id}")
 
 
-def _documents(folder: Path, bases: Dict[str, KnowledgeBase], split: str) -> Iterator[Document]:
+def _documents(folder: Path, bases: dict[str, KnowledgeBase], split: str) -> Iterator[Document]:
     for world, kb in bases.items():
         for document in read_corpus(folder / world / f"{split}.jsonl"):
             mentions = []
@@ -60,7 +60,7 @@ def _documents(folder: Path, bases: Dict[str, KnowledgeBase], split: str) -> Ite
 
 def world_numbers(kb: KnowledgeBase) -> NDArray[np.int64]:
     """RETURNS (NDArray[int64]): (entities,), which world each live entity of a joined KB is of: 0, 1, ..."""
-    worlds: Dict[str, int] = {}
+    worlds: dict[str, int] = {}
     names = (entity_id.partition(JOINER)[0] for entity_id in kb.ids_at(kb.live_rows))
     return np.array([worlds.setdefault(name, len(worlds)) for name in names], dtype=np.int64)
 
@@ -76,7 +76,7 @@ class OwnWorldNegatives:
         self.parts = {"negatives": negatives}
         self._world: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._example_world = self._world
-        self._members: List[NDArray[np.int64]] = []
+        self._members: list[NDArray[np.int64]] = []
 
     def tell(self, world: NDArray[np.int64], example_world: NDArray[np.int64]) -> None:
         """world: (entities,), from ``world_numbers``. example_world: (examples,), mentions, then names."""
@@ -135,12 +135,12 @@ class SameWorldPlanner(BatchPlanner):
         pairs = zip(self._mentions, self._names, strict=True)
         return sum(-(-(len(mine) + self._bare(mine, names)) // self.batch_size) for mine, names in pairs)
 
-    def plan(self, epoch: int) -> List[NDArray[np.int64]]:
+    def plan(self, epoch: int) -> list[NDArray[np.int64]]:
         """RETURNS (List[NDArray]): as in ``BatchPlanner``, but each batch of one world; the order of the
         worlds is random."""
         rng = np.random.default_rng([self.seed, 1, epoch])
         lengths = np.concatenate([self.store.mentions.lengths, self.store.bare_names.lengths])
-        batches: List[NDArray[np.int64]] = []
+        batches: list[NDArray[np.int64]] = []
         for mine, names in zip(self._mentions, self._names, strict=True):
             bare = rng.choice(names, self._bare(mine, names), replace=False)
             batches += length_batches(self.shuffled(mine, bare, rng), lengths, self.batch_size)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from .gathering import gather, marked
 
 from spacy_pel.candidates.evidence import chemicals
 from spacy_pel.candidates.evidence.evidence import NAMED
@@ -14,6 +13,8 @@ from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.linking.nil.inputs import summarize, summary_names
 from spacy_pel.types import Document, Entity, Mention, MentionInText, RankedRows
 from spacy_pel.util import normalize_alias
+
+from .gathering import gather, marked
 
 ENTITIES = [
     Entity("CALCIUM", "Calcium"),

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from .gathering import gather, marked
 
 from spacy_pel.candidates.evidence.name_features import candidate_table
 from spacy_pel.candidates.evidence.variants import (
@@ -20,6 +19,8 @@ from spacy_pel.linking.combiners.linear import LinearCombiner
 from spacy_pel.linking.nil import ScoreThreshold
 from spacy_pel.types import Document, Entity, Mention, MentionInText, RankedRows
 from spacy_pel.util import normalize_alias
+
+from .gathering import gather, marked
 
 ENTITIES = [
     Entity("PLASMA", "plasma cell"),

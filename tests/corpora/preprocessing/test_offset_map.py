@@ -1,17 +1,15 @@
 """OffsetMap against lists that say for each character where it comes from."""
 
-from typing import List, Tuple
-
 import numpy as np
 import pytest
 
 from spacy_pel.corpora.preprocessing import OffsetMap
 from spacy_pel.errors import PelError
 
-Sources = List[Tuple[int, int]]  # of each character of the new text: a stretch of the original
+Sources = list[tuple[int, int]]  # of each character of the new text: a stretch of the original
 
 
-def random_step(text: str, rng: np.random.Generator) -> Tuple[str, OffsetMap, Sources]:
+def random_step(text: str, rng: np.random.Generator) -> tuple[str, OffsetMap, Sources]:
     """Replace or cut something at random; the sources are those of the text given."""
     if rng.random() < 0.3 and text:
         start, end = sorted(rng.integers(0, len(text) + 1, 2).tolist())

@@ -7,7 +7,6 @@ import gzip
 import inspect
 import shutil
 from pathlib import Path
-from typing import List
 
 import pytest
 
@@ -29,16 +28,16 @@ def make(name: str, **settings):
     return registry.resolve_short("pel_corpus_readers", name)(**settings)
 
 
-def settings_of(name: str) -> List[str]:
+def settings_of(name: str) -> list[str]:
     return list(inspect.signature(registry.resolve_short("pel_corpus_readers", name)).parameters)
 
 
-def copy_of(name: str, tmp_path: Path) -> List[Path]:
+def copy_of(name: str, tmp_path: Path) -> list[Path]:
     shutil.copytree(FIXTURES / name, tmp_path / name)
     return sorted((tmp_path / name).iterdir())
 
 
-def entries(name: str) -> List[Path]:
+def entries(name: str) -> list[Path]:
     return sorted((FIXTURES / name).iterdir())
 
 

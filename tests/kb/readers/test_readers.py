@@ -3,8 +3,8 @@
 
 import gzip
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable, List
 
 import pytest
 
@@ -25,13 +25,13 @@ def make(name: str, **settings):
     return registry.resolve_short("pel_kb_readers", name)(**settings)
 
 
-def entries(folder: Path) -> List[Path]:
+def entries(folder: Path) -> list[Path]:
     found = sorted(folder.iterdir())
     assert found, f"no fixtures in {folder}"
     return found
 
 
-def copy_of(name: str, tmp_path: Path, edit: Callable[[Path], None]) -> List[Path]:
+def copy_of(name: str, tmp_path: Path, edit: Callable[[Path], None]) -> list[Path]:
     folder = tmp_path / name
     shutil.copytree(FIXTURES / name, folder)
     for path in [path for path in folder.rglob("*") if path.is_file()]:

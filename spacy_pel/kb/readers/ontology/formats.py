@@ -1,8 +1,9 @@
 """The reader for each kind of ontology file."""
 
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, Tuple
+from typing import Any
 
 from ....errors import Errors, PelError, quoted
 from ....util import read_json
@@ -48,7 +49,7 @@ def _reader_of(data: Any) -> Callable[[Any], Iterator[Term]]:
 
 
 # how each OWL syntax begins, after blanks and comments: a name in .owl does not say which it is
-_SYNTAXES: Tuple[Tuple["re.Pattern[bytes]", Callable[[Path], Iterator[Triple]]], ...] = (
+_SYNTAXES: tuple[tuple["re.Pattern[bytes]", Callable[[Path], Iterator[Triple]]], ...] = (
     (re.compile(rb"<(?:[?!]|(?:rdf:)?RDF\b|(?:owl:)?Ontology\b)"), read_owl_xml),
     (re.compile(rb"(?:Prefix|Ontology)\s*\("), read_functional),
     (re.compile(rb"@?(?:prefix|base)\s|<http", re.IGNORECASE), read_turtle),
@@ -88,7 +89,7 @@ def read_owl(path: Path) -> Iterator[Term]:
     )
 
 
-FORMATS: Dict[str, Callable[[Path], Iterator[Term]]] = {
+FORMATS: dict[str, Callable[[Path], Iterator[Term]]] = {
     ".obo": read_obo,
     ".json": read_term_json,
     ".txt": read_ncit_table,

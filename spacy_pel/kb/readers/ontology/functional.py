@@ -1,9 +1,9 @@
 """Triples of OWL in functional syntax (.ofn), in which many ontologies are edited and some are published."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, Iterator, List
 
 from ....errors import Errors, PelError, quoted
 from ....util import read_text
@@ -23,7 +23,7 @@ class _Call:
     """A name with arguments in brackets; calls among the arguments are left out."""
 
     name: str = ""
-    arguments: List[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
     language: str = ""  # of the last argument
 
 
@@ -63,7 +63,7 @@ def read_functional(path: Path) -> Iterator[Triple]:
         )
 
 
-def _triples(call: _Call, outer: _Call, prefixes: Dict[str, str]) -> Iterator[Triple]:
+def _triples(call: _Call, outer: _Call, prefixes: dict[str, str]) -> Iterator[Triple]:
     arguments = call.arguments
     if call.name == "Prefix" and arguments:
         prefixes[arguments[0].partition(":")[0]] = arguments[-1]

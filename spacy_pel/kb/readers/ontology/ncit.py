@@ -1,7 +1,7 @@
 """Terms of the NCI Thesaurus as a flat file (Thesaurus.txt): tab-separated, without a header."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, List
 
 from ....errors import Errors, PelError, quoted
 from ....util import read_lines
@@ -44,5 +44,5 @@ def read_ncit_table(path: Path) -> Iterator[Term]:
         )
 
 
-def _parts(cell: str) -> List[str]:
+def _parts(cell: str) -> list[str]:
     return [part.strip() for part in cell.split("|") if part.strip()]

@@ -8,8 +8,8 @@ term and ignores the rest.
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, List, Optional, Tuple
 
 from ....errors import Errors, PelError
 from ....util import read_lines
@@ -69,10 +69,10 @@ def read_obo(path: Path) -> Iterator[Term]:
         )
 
 
-def _joined(lines: Iterator[Tuple[int, str]]) -> Iterator[Tuple[int, str]]:
+def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """YIELDS (Tuple[int, str]): lines; those that end in a backslash go on in the next."""
     start = 0
-    parts: List[str] = []
+    parts: list[str] = []
     for number, line in lines:
         start = start if parts else number
         if line.endswith("\\") and _CONTINUED.search(line):
@@ -84,7 +84,7 @@ def _joined(lines: Iterator[Tuple[int, str]]) -> Iterator[Tuple[int, str]]:
         yield start, "".join(parts)
 
 
-def _checked(term: Optional[Term], path: Path, line: int) -> Term:
+def _checked(term: Term | None, path: Path, line: int) -> Term:
     if term is None:
         raise PelError(
             Errors.E002.format(

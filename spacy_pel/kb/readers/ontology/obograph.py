@@ -1,7 +1,8 @@
 """Terms of an OBO-graph JSON file (``{"graphs": [{"nodes": [...]}]}``)."""
 
 import re
-from typing import Any, Dict, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 from ....errors import quoted
 from .owl import compact_id
@@ -15,7 +16,7 @@ _VERSION = "http://www.w3.org/2002/07/owl#versionInfo"
 _NAMESPACE = "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace"
 
 
-def terms_of_graphs(data: Dict[str, Any]) -> Iterator[Term]:
+def terms_of_graphs(data: dict[str, Any]) -> Iterator[Term]:
     """Give the classes of all graphs.
 
     data (Dict[str, Any]): the file's content.
@@ -34,15 +35,15 @@ def terms_of_graphs(data: Dict[str, Any]) -> Iterator[Term]:
                     raise TypeError(f"{err} of {quoted(node.get('id'))}") from err
 
 
-def _version(meta: Dict[str, Any]) -> str:
+def _version(meta: dict[str, Any]) -> str:
     values = records_of(meta, "basicPropertyValues")
     found = (text_of(one, "val") for one in values if one.get("pred") == _VERSION)
     return next(found, "") or text_of(meta, "version")
 
 
-def _term(node: Dict[str, Any], ontology: str, version: str) -> Term:
+def _term(node: dict[str, Any], ontology: str, version: str) -> Term:
     meta = record_of(node, "meta")
-    values: Dict[str, List[str]] = {}
+    values: dict[str, list[str]] = {}
     for value in records_of(meta, "basicPropertyValues"):
         values.setdefault(text_of(value, "pred"), []).append(str(value.get("val", "")))
     return Term(

@@ -1,12 +1,13 @@
 """Terms of OncoTree's JSON: a tree of tumour types with UMLS and NCIt references."""
 
-from typing import Any, Dict, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from .term import Term
 from .values import record_of, text_of, texts_of
 
 
-def terms_of_oncotree(data: Dict[str, Any]) -> Iterator[Term]:
+def terms_of_oncotree(data: dict[str, Any]) -> Iterator[Term]:
     """Give the nodes of the tree, parents before their children.
 
     data (Dict[str, Any]): the file's content: code -> node.

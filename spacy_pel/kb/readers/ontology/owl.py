@@ -1,7 +1,8 @@
 """Terms of an OWL ontology from its triples, whatever the syntax that they are written in."""
 
 import re
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Set, Tuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from .term import Term
 
@@ -22,19 +23,19 @@ NAMESPACES = {
 }
 
 
-def iri_of(curie: str, prefixes: Dict[str, str]) -> str:
+def iri_of(curie: str, prefixes: dict[str, str]) -> str:
     """RETURNS (str): the IRI of "prefix:name"; as it is if the prefix is unknown."""
     prefix, _, name = curie.partition(":")
     return prefixes[prefix] + name if prefix in prefixes else curie
 
 
-def node_of(curie: str, prefixes: Dict[str, str]) -> str:
+def node_of(curie: str, prefixes: dict[str, str]) -> str:
     """RETURNS (str): the IRI of "obo:HP_0000001"; "HP:0000001", whose prefix is of ids, as it is."""
     prefix, _, name = curie.partition(":")
     return iri_of(curie, prefixes) if not name or prefixes.get(prefix, "").endswith(("/", "#")) else curie
 
 
-def _iris(*curies: str) -> Tuple[str, ...]:
+def _iris(*curies: str) -> tuple[str, ...]:
     return tuple(iri_of(curie, NAMESPACES) for curie in curies)
 
 
@@ -82,7 +83,7 @@ _KEPT = {
 _OBO_IRI = re.compile(
     r"https?://.*[/#]([A-Za-z][A-Za-z0-9.]*(?:_[A-Za-z]+)*)_([A-Za-z0-9.-]*\d[A-Za-z0-9.-]*)"
 )
-Values = Dict[str, List[Tuple[str, str]]]  # predicate -> (text, language)
+Values = dict[str, list[tuple[str, str]]]  # predicate -> (text, language)
 
 
 class Triple(NamedTuple):
@@ -111,7 +112,7 @@ def terms_of_triples(triples: Iterable[Triple], *, individuals: bool = False) ->
     individuals (bool): give the named individuals, too.
     YIELDS (Term): in the order of the file, deprecated ones included.
     """
-    subjects: Dict[str, Values] = {}
+    subjects: dict[str, Values] = {}
     for subject, predicate, value, language in triples:
         if predicate in _KEPT and value.strip():
             subjects.setdefault(subject, {}).setdefault(predicate, []).append((value, language))
@@ -131,7 +132,7 @@ def _term(subject: str, values: Values, ontology: str, version: str) -> Term:
     labels = [label for key in _NAMES for label in values.get(key, [])]
     languages = _languages(labels)
 
-    def worded(*keys: str) -> List[str]:
+    def worded(*keys: str) -> list[str]:
         return [text for key in keys for text, tag in values.get(key, []) if _main(tag) in languages]
 
     names = list(dict.fromkeys(worded(*_NAMES)))
@@ -159,7 +160,7 @@ def _term(subject: str, values: Values, ontology: str, version: str) -> Term:
     )
 
 
-def _texts(values: Values, *keys: str) -> List[str]:
+def _texts(values: Values, *keys: str) -> list[str]:
     return [text for key in keys for text, _ in values.get(key, [])]
 
 
@@ -168,7 +169,7 @@ def _main(tag: str) -> str:
     return tag.lower().partition("-")[0]
 
 
-def _languages(labels: List[Tuple[str, str]]) -> Set[str]:
+def _languages(labels: list[tuple[str, str]]) -> set[str]:
     """RETURNS (Set[str]): no tag and English; if no label has these, the language of the first label."""
     tags = [_main(tag) for _, tag in labels]
     return {"", tags[0] if tags and not {"", "en"} & set(tags) else "en"}

@@ -5,8 +5,8 @@ Read with the XML parser of the standard library: py-horned-owl 2.0 is faster (1
 order each time, so that a class with two labels would change its name from build to build.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Dict, Iterator
 from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
@@ -71,7 +71,7 @@ def _of_node(node: Element, base: str, language: str) -> Iterator[Triple]:
             yield from _of_node(inner, base, language)
 
 
-def _of_axiom(axiom: Element, base: str, prefixes: Dict[str, str], ontology: str) -> Iterator[Triple]:
+def _of_axiom(axiom: Element, base: str, prefixes: dict[str, str], ontology: str) -> Iterator[Triple]:
     """YIELDS (Triple): of an annotation or a declared class of OWL/XML, none of another axiom."""
     kind = axiom.tag.removeprefix(_OWL)
     if kind == "Prefix":
@@ -90,7 +90,7 @@ def _of_axiom(axiom: Element, base: str, prefixes: Dict[str, str], ontology: str
             yield Triple(subject[0], values[0], values[-1], parts[-1].get(_LANG, ""))
 
 
-def _entity(element: Element, base: str, prefixes: Dict[str, str]) -> str:
+def _entity(element: Element, base: str, prefixes: dict[str, str]) -> str:
     short = element.get("abbreviatedIRI") or (
         element.text if element.tag == f"{_OWL}AbbreviatedIRI" else None
     )

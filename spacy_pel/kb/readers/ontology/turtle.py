@@ -8,9 +8,9 @@ time for the nine files of NIFSTD, this reader 1.6 s.
 """
 
 import re
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Iterator, Tuple
 
 from ....errors import Errors, PelError, quoted
 from ....util import read_text
@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 _END = ("end", "", "")
 
 
-def _tokens(text: str, path: Path) -> Iterator[Tuple[str, str, str]]:
+def _tokens(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
     """YIELDS (Tuple[str, str, str]): kind (text, iri, mark, word), text and language of each token."""
     place = 0
     while True:

@@ -1,12 +1,12 @@
 """Values in the JSON of an ontology, checked for their types: a string given for a list would be read as a
 list of its letters."""
 
-from typing import Any, Dict, List
+from typing import Any
 
 from ....errors import quoted
 
 
-def text_of(record: Dict[str, Any], key: str) -> str:
+def text_of(record: dict[str, Any], key: str) -> str:
     """RETURNS (str): the text of a key, "" if it is null or missing. RAISES (TypeError): if it is no text."""
     value = record.get(key)
     if value is None or isinstance(value, str):
@@ -14,7 +14,7 @@ def text_of(record: Dict[str, Any], key: str) -> str:
     raise TypeError(f"{quoted(value)} as {key}")
 
 
-def texts_of(record: Dict[str, Any], key: str) -> List[str]:
+def texts_of(record: dict[str, Any], key: str) -> list[str]:
     """RETURNS (List[str]): the texts of a key. RAISES (TypeError): if they are no list of texts."""
     value = record.get(key) or []
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
@@ -22,7 +22,7 @@ def texts_of(record: Dict[str, Any], key: str) -> List[str]:
     raise TypeError(f"{quoted(value)} as {key}")
 
 
-def records_of(record: Dict[str, Any], key: str) -> List[Dict[str, Any]]:
+def records_of(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """RETURNS (List[dict]): the objects of a key. RAISES (TypeError): if they are no list of objects."""
     value = record.get(key) or []
     if isinstance(value, list) and all(isinstance(one, dict) for one in value):
@@ -30,7 +30,7 @@ def records_of(record: Dict[str, Any], key: str) -> List[Dict[str, Any]]:
     raise TypeError(f"{quoted(value)} as {key}")
 
 
-def record_of(record: Dict[str, Any], key: str) -> Dict[str, Any]:
+def record_of(record: dict[str, Any], key: str) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): the object of a key. RAISES (TypeError): if it is no object."""
     value = record.get(key) or {}
     if isinstance(value, dict):

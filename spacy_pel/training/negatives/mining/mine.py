@@ -1,8 +1,9 @@
 """Mining: the nearest wrong entities of each mention, over the whole knowledge base."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Optional, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +42,13 @@ def mine(
     queries: Vectors,
     gold: NDArray[np.int64],
     offsets: NDArray[np.int64],
-    chunks: Iterable[Tuple[Rows, Vectors]],
+    chunks: Iterable[tuple[Rows, Vectors]],
     *,
     depth: int,
     n_entities: int,
     index: IndexKind = "flat",
-    parts: Optional[Parts] = None,
-    device: Optional[Any] = None,
+    parts: Parts | None = None,
+    device: Any | None = None,
     show_progress: bool = False,
 ) -> MiningResult:
     """Find the nearest entities of each mention, except its gold ones.
@@ -99,7 +100,7 @@ def mine(
 
 def without_gold(
     scores: Scores, rows: Rows, gold: NDArray[np.int64], offsets: NDArray[np.int64], depth: int
-) -> Dict[str, NDArray[Any]]:
+) -> dict[str, NDArray[Any]]:
     """Remove the gold entities from search results.
 
     scores, rows (NDArray): (n, k), best first; row -1 = no more entities.

@@ -1,7 +1,8 @@
 """When negatives are mined during a training, and for which examples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray

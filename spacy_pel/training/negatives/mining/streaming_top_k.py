@@ -1,6 +1,6 @@
 """The nearest entities of many mentions. Entities arrive in chunks, so they need not fit in memory."""
 
-from typing import Any, Dict, Literal, NamedTuple, Optional, Protocol, Tuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from ....errors import Errors, PelError
 from ....types import Rows, Scores, Vectors
 
 IndexKind = Literal["flat", "ivf"]
-INDEX_KINDS: Tuple[IndexKind, ...] = ("flat", "ivf")
+INDEX_KINDS: tuple[IndexKind, ...] = ("flat", "ivf")
 _QUERIES = 4096  # compared at a time on a GPU: 16,384 entities x 4,096 scores = 270 MB
 _PROBES = 32  # lists that an IVF index searches
 _PER_LIST = 39  # training vectors per list that FAISS asks for
@@ -20,11 +20,11 @@ class StreamingTopK(Protocol):
 
     def add(self, rows: Rows, vectors: Vectors) -> None: ...
 
-    def result(self) -> Tuple[Scores, Rows]: ...  # (n, k) each, best first; row -1 = no more entities
+    def result(self) -> tuple[Scores, Rows]: ...  # (n, k) each, best first; row -1 = no more entities
 
 
 def make_top_k(
-    kind: IndexKind, queries: Vectors, k: int, n_entities: int, device: Optional[Any] = None
+    kind: IndexKind, queries: Vectors, k: int, n_entities: int, device: Any | None = None
 ) -> StreamingTopK:
     """Choose a search.
 
@@ -64,14 +64,14 @@ class PartsTopK:
     parts (Parts): of queries and entities.
     """
 
-    def __init__(self, kind: IndexKind, queries: Vectors, k: int, parts: Parts, device: Optional[Any] = None):
+    def __init__(self, kind: IndexKind, queries: Vectors, k: int, parts: Parts, device: Any | None = None):
         self.parts = parts
         self.shape = (len(queries), min(k, len(parts.of_entity)))
         sizes = np.bincount(parts.of_entity)
         self.members = {
             int(part): np.flatnonzero(parts.of_query == part) for part in np.unique(parts.of_query)
         }
-        self.searches: Dict[int, StreamingTopK] = {
+        self.searches: dict[int, StreamingTopK] = {
             part: make_top_k(kind, queries[members], k, int(sizes[part]), device)
             for part, members in self.members.items()
         }
@@ -84,7 +84,7 @@ class PartsTopK:
             if own.any():
                 search.add(rows[own], vectors[own])
 
-    def result(self) -> Tuple[Scores, Rows]:
+    def result(self) -> tuple[Scores, Rows]:
         """RETURNS (Tuple[Scores, Rows]): (n, k) each; -inf and -1 where a part has fewer than k entities."""
         scores = np.full(self.shape, -np.inf, dtype=np.float32)
         rows = np.full(self.shape, -1, dtype=np.int64)
@@ -116,7 +116,7 @@ class FlatTopK:
         scores, found = index.search(self.queries, min(self.k, len(rows)))
         self.heap.add_result(np.ascontiguousarray(scores), rows[found])
 
-    def result(self) -> Tuple[Scores, Rows]:
+    def result(self) -> tuple[Scores, Rows]:
         """RETURNS (Tuple[Scores, Rows]): (n, k) each."""
         self.heap.finalize()
         return self.heap.D, self.heap.I
@@ -154,7 +154,7 @@ class MatrixTopK:
         if parts:
             self.scores, self.rows = (torch.cat(column) for column in zip(*parts, strict=True))
 
-    def result(self) -> Tuple[Scores, Rows]:
+    def result(self) -> tuple[Scores, Rows]:
         """RETURNS (Tuple[Scores, Rows]): (n, k) each."""
         return self.scores.cpu().numpy(), self.rows.cpu().numpy()
 
@@ -182,6 +182,6 @@ class IvfTopK:
             self.index.nprobe = _PROBES
         self.index.add_with_ids(vectors, rows)
 
-    def result(self) -> Tuple[Scores, Rows]:
+    def result(self) -> tuple[Scores, Rows]:
         """RETURNS (Tuple[Scores, Rows]): (n, k) each."""
         return self.index.search(self.queries, self.k)  # type: ignore[no-any-return]

@@ -1,7 +1,6 @@
 """Batches for training on rows: which rows an anchor may be compared with, and which it must not see."""
 
 from dataclasses import dataclass
-from typing import List
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +49,12 @@ class RowBatch:
     name_rows: (p,) their rows, ascending.
     """
 
-    anchors: List[Side]
+    anchors: list[Side]
     rows: Numbers
     gold: Ragged
     hidden: Ragged
     right: Numbers
-    names: List[Side]
+    names: list[Side]
     name_rows: Numbers
 
     def __len__(self) -> int:
@@ -95,7 +94,7 @@ class RowPlanner(BatchPlanner):
             name_rows=name_rows,
         )
 
-    def _hidden(self, rows: Numbers, gold: List[Numbers], draws: NDArray[np.float64]) -> List[Numbers]:
+    def _hidden(self, rows: Numbers, gold: list[Numbers], draws: NDArray[np.float64]) -> list[Numbers]:
         """A mention does not see its document: a concept is named there again and again. What else is hidden
         makes it as hard as mentions are that the index does not help with: new forms, and entities that
         are never annotated."""
@@ -112,7 +111,7 @@ class RowPlanner(BatchPlanner):
             hidden.append(np.unique(np.concatenate(parts)))
         return hidden
 
-    def _right(self, gold: List[Numbers], hidden: List[Numbers], rng: np.random.Generator) -> Numbers:
+    def _right(self, gold: list[Numbers], hidden: list[Numbers], rng: np.random.Generator) -> Numbers:
         right = np.full((len(gold), self.settings.right), -1, dtype=np.int64)
         for drawn, entities, unseen in zip(right, gold, hidden, strict=True):
             seen = np.setdiff1d(self.rows.of_entity.take(entities).values, unseen)
@@ -128,5 +127,5 @@ def _grouped(labels: NDArray[np.uint64]) -> "tuple[Numbers, MembersByLabel]":
     return numbers, MembersByLabel.from_labels(numbers, len(distinct))
 
 
-def _pieces(parts: List[Numbers]) -> Ragged:
+def _pieces(parts: list[Numbers]) -> Ragged:
     return Ragged(np.concatenate(parts), offsets_of(np.array([len(part) for part in parts])))

@@ -1,7 +1,5 @@
 """Evaluation of training on rows: recall@k of dev mentions among all names and annotated mentions."""
 
-from typing import List
-
 import numpy as np
 import torch
 
@@ -33,10 +31,10 @@ class RowRetrieval(DevRetrieval):
     def _part(self, kb: KnowledgeBase, n_entities: int, rng: np.random.Generator) -> KnowledgeBase:
         return kb
 
-    def _found(self, encoder: BiEncoder, deepest: int) -> List[List[int]]:
+    def _found(self, encoder: BiEncoder, deepest: int) -> list[list[int]]:
         queries = torch.from_numpy(encoder.encode_mentions(self.mentions)).to(self.memory.vectors.device)
         nothing = np.zeros(0, dtype=np.int64)
-        found: List[List[int]] = []
+        found: list[list[int]] = []
         for block in queries.split(_BLOCK):
             hidden = Ragged(nothing, np.zeros(len(block) + 1, dtype=np.int64))
             rows, _ = self.memory.nearest(

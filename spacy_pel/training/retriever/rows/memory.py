@@ -1,7 +1,5 @@
 """The vectors of all rows, each from when it was last read, and a search among them."""
 
-from typing import Tuple
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -58,7 +56,7 @@ class RowMemory(nn.Module):
     @torch.no_grad()
     def nearest(
         self, queries: Tensor, k: int, *, hidden: Ragged, everywhere: NDArray[np.int64]
-    ) -> Tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Find the rows with the highest inner products, by an exact search.
 
         queries (Tensor): (n, width).

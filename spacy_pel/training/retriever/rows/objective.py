@@ -1,6 +1,6 @@
 """The objective of training on rows: a mention against the rows nearest to it."""
 
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,7 +51,7 @@ class RowObjective(Objective):
         self.settings = settings
         self.entity, self.n_names = rows.entity, rows.n_names
 
-    def forward(self, batch: RowBatch) -> Tuple[Tensor, Dict[str, float]]:  # type: ignore[override]
+    def forward(self, batch: RowBatch) -> tuple[Tensor, dict[str, float]]:  # type: ignore[override]
         """RETURNS (tuple): the mean loss over the anchors that may see a right row, and metrics for the log:
         as ``Objective``'s, with the soft maximum over right rows as the positive; and "right", the mean share
         of the right rows in a softmax over all rows that were compared.
@@ -76,11 +76,11 @@ class RowObjective(Objective):
             self.memory.put(batch.rows[of_mention], anchors[torch.from_numpy(of_mention)])
         return self._compared(scores, *(torch.from_numpy(mask).to(scores.device) for mask in (seen, right)))
 
-    def _unit(self, sides: List[Side]) -> Tensor:
+    def _unit(self, sides: list[Side]) -> Tensor:
         vectors: Any = self._encode(self._inputs(sides))
         return normalize(vectors.float(), dim=1)
 
-    def _compared(self, scores: Tensor, seen: Tensor, right: Tensor) -> Tuple[Tensor, Dict[str, float]]:
+    def _compared(self, scores: Tensor, seen: Tensor, right: Tensor) -> tuple[Tensor, dict[str, float]]:
         """scores (Tensor): (n, k). seen, right (Tensor): (n, k) bool: rows that count, right ones."""
         usable, t = right.any(dim=1), self.settings.temperature
         if not usable.any():
